@@ -1,0 +1,4 @@
+"""What this machine offers: errors in one line, the cache, subprocesses, Debian packages.
+
+Every room may import it, and it imports the standard library only.
+"""

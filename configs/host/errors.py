@@ -1,0 +1,55 @@
+"""Errors as a person meets them: one line that says what is wrong and what would be right.
+
+Exit codes (DESIGN.md, section 4): 1 the work failed, 2 the request is wrong, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class EascopeError(Exception):
+    """The work failed. ``str(error)`` is for a person and is printed without a traceback."""
+
+    exit_code = 1
+
+
+class RequestError(EascopeError):
+    """The request is wrong (a name, a file, a value); nothing was started or written."""
+
+    exit_code = 2
+
+
+def bad_input(file: Path | str, key: str, value: object, allowed: str) -> RequestError:
+    """One line: file, key, value, what is allowed.
+
+    :param file: the file in which the value stands.
+    :param key: dotted path of the key, e.g. ``cluster[1].opp[0].khz``.
+    :param value: what stands there; shown with ``repr`` and shortened.
+    :param allowed: what would be accepted, e.g. ``a positive integer``.
+    """
+    shown = repr(value)
+    if len(shown) > 80:
+        shown = shown[:77] + "..."
+    return RequestError(f"{file}: {key} = {shown}: allowed: {allowed}")
+
+
+def missing_key(file: Path | str, key: str, allowed: str) -> RequestError:
+    """One line for a key that must be there and is not."""
+    return RequestError(f"{file}: {key} is missing: allowed: {allowed}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean X?)`` when a known name is close to ``name``, else an empty string."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> RequestError:
+    """One line for a name that nothing carries: the nearest name, and all that exist."""
+    names = sorted(known)
+    return RequestError(
+        f"unknown {kind} {name!r}{nearest(name, names)}: allowed: {', '.join(names) or '(none)'}"
+    )
