@@ -107,6 +107,9 @@ class PrivateApt:
             "Dir::State::status": root / "state" / "status",
             "Dir::Cache": root,
             "Dir::Cache::archives": self.archives,
+            # Container images switch these off; without them each look-up takes seconds.
+            "Dir::Cache::pkgcache": root / "pkgcache.bin",
+            "Dir::Cache::srcpkgcache": root / "srcpkgcache.bin",
             "APT::Architecture": self.architecture,
             "APT::Architectures": self.architecture,
             "APT::Sandbox::User": "",
