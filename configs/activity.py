@@ -1,0 +1,114 @@
+"""Activity: how fast each core type runs a workload kernel, from ``configs/activity/*.json``.
+
+The fast engine takes its speed from it (frequency x instructions per cycle) and rt-app's loops
+per microsecond follow from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from configs.host.cache import canonical_json, sha256_bytes
+from configs.host.errors import RequestError
+from configs.platform import Cluster, Platform
+from configs.source import source_text
+from configs.strict import read_json, shown_path
+
+ACTIVITY = Path(__file__).resolve().parent / "activity"
+
+#: How far the device tree's relative capacities may lie from the engine's speeds.
+CAPACITY_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True)
+class ClusterActivity:
+    """Instructions per cycle of the busy loop on a cluster's core, and where that comes from."""
+
+    name: str
+    ipc: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Activity of a platform; ``clusters`` are in the platform's order.
+
+    ``turn_instructions`` is the number of instructions of one turn of rt-app's busy loop.
+    """
+
+    platform: str
+    path: Path
+    clusters: tuple[ClusterActivity, ...]
+    turn_instructions: int
+    turn_source: str
+    digest: str
+
+    def ipc(self, cluster: Cluster) -> float:
+        """Instructions per cycle of the busy loop on ``cluster``."""
+        return self.clusters[cluster.index].ipc
+
+    def instructions_per_us(self, cluster: Cluster, khz: int) -> float:
+        """Speed of the busy loop on ``cluster`` at ``khz``."""
+        return self.ipc(cluster) * khz / 1000
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """One line for each cluster whose figure is not measured, for records and reports."""
+        return tuple(
+            f"{entry.name}: instructions per cycle {entry.ipc:.4f}: {entry.source}"
+            for entry in self.clusters
+            if not entry.source.startswith("measured")
+        )
+
+
+def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
+    """The activity of ``platform``.
+
+    :raises RequestError: when the file is missing, wrong, or of another platform.
+    """
+    path = directory / f"{platform.name}.json"
+    top = read_json(path)
+    top.integer("schema", 1, 1)
+    if top.name("platform") != platform.name:
+        raise top.error("platform", f"{platform.name!r}, the file's own name")
+    loop = top.table("busy_loop")
+    turn_instructions = loop.integer("turn_instructions", 1, 1_000_000)
+    turn_source = source_text(loop)
+    loop.finish()
+    table = top.table("clusters")
+    clusters = []
+    for cluster in platform.clusters:
+        entry = table.table(cluster.name)
+        ipc = entry.number("ipc", 0.01, 16, "instructions per cycle")
+        clusters.append(ClusterActivity(cluster.name, ipc, source_text(entry)))
+        entry.finish()
+    table.finish()
+    top.finish()
+    digest = sha256_bytes(canonical_json(top.data))
+    return Activity(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest)
+
+
+def check_capacity(platform: Platform, activity: Activity) -> None:
+    """Refuse a platform whose device tree would state other relative speeds than the engine has.
+
+    For each cluster, capacity_dmips_mhz x f_max and IPC x f_max, both relative to the largest
+    cluster's, must agree within `CAPACITY_TOLERANCE`: EAS must not be lied to by accident.
+
+    :raises RequestError: naming the cluster, its capacity and the one that would fit.
+    """
+    largest = platform.largest
+    for cluster in platform.clusters:
+        stated = (cluster.capacity_dmips_mhz * cluster.max_khz) / (
+            largest.capacity_dmips_mhz * largest.max_khz
+        )
+        run = (activity.ipc(cluster) * cluster.max_khz) / (activity.ipc(largest) * largest.max_khz)
+        if abs(stated / run - 1) > CAPACITY_TOLERANCE:
+            fits = largest.capacity_dmips_mhz * activity.ipc(cluster) / activity.ipc(largest)
+            raise RequestError(
+                f"{shown_path(platform.path)}: cluster[{cluster.index}].capacity_dmips_mhz = "
+                f"{cluster.capacity_dmips_mhz}: allowed: {fits:.0f} within "
+                f"{CAPACITY_TOLERANCE:.0%}, what the engine runs at by the instructions per cycle "
+                f"in {shown_path(activity.path)} ({activity.ipc(cluster):.4f} against "
+                f"{activity.ipc(largest):.4f} of {largest.name})"
+            )

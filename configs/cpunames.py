@@ -1,0 +1,64 @@
+"""Symbolic CPU names, so that one scenario runs on any platform.
+
+A name is ``any`` (every CPU), a cluster (``big``, ``big:*``), one of its CPUs by its index inside
+the cluster (``little:0``) or a range of them (``little:0-1``). Several are joined by commas:
+``little:0,big:*``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from configs.host.errors import RequestError, nearest
+
+_PART = re.compile(r"([a-z][a-z0-9-]*?)(?::(\*|\d{1,3}|\d{1,3}-\d{1,3}))?")
+
+
+class CpuNameError(RequestError):
+    """A CPU name that the platform does not have; ``allowed`` says what it has.
+
+    A caller that knows the file and the key makes the message of it with `errors.bad_input`.
+    """
+
+    def __init__(self, platform: str, name: object, allowed: str) -> None:
+        self.allowed = allowed
+        super().__init__(f"platform {platform}: CPU name {name!r}: allowed: {allowed}")
+
+
+def resolve(platform: str, clusters: Mapping[str, tuple[int, ...]], name: str) -> tuple[int, ...]:
+    """The CPU numbers, ascending, that ``name`` means.
+
+    :param platform: the platform's name, for messages.
+    :param clusters: CPU numbers of each cluster.
+    :raises CpuNameError: unknown cluster, index outside it, empty range, or a CPU named twice.
+    """
+    known = "any, " + ", ".join(
+        f"{cluster}, {cluster}:*, {cluster}:0-{len(cpus) - 1}" for cluster, cpus in clusters.items()
+    )
+    if not isinstance(name, str):
+        raise CpuNameError(platform, name, known)
+    found: list[int] = []
+    for part in name.split(","):
+        match = _PART.fullmatch(part.strip())
+        if match is None:
+            raise CpuNameError(platform, name, known)
+        cluster, index = match[1], match[2]
+        if cluster == "any" and index is None:
+            cpus: tuple[int, ...] = tuple(cpu for group in clusters.values() for cpu in group)
+        elif cluster not in clusters:
+            raise CpuNameError(platform, name, known + nearest(cluster, [*clusters, "any"]))
+        elif index in (None, "*"):
+            cpus = clusters[cluster]
+        else:
+            first, _, last = index.partition("-")
+            low, high = int(first), int(last or first)
+            if not low <= high < len(clusters[cluster]):
+                raise CpuNameError(
+                    platform, name, f"{cluster}:0 to {cluster}:{len(clusters[cluster]) - 1}"
+                )
+            cpus = clusters[cluster][low : high + 1]
+        found.extend(cpus)
+    if len(set(found)) != len(found):
+        raise CpuNameError(platform, name, "every CPU named once")
+    return tuple(sorted(found))

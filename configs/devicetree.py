@@ -1,0 +1,258 @@
+"""The device tree: a function of (platform, flavour, engine), the same bytes every time.
+
+``python -m configs.devicetree juno-r2`` prints the source; ``--dtb FILE`` writes the blob.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+
+from configs.board import Board, board_of
+from configs.core import Cache
+from configs.host.errors import EascopeError, unknown
+from configs.host.proc import need, run
+from configs.platform import Cluster, Platform, load_platform
+
+#: Flavours: what a variant may ask of the device tree.
+FLAVOURS = {
+    "std": "everything that the platform states",
+    "nocap": "without capacity-dmips-mhz: the kernel takes all CPUs for equal",
+}
+
+_INDENT = "    "
+
+
+def device_tree(platform: Platform, flavour: str = "std", engine: str = "qemu") -> bytes:
+    """The flattened device tree (DTB).
+
+    :param flavour: one of `FLAVOURS`.
+    :param engine: the engine whose machine it describes.
+    :raises RequestError: an unknown flavour or engine.
+    :raises EascopeError: when dtc is not installed or fails.
+    """
+    source = device_tree_source(platform, flavour, engine)
+    dtc = need("dtc", "device-tree-compiler")
+    return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
+
+
+def device_tree_source(platform: Platform, flavour: str = "std", engine: str = "qemu") -> str:
+    """The device tree's source text; see `device_tree`."""
+    if flavour not in FLAVOURS:
+        raise unknown("device-tree flavour", flavour, FLAVOURS)
+    board = board_of(engine)
+    body = [
+        f'model = "eascope {platform.name}";',
+        f'compatible = "{board.compatible}";',
+        "interrupt-parent = <&gic>;",
+        "#address-cells = <2>;",
+        "#size-cells = <2>;",
+        *_node("aliases", [f'serial0 = "/serial@{board.uart:x}";']),
+        *_chosen(),
+        *_node(
+            f"memory@{board.ram:x}",
+            ['device_type = "memory";', _reg(board.ram, platform.memory_mib << 20)],
+        ),
+        *_cpus(platform, flavour, board),
+        *[line for cluster in platform.clusters for line in _opp_table(cluster)],
+        *_energy_ctrl(platform, board),
+        *_machine(platform, board),
+        *_node("eascope", [f'compatible = "{board.transport}";']),
+    ]
+    return "\n".join(["/dts-v1/;", "", *_node("/", body)]) + "\n"
+
+
+def _node(name: str, body: list[str], label: str = "") -> list[str]:
+    """A node's lines, with its body indented."""
+    head = f"{label}: {name}" if label else name
+    return [f"{head} {{", *[_INDENT + line for line in body], "};"]
+
+
+def _reg(address: int, size: int) -> str:
+    """A reg of two address cells and two size cells."""
+    cells = (address >> 32, address & 0xFFFF_FFFF, size >> 32, size & 0xFFFF_FFFF)
+    return "reg = <" + " ".join(f"{cell:#x}" for cell in cells) + ">;"
+
+
+def _chosen() -> list[str]:
+    """/chosen: console, and 64 fixed bytes of seed.
+
+    Nothing in a deterministic machine is random: without the seed the first getrandom() waits for
+    the kernel's jitter collector. The engine adds bootargs and the initrd's range.
+    """
+    seed = hashlib.sha512(b"eascope rng-seed 1").hexdigest()
+    return _node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{seed}];"])
+
+
+def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
+    """/cpus: topology, CPUs, idle states and the clusters' L2 caches."""
+    cpu_map = []
+    for cluster in platform.clusters:
+        cores = []
+        for number, cpu in enumerate(cluster.cpus):
+            cores += _node(f"core{number}", [f"cpu = <&cpu{cpu}>;"])
+        cpu_map += _node(f"cluster{cluster.index}", cores)
+    body = ["#address-cells = <1>;", "#size-cells = <0>;", *_node("cpu-map", cpu_map)]
+    for cluster in platform.clusters:
+        for cpu in cluster.cpus:
+            body += _cpu(cluster, cpu, flavour, board)
+    idle = [line for cluster in platform.clusters for line in _idle_states(cluster)]
+    if idle:
+        body += _node("idle-states", idle)
+    for cluster in platform.clusters:
+        lines = ['compatible = "cache";', "cache-level = <2>;", "cache-unified;"]
+        body += _node(
+            f"l2-cache-{cluster.name}",
+            lines + _cache(cluster.l2, ""),
+            _label("l2", cluster),
+        )
+    return _node("cpus", body)
+
+
+def _label(kind: str, cluster: Cluster, number: int | None = None) -> str:
+    """A dtc label of a cluster's node; labels have no dashes."""
+    name = f"{kind}_{cluster.name.replace('-', '_')}"
+    return name if number is None else f"{name}_{number}"
+
+
+def _cache(cache: Cache, prefix: str) -> list[str]:
+    """A cache's figures; ``prefix`` is ``i-``, ``d-`` or empty."""
+    return [
+        f"{prefix}cache-size = <{cache.size_kib * 1024}>;",
+        f"{prefix}cache-line-size = <{cache.line_bytes}>;",
+        f"{prefix}cache-sets = <{cache.sets}>;",
+    ]
+
+
+def _cpu(cluster: Cluster, cpu: int, flavour: str, board: Board) -> list[str]:
+    mpidr = board.mpidr(cpu)
+    body = [
+        'device_type = "cpu";',
+        f'compatible = "{cluster.core.compatible}";',
+        f"reg = <{mpidr:#x}>;",
+        f'enable-method = "{board.enable_method}";',
+    ]
+    if flavour != "nocap":
+        body.append(f"capacity-dmips-mhz = <{cluster.capacity_dmips_mhz}>;")
+    body += [
+        f"operating-points-v2 = <&{_label('opp', cluster)}>;",
+        f"performance-domains = <&ectrl {cluster.index}>;",
+        f"next-level-cache = <&{_label('l2', cluster)}>;",
+        *_cache(cluster.core.l1i, "i-"),
+        *_cache(cluster.core.l1d, "d-"),
+    ]
+    states = [f"<&{_label('idle', cluster, n)}>" for n in range(1, len(cluster.idle_states))]
+    if states:
+        body.append(f"cpu-idle-states = {', '.join(states)};")
+    return _node(f"cpu@{mpidr:x}", body, f"cpu{cpu}")
+
+
+def _idle_states(cluster: Cluster) -> list[str]:
+    """The cluster's states from number 1; WFI is state 0 of every kernel driver, by itself."""
+    lines: list[str] = []
+    for number, state in enumerate(cluster.idle_states[1:], start=1):
+        body = [
+            'compatible = "gem5,idle-state";',
+            f'idle-state-name = "{state.name}";',
+            f"entry-latency-us = <{state.entry_us}>;",
+            f"exit-latency-us = <{state.exit_us}>;",
+            f"min-residency-us = <{state.residency_us}>;",
+        ]
+        lines += _node(f"{cluster.name}-{state.name}", body, _label("idle", cluster, number))
+    return lines
+
+
+def _opp_table(cluster: Cluster) -> list[str]:
+    body = ['compatible = "operating-points-v2";', "opp-shared;"]
+    for opp in cluster.opps:
+        hertz = opp.khz * 1000
+        body += _node(
+            f"opp-{hertz}",
+            [
+                f"opp-hz = /bits/ 64 <{hertz}>;",
+                f"opp-microvolt = <{opp.uv}>;",
+                f"opp-microwatt = <{opp.power_uw}>;",
+            ],
+        )
+    return _node(f"opp-table-{cluster.name}", body, _label("opp", cluster))
+
+
+def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
+    """The DVFS controller; a domain's id is the cluster's index."""
+    body = [
+        'compatible = "arm,gem5-energy-ctrl";',
+        _reg(board.energy_ctrl, 0x1000),
+        "#performance-domain-cells = <1>;",
+        f"gem5,rate-limit-us = <{platform.rate_limit_us}>;",
+    ]
+    return _node(f"energy-ctrl@{board.energy_ctrl:x}", body, "ectrl")
+
+
+def _machine(platform: Platform, board: Board) -> list[str]:
+    """Interrupt controller, timer, console and how CPUs start."""
+    gic = [
+        'compatible = "arm,cortex-a15-gic";',
+        "#interrupt-cells = <3>;",
+        "#address-cells = <0>;",
+        "interrupt-controller;",
+        _reg(board.gic_distributor, 0x10000)[:-2]
+        + " "
+        + _reg(board.gic_cpu_interface, 0x10000).removeprefix("reg = <"),
+    ]
+    # Third cell: active high level, and which CPUs see the per-CPU interrupt.
+    flags = (1 << len(platform.cpus)) - 1 << 8 | 4
+    timer = [
+        'compatible = "arm,armv8-timer";',
+        "interrupts = " + ", ".join(f"<1 {ppi} {flags:#x}>" for ppi in board.timer_ppis) + ";",
+        "always-on;",
+    ]
+    clock = [
+        'compatible = "fixed-clock";',
+        "#clock-cells = <0>;",
+        f"clock-frequency = <{board.uart_hz}>;",
+    ]
+    uart = [
+        'compatible = "arm,pl011", "arm,primecell";',
+        _reg(board.uart, 0x1000),
+        f"interrupts = <0 {board.uart_spi} 4>;",
+        "clocks = <&uart_clock>, <&uart_clock>;",
+        'clock-names = "uartclk", "apb_pclk";',
+    ]
+    psci = ['compatible = "arm,psci-0.2";', f'method = "{board.psci_method}";']
+    return [
+        *_node(f"interrupt-controller@{board.gic_distributor:x}", gic, "gic"),
+        *_node("timer", timer),
+        *_node("uart-clock", clock, "uart_clock"),
+        *_node(f"serial@{board.uart:x}", uart),
+        *_node("psci", psci),
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a device tree's source, or write its blob."""
+    parser = argparse.ArgumentParser(
+        prog="python -m configs.devicetree",
+        description=main.__doc__,
+        epilog="example: python -m configs.devicetree juno-r2 --dtb juno-r2.dtb",
+    )
+    parser.add_argument("platform")
+    parser.add_argument("--flavour", default="std", help=", ".join(FLAVOURS))
+    parser.add_argument("--engine", default="qemu")
+    parser.add_argument("--dtb", type=Path, help="write the blob to this file")
+    options = parser.parse_args(arguments)
+    try:
+        platform = load_platform(options.platform)
+        if options.dtb is None:
+            print(device_tree_source(platform, options.flavour, options.engine), end="")
+        else:
+            options.dtb.write_bytes(device_tree(platform, options.flavour, options.engine))
+    except EascopeError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

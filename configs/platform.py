@@ -1,0 +1,243 @@
+"""Platforms: board models from ``configs/platforms/*.toml``, the one description of a machine.
+
+Everything else about the machine (device tree, engine settings, energy) is generated from these
+objects. Units stand in the names: khz, uv (microvolt), uw (microwatt), us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from configs import cpunames
+from configs.core import Cache, Core
+from configs.host.errors import unknown
+from configs.source import is_borrowed
+from configs.strict import read_toml
+
+PLATFORMS = Path(__file__).resolve().parent / "platforms"
+
+#: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
+CAPACITY_SCALE = 1024
+
+
+@dataclass(frozen=True)
+class Opp:
+    """An operating point of a cluster.
+
+    ``power_uw`` is one CPU fully busy, without the shared part (what the kernel's energy model
+    gets); ``shared_uw`` is the cluster's shared part (L2, cluster logic) outside cluster-sleep.
+    """
+
+    khz: int
+    uv: int
+    power_uw: int
+    shared_uw: int
+    source: str
+    power_source: str
+    shared_source: str
+
+
+@dataclass(frozen=True)
+class IdleState:
+    """An idle state of one CPU; state 0 is always WFI. ``power_uw`` is one CPU's."""
+
+    name: str
+    entry_us: int
+    exit_us: int
+    residency_us: int
+    power_state: str
+    power_uw: int
+    source: str
+    power_source: str
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """CPUs of one core that share a clock: one DVFS domain, one performance domain."""
+
+    index: int
+    name: str
+    core: Core
+    cpus: tuple[int, ...]
+    capacity_dmips_mhz: int
+    capacity_source: str
+    opps: tuple[Opp, ...]
+    idle_states: tuple[IdleState, ...]
+    shared_off_uw: int
+    shared_off_source: str
+    l2: Cache
+
+    @property
+    def shared_on_uw(self) -> tuple[int, ...]:
+        """Power of the shared part at each OPP, aligned with ``opps``."""
+        return tuple(opp.shared_uw for opp in self.opps)
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        """L1 instruction, L1 data (per CPU) and L2 (shared)."""
+        return (self.core.l1i, self.core.l1d, self.l2)
+
+    @property
+    def max_khz(self) -> int:
+        """Frequency of the fastest OPP."""
+        return self.opps[-1].khz
+
+    def opp(self, khz: int) -> Opp:
+        """The OPP with exactly this frequency.
+
+        :raises KeyError: when the cluster has none.
+        """
+        for opp in self.opps:
+            if opp.khz == khz:
+                return opp
+        raise KeyError(f"cluster {self.name} has no OPP of {khz} kHz")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A board model. Clusters are in CPU order; CPU numbers are those of the guest's kernel.
+
+    ``sources`` are the named sources of its file; ``digest`` changes with any figure of the
+    platform or its cores, not with comments or layout.
+    """
+
+    name: str
+    summary: str
+    path: Path
+    clusters: tuple[Cluster, ...]
+    transition_latency_us: int
+    rate_limit_us: int
+    temperature_c: float
+    memory_mib: int
+    sources: Mapping[str, str]
+    digest: str
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """All CPU numbers, ascending."""
+        return tuple(cpu for cluster in self.clusters for cpu in cluster.cpus)
+
+    def cluster(self, name: str) -> Cluster:
+        """The cluster of this name.
+
+        :raises RequestError: with the nearest name when there is none.
+        """
+        for cluster in self.clusters:
+            if cluster.name == name:
+                return cluster
+        raise unknown("cluster", name, (cluster.name for cluster in self.clusters))
+
+    def cluster_of(self, cpu: int) -> Cluster:
+        """The cluster that CPU number ``cpu`` belongs to.
+
+        :raises KeyError: when there is no such CPU.
+        """
+        for cluster in self.clusters:
+            if cpu in cluster.cpus:
+                return cluster
+        raise KeyError(f"platform {self.name} has no CPU {cpu}")
+
+    def resolve(self, name: str) -> tuple[int, ...]:
+        """CPU numbers of a symbolic name such as ``little:0``, ``big:*`` or ``any``.
+
+        :raises CpuNameError: see `configs.cpunames.resolve`.
+        """
+        clusters = {cluster.name: cluster.cpus for cluster in self.clusters}
+        return cpunames.resolve(self.name, clusters, name)
+
+    @property
+    def largest(self) -> Cluster:
+        """The cluster with the most capacity at its top OPP; the first of equals."""
+        return max(self.clusters, key=lambda cluster: cluster.capacity_dmips_mhz * cluster.max_khz)
+
+    @cached_property
+    def capacities(self) -> tuple[int, ...]:
+        """Capacity of each CPU (index = CPU number) as the kernel computes it, 0..1024.
+
+        The kernel multiplies capacity-dmips-mhz by the policy's highest frequency, scales so that
+        the largest is 1024, and truncates (topology_normalize_cpu_scale).
+        """
+        scale = self.largest.capacity_dmips_mhz * self.largest.max_khz
+        return tuple(
+            cluster.capacity_dmips_mhz * cluster.max_khz * CAPACITY_SCALE // scale
+            for cluster in self.clusters
+            for _ in cluster.cpus
+        )
+
+    @cached_property
+    def borrowed(self) -> tuple[str, ...]:
+        """One line for each figure that rests on another part's, for records and reports."""
+        lines: list[str] = []
+        for cluster in self.clusters:
+            for state in cluster.idle_states:
+                if is_borrowed(state.power_source):
+                    lines.append(
+                        f"{cluster.name}: {state.name} power of a CPU {_mw(state.power_uw)} mW: "
+                        f"{state.power_source}"
+                    )
+                if is_borrowed(state.source):
+                    lines.append(f"{cluster.name}: {state.name} latencies: {state.source}")
+            lines.extend(_borrowed_of_opps(cluster))
+            if is_borrowed(cluster.shared_off_source):
+                lines.append(
+                    f"{cluster.name}: shared power in cluster-sleep "
+                    f"{_mw(cluster.shared_off_uw)} mW: {cluster.shared_off_source}"
+                )
+            if is_borrowed(cluster.capacity_source):
+                lines.append(f"{cluster.name}: capacity: {cluster.capacity_source}")
+            if is_borrowed(cluster.l2.source):
+                lines.append(f"{cluster.name}: L2 cache: {cluster.l2.source}")
+        return tuple(lines)
+
+
+def _mw(microwatts: int) -> str:
+    """Microwatts as milliwatts without needless digits."""
+    return f"{microwatts / 1000:g}"
+
+
+def _borrowed_of_opps(cluster: Cluster) -> list[str]:
+    """Lines for borrowed OPP figures; an OPP table has one source per column."""
+    lines = []
+    first = cluster.opps[0]
+    if is_borrowed(first.source):
+        lines.append(f"{cluster.name}: frequencies and voltages: {first.source}")
+    for what, source, values in (
+        ("busy power of a CPU", first.power_source, [opp.power_uw for opp in cluster.opps]),
+        ("shared power", first.shared_source, list(cluster.shared_on_uw)),
+    ):
+        if is_borrowed(source):
+            shown = ", ".join(
+                f"{_mw(value)} mW at {opp.khz // 1000} MHz"
+                for opp, value in zip(cluster.opps, values, strict=True)
+            )
+            lines.append(f"{cluster.name}: {what} {shown}: {source}")
+    return lines
+
+
+def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str]]:
+    """Name and one-line summary of every platform file, by name.
+
+    :raises RequestError: when a file cannot be read.
+    """
+    return [
+        (path.stem, read_toml(path).text("summary")) for path in sorted(directory.glob("*.toml"))
+    ]
+
+
+def load_platform(name: str | Path) -> Platform:
+    """The platform ``name``, or the one in the file ``name`` when it has a slash or a suffix.
+
+    :raises RequestError: an unknown name (with the nearest), or a file that is wrong anywhere:
+        one line with file, key, value and what is allowed.
+    """
+    from configs.platform_file import read_platform  # needs the classes above
+
+    if isinstance(name, Path) or "/" in name or name.endswith(".toml"):
+        return read_platform(Path(name))
+    known = sorted(path.stem for path in PLATFORMS.glob("*.toml"))
+    if name not in known:
+        raise unknown("platform", name, known)
+    return read_platform(PLATFORMS / f"{name}.toml")

@@ -1,0 +1,209 @@
+"""The strict reading of a platform file: everything is checked before anything is built on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from configs.core import Core, list_cores, load_core, read_cache
+from configs.host.cache import canonical_json, sha256_bytes
+from configs.host.errors import bad_input, nearest
+from configs.platform import Cluster, IdleState, Opp, Platform
+from configs.source import Sources
+from configs.strict import Table, read_toml
+
+#: Both engines have a GICv2, which has eight CPU interfaces.
+MAX_CPUS = 8
+
+#: Power states of idle CPUs, by gem5's names in lower case.
+POWER_STATES = ("clk_gated", "sram_retention", "off")
+
+#: Largest power of one CPU that the kernel's energy model takes (EM_MAX_POWER).
+MAX_POWER_UW = 64_000_000
+
+
+def read_platform(path: Path) -> Platform:
+    """The platform in the file at ``path``.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    top = read_toml(path)
+    top.integer("schema", 1, 1)
+    name = top.name("name")
+    if name != path.stem:
+        raise top.error("name", f"{path.stem!r}, the file's own name")
+    summary = top.text("summary")
+    sources = Sources(top.table("sources"))
+    temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
+    sources.of(top, "temperature_source")
+    memory = top.integer("memory_mib", 128, 16384, "MiB")
+    sources.of(top, "memory_source")
+    latency, rate_limit = _read_dvfs(top.table("dvfs"), sources)
+    clusters = _read_clusters(top, sources)
+    top.finish()
+    sources.finish()
+    cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
+    digest = sha256_bytes(canonical_json({"platform": top.data, "cores": cores}))
+    return Platform(
+        name=name,
+        summary=summary,
+        path=path,
+        clusters=clusters,
+        transition_latency_us=latency,
+        rate_limit_us=rate_limit,
+        temperature_c=temperature,
+        memory_mib=memory,
+        sources=sources.texts,
+        digest=digest,
+    )
+
+
+def _read_dvfs(table: Table, sources: Sources) -> tuple[int, int]:
+    """Transition latency and schedutil's rate limit, in us."""
+    latency = table.integer("transition_latency_us", 1, 10_000, "us")
+    sources.of(table, "transition_latency_source")
+    rate_limit = table.integer("rate_limit_us", 1, 1_000_000, "us")
+    sources.of(table, "rate_limit_source")
+    if rate_limit < latency:
+        # A request that comes while one is in flight replaces it and starts the latency again.
+        raise table.error(
+            "rate_limit_us",
+            f"at least transition_latency_us ({latency}), or a cluster may never change its OPP",
+        )
+    table.finish()
+    return latency, rate_limit
+
+
+def _read_clusters(top: Table, sources: Sources) -> tuple[Cluster, ...]:
+    """All clusters, with CPUs numbered in the file's order."""
+    clusters: list[Cluster] = []
+    for table in top.tables("cluster", 1, MAX_CPUS):
+        name = table.name("name")
+        if name == "any" or name in [cluster.name for cluster in clusters]:
+            raise table.error("name", "a name that no other cluster has, and not 'any'")
+        first = sum(len(cluster.cpus) for cluster in clusters)
+        count = table.integer("cpus", 1, MAX_CPUS)
+        if first + count > MAX_CPUS:
+            raise table.error(
+                "cpus",
+                f"at most {MAX_CPUS} CPUs on the whole platform, {first} are there already "
+                "(the engines' interrupt controller is a GICv2)",
+            )
+        clusters.append(
+            _read_cluster(table, sources, name, len(clusters), tuple(range(first, first + count)))
+        )
+    return tuple(clusters)
+
+
+def _read_cluster(
+    table: Table, sources: Sources, name: str, index: int, cpus: tuple[int, ...]
+) -> Cluster:
+    core = _read_core(table)
+    capacity = table.integer("capacity_dmips_mhz", 1, 65535, "relative speed per MHz")
+    capacity_source = sources.of(table, "capacity_source")
+    opps = _read_opps(table, sources)
+    shared_off = table.integer("shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'")
+    shared_off_source = sources.of(table, "shared_off_source")
+    idle_states = _read_idle_states(table, sources, opps[0].power_uw)
+    l2_table = table.table("l2")
+    l2 = read_cache(l2_table, 2, sources.of(l2_table, "source"))
+    table.finish()
+    return Cluster(
+        index=index,
+        name=name,
+        core=core,
+        cpus=cpus,
+        capacity_dmips_mhz=capacity,
+        capacity_source=capacity_source,
+        opps=opps,
+        idle_states=idle_states,
+        shared_off_uw=shared_off,
+        shared_off_source=shared_off_source,
+        l2=l2,
+    )
+
+
+def _read_core(table: Table) -> Core:
+    name = table.text("core")
+    known = list_cores()
+    if name not in known:
+        raise table.error("core", f"{', '.join(known)}{nearest(name, known)}")
+    return load_core(name)
+
+
+def _read_opps(table: Table, sources: Sources) -> tuple[Opp, ...]:
+    """The OPP table, ascending; a faster OPP never has less voltage or power."""
+    columns = table.table("opp_sources")
+    clock_source = sources.of(columns, "khz")
+    if sources.of(columns, "uv") != clock_source:
+        clock_source = f"{clock_source}; voltages {sources.of(columns, 'uv')}"
+    power_source = sources.of(columns, "power_uw")
+    shared_source = sources.of(columns, "shared_uw")
+    columns.finish()
+    opps: list[Opp] = []
+    for row in table.tables("opps", 1, 64):
+        opp = Opp(
+            khz=row.integer("khz", 1_000, 10_000_000, "kHz"),
+            uv=row.integer("uv", 100_000, 2_000_000, "uV"),
+            power_uw=row.integer("power_uw", 1, MAX_POWER_UW - 1, "uW"),
+            shared_uw=row.integer("shared_uw", 0, MAX_POWER_UW - 1, "uW"),
+            source=clock_source,
+            power_source=power_source,
+            shared_source=shared_source,
+        )
+        row.finish()
+        if opps:
+            _check_ascends(row, opps[-1], opp)
+        opps.append(opp)
+    return tuple(opps)
+
+
+def _check_ascends(row: Table, before: Opp, opp: Opp) -> None:
+    for key, strict in (("khz", True), ("uv", False), ("power_uw", True), ("shared_uw", False)):
+        last, this = getattr(before, key), getattr(opp, key)
+        if this < last or (strict and this == last):
+            raise row.error(
+                key, f"{'more than' if strict else 'at least'} {last}: OPPs in ascending order"
+            )
+
+
+def _read_idle_states(table: Table, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
+    """The idle states, WFI first, each deeper: longer residency and exit, not more power."""
+    states: list[IdleState] = []
+    for row in table.tables("idle_states", 1, 8):
+        state = IdleState(
+            name=row.name("name"),
+            entry_us=row.integer("entry_us", 0, 100_000, "us"),
+            exit_us=row.integer("exit_us", 0, 100_000, "us"),
+            residency_us=row.integer("residency_us", 0, 10_000_000, "us"),
+            power_state=row.text("power_state", POWER_STATES),
+            power_uw=row.integer("power_uw", 0, busy_uw, "uW, not above the lowest OPP's"),
+            source=sources.of(row, "time_source"),
+            power_source=sources.of(row, "power_source"),
+        )
+        row.finish()
+        if not states and state.name != "wfi":
+            raise row.error("name", "'wfi': the first idle state is WFI")
+        if state.name in [known.name for known in states]:
+            raise row.error("name", "a name that no other idle state of the cluster has")
+        if states:
+            _check_deeper(row, states[-1], state)
+        states.append(state)
+    return tuple(states)
+
+
+def _check_deeper(row: Table, before: IdleState, state: IdleState) -> None:
+    if state.residency_us < state.entry_us + state.exit_us:
+        raise row.error(
+            "residency_us", f"at least entry_us + exit_us ({state.entry_us + state.exit_us})"
+        )
+    for key in ("exit_us", "residency_us"):
+        last = getattr(before, key)
+        if getattr(state, key) <= last:
+            raise row.error(key, f"more than {last}: idle states from shallow to deep")
+    if state.power_uw > before.power_uw:
+        raise bad_input(
+            row.file,
+            row.key("power_uw"),
+            state.power_uw,
+            f"at most {before.power_uw}: a deeper idle state never takes more power",
+        )

@@ -1,0 +1,73 @@
+"""Where a number comes from. Every figure of a platform or a core carries one such line."""
+
+from __future__ import annotations
+
+import re
+
+from configs.host.errors import bad_input, missing_key, nearest
+from configs.strict import Table
+
+#: How a source's text begins, and what that means.
+KINDS = {
+    "measured": "measured by this project; the text says on what",
+    "computed": "computed from other figures; the text has the formula and its inputs",
+    "published": "stated by the maker for this very part; the text says where",
+    "borrowed from": "another part's figure that stands in; the text says whose",
+    "assumed": "chosen by this project; the text has the reason",
+}
+_SOURCE = re.compile(rf"({'|'.join(KINDS)})\b.{{4,}}")
+SOURCE_RULE = "text that begins with " + ", ".join(repr(kind) for kind in KINDS)
+
+
+def kind(source: str) -> str:
+    """The kind of a source's text, a key of `KINDS`."""
+    found = _SOURCE.fullmatch(source)
+    if found is None:
+        raise ValueError(f"{source!r} is not a source: {SOURCE_RULE}")
+    return found[1]
+
+
+def is_borrowed(source: str) -> bool:
+    """Whether the figure rests on another part's: borrowed, or computed from borrowed figures."""
+    return "borrowed from" in source
+
+
+def source_text(table: Table, key: str = "source") -> str:
+    """The source that stands at ``key`` itself (core files)."""
+    value = table.text(key)
+    if not _SOURCE.fullmatch(value):
+        raise table.error(key, SOURCE_RULE)
+    return value
+
+
+class Sources:
+    """The ``[sources]`` table of a file: short names for sources, to which figures refer."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.texts = {name: source_text(table, name) for name in table.data}
+        self._used: set[str] = set()
+
+    def of(self, table: Table, key: str) -> str:
+        """The text of the source whose name stands at ``key`` of ``table``."""
+        if not table.has(key):
+            raise missing_key(table.file, table.key(key), "a name from [sources]")
+        name = table.text(key)
+        if name not in self.texts:
+            known = sorted(self.texts)
+            raise table.error(
+                key, f"a name from [sources]: {', '.join(known)}{nearest(name, known)}"
+            )
+        self._used.add(name)
+        return self.texts[name]
+
+    def finish(self) -> None:
+        """Complain about a source that no figure names: it would claim what nothing rests on."""
+        for name, text in self.texts.items():
+            if name not in self._used:
+                raise bad_input(
+                    self._table.file,
+                    self._table.key(name),
+                    text,
+                    "only sources that a figure of the file names",
+                )
