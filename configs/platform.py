@@ -6,7 +6,7 @@ objects. Units stand in the names: khz, uv (microvolt), uw (microwatt), us.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,14 @@ PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure in words (what it is, its value, its unit) and where it comes from."""
+
+    what: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -100,8 +108,9 @@ class Cluster:
 class Platform:
     """A board model. Clusters are in CPU order; CPU numbers are those of the guest's kernel.
 
-    ``sources`` are the named sources of its file; ``digest`` changes with any figure of the
-    platform or its cores, not with comments or layout.
+    ``control_sources`` says where temperature, memory and the DVFS times come from, by field name;
+    ``sources`` are all named sources of the file. ``digest`` changes with any figure or source of
+    the platform or its cores, not with comments or layout.
     """
 
     name: str
@@ -112,6 +121,7 @@ class Platform:
     rate_limit_us: int
     temperature_c: float
     memory_mib: int
+    control_sources: Mapping[str, str]
     sources: Mapping[str, str]
     digest: str
 
@@ -168,53 +178,72 @@ class Platform:
         )
 
     @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Every figure of the platform with its source; an OPP column is one figure."""
+        figures = [
+            Figure(f"{key} {getattr(self, key)}", source)
+            for key, source in self.control_sources.items()
+        ]
+        for cluster in self.clusters:
+            figures += (
+                Figure(f"{cluster.name}: {figure.what}", figure.source)
+                for figure in _cluster_figures(cluster)
+            )
+        return tuple(figures)
+
+    @cached_property
     def borrowed(self) -> tuple[str, ...]:
         """One line for each figure that rests on another part's, for records and reports."""
-        lines: list[str] = []
-        for cluster in self.clusters:
-            for state in cluster.idle_states:
-                if is_borrowed(state.power_source):
-                    lines.append(
-                        f"{cluster.name}: {state.name} power of a CPU {_mw(state.power_uw)} mW: "
-                        f"{state.power_source}"
-                    )
-                if is_borrowed(state.source):
-                    lines.append(f"{cluster.name}: {state.name} latencies: {state.source}")
-            lines.extend(_borrowed_of_opps(cluster))
-            if is_borrowed(cluster.shared_off_source):
-                lines.append(
-                    f"{cluster.name}: shared power in cluster-sleep "
-                    f"{_mw(cluster.shared_off_uw)} mW: {cluster.shared_off_source}"
-                )
-            if is_borrowed(cluster.capacity_source):
-                lines.append(f"{cluster.name}: capacity: {cluster.capacity_source}")
-            if is_borrowed(cluster.l2.source):
-                lines.append(f"{cluster.name}: L2 cache: {cluster.l2.source}")
-        return tuple(lines)
+        return tuple(
+            f"{figure.what}: {figure.source}"
+            for figure in self.figures
+            if is_borrowed(figure.source)
+        )
+
+
+def _cluster_figures(cluster: Cluster) -> list[Figure]:
+    """The figures of one cluster and of its core, in the order of its file."""
+    table = cluster.opps[0]  # the columns of an OPP table have one source each
+    figures = [
+        Figure(f"capacity per MHz {cluster.capacity_dmips_mhz}", cluster.capacity_source),
+        Figure("frequencies and voltages", table.source),
+        Figure(
+            f"busy power of a CPU {_by_opp(cluster, [opp.power_uw for opp in cluster.opps])}",
+            table.power_source,
+        ),
+        Figure(f"shared power {_by_opp(cluster, cluster.shared_on_uw)}", table.shared_source),
+        Figure(
+            f"shared power in cluster-sleep {_mw(cluster.shared_off_uw)}",
+            cluster.shared_off_source,
+        ),
+    ]
+    for state in cluster.idle_states:
+        figures.append(Figure(f"{state.name} latencies and residency", state.source))
+        figures.append(
+            Figure(f"{state.name} power of a CPU {_mw(state.power_uw)}", state.power_source)
+        )
+    figures += (
+        Figure(f"L{cache.level} cache {cache.size_kib} KiB", cache.source)
+        for cache in cluster.caches
+    )
+    figures += (
+        Figure(f"{cluster.core.name} {key} {parameter.value}", parameter.source)
+        for key, parameter in cluster.core.parameters.items()
+    )
+    return figures
 
 
 def _mw(microwatts: int) -> str:
     """Microwatts as milliwatts without needless digits."""
-    return f"{microwatts / 1000:g}"
+    return f"{microwatts / 1000:g} mW"
 
 
-def _borrowed_of_opps(cluster: Cluster) -> list[str]:
-    """Lines for borrowed OPP figures; an OPP table has one source per column."""
-    lines = []
-    first = cluster.opps[0]
-    if is_borrowed(first.source):
-        lines.append(f"{cluster.name}: frequencies and voltages: {first.source}")
-    for what, source, values in (
-        ("busy power of a CPU", first.power_source, [opp.power_uw for opp in cluster.opps]),
-        ("shared power", first.shared_source, list(cluster.shared_on_uw)),
-    ):
-        if is_borrowed(source):
-            shown = ", ".join(
-                f"{_mw(value)} mW at {opp.khz // 1000} MHz"
-                for opp, value in zip(cluster.opps, values, strict=True)
-            )
-            lines.append(f"{cluster.name}: {what} {shown}: {source}")
-    return lines
+def _by_opp(cluster: Cluster, microwatts: Sequence[int]) -> str:
+    """Power at each OPP in words."""
+    return ", ".join(
+        f"{_mw(power)} at {opp.khz / 1000:g} MHz"
+        for opp, power in zip(cluster.opps, microwatts, strict=True)
+    )
 
 
 def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str]]:

@@ -34,10 +34,16 @@ def read_platform(path: Path) -> Platform:
     summary = top.text("summary")
     sources = Sources(top.table("sources"))
     temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
-    sources.of(top, "temperature_source")
     memory = top.integer("memory_mib", 128, 16384, "MiB")
-    sources.of(top, "memory_source")
-    latency, rate_limit = _read_dvfs(top.table("dvfs"), sources)
+    dvfs = top.table("dvfs")
+    latency, rate_limit = _read_dvfs(dvfs)
+    control_sources = {
+        "temperature_c": sources.of(top, "temperature_source"),
+        "memory_mib": sources.of(top, "memory_source"),
+        "transition_latency_us": sources.of(dvfs, "transition_latency_source"),
+        "rate_limit_us": sources.of(dvfs, "rate_limit_source"),
+    }
+    dvfs.finish()
     clusters = _read_clusters(top, sources)
     top.finish()
     sources.finish()
@@ -52,24 +58,22 @@ def read_platform(path: Path) -> Platform:
         rate_limit_us=rate_limit,
         temperature_c=temperature,
         memory_mib=memory,
+        control_sources=control_sources,
         sources=sources.texts,
         digest=digest,
     )
 
 
-def _read_dvfs(table: Table, sources: Sources) -> tuple[int, int]:
+def _read_dvfs(table: Table) -> tuple[int, int]:
     """Transition latency and schedutil's rate limit, in us."""
     latency = table.integer("transition_latency_us", 1, 10_000, "us")
-    sources.of(table, "transition_latency_source")
     rate_limit = table.integer("rate_limit_us", 1, 1_000_000, "us")
-    sources.of(table, "rate_limit_source")
     if rate_limit < latency:
         # A request that comes while one is in flight replaces it and starts the latency again.
         raise table.error(
             "rate_limit_us",
             f"at least transition_latency_us ({latency}), or a cluster may never change its OPP",
         )
-    table.finish()
     return latency, rate_limit
 
 
