@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tracing into the kernel's ring buffers; nothing reads them before "trace-collect". */
+
+#include "agent.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct trace trace = { .switch_fd = -1 };
+
+static void set(const char *name, const char *value)
+{
+	char path[256];
+	int error;
+
+	snprintf(path, sizeof(path), TRACEFS "/%s", name);
+	error = file_write(path, value, strlen(value));
+	if (error < 0)
+		fail("trace-setup: write %s to %s: %s", value, path, strerror(-error));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void enable_event(char *event)
+{
+	char *colon = strchr(event, ':');
+	char path[256];
+
+	if (!colon || colon == event || !colon[1] || strchr(event, '/'))
+		fail("trace-setup: EVENT = '%s': allowed: system:name", event);
+	*colon = '/';
+	snprintf(path, sizeof(path), TRACEFS "/events/%s/enable", event);
+	if (access(path, F_OK) < 0) {
+		*colon = ':';
+		fail("trace-setup: the kernel has no event '%s'", event);
+	}
+	for (unsigned int i = 0; i < trace.events; i++)
+		if (strcmp(trace.event[i], event) == 0)
+			return;
+	if (trace.events == TRACE_EVENTS_MAX)
+		fail("trace-setup: more than %d events", TRACE_EVENTS_MAX);
+	snprintf(path, sizeof(path), "events/%s/enable", event);
+	set(path, "1");
+	trace.event[trace.events++] = event;
+}
+
+void trace_setup(uint64_t buffer_kb, char *events)
+{
+	char number[32];
+
+	if (trace.set)
+		fail("trace-setup: it was done before");
+	if (buffer_kb == 0)
+		fail("trace-setup: BUFFER_KB = '0': allowed: 1 or more");
+	if (access(TRACEFS "/tracing_on", F_OK) < 0)
+		fail("trace-setup: the kernel has no tracefs");
+	set("tracing_on", "0");
+	set("trace_clock", "mono");
+	set("options/overwrite", "0");
+	set("options/record-cmd", "1");
+	/* One entry per thread that ran; the kernel's 128 would drop names of large scenarios. */
+	set("saved_cmdlines_size", "1024");
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)buffer_kb);
+	set("buffer_size_kb", number);
+	set("trace", "\n");	/* opening it for writing empties the buffers */
+	for (;;) {
+		while (*events == ' ')
+			events++;
+		if (!*events)
+			break;
+		enable_event(script_word(&events, "trace-setup: EVENT"));
+	}
+	qsort(trace.event, trace.events, sizeof(trace.event[0]), by_name);
+	trace.switch_fd = open(TRACEFS "/tracing_on", O_WRONLY | O_CLOEXEC);
+	if (trace.switch_fd < 0)
+		fail("trace-setup: tracing_on: %s", strerror(errno));
+	trace.cpus = sysconf(_SC_NPROCESSORS_CONF);
+	trace.set = true;
+}
+
+/* Without "trace-setup" the run is one without tracing. */
+void trace_switch(bool on)
+{
+	if (trace.set && pwrite(trace.switch_fd, on ? "1" : "0", 1, 0) != 1)
+		fail("tracing_on: %s", strerror(errno));
+}
+
+static void none_lost(unsigned int cpu, const char *stats, const char *what)
+{
+	const char *found = strstr(stats, what);
+
+	if (!found)
+		fail("trace-collect: cpu %u: the kernel's statistics do not say '%s'", cpu, what);
+	found += strlen(what);
+	if (strtoull(found, NULL, 10) != 0)
+		fail("trace-collect: ring buffer of cpu %u was too small: %s%.*s", cpu, what,
+		     (int)strcspn(found, "\n"), found);
+}
+
+void trace_collect(void)
+{
+	if (!trace.set)
+		fail("trace-collect: there was no trace-setup");
+	for (unsigned int cpu = 0; cpu < trace.cpus; cpu++) {
+		struct text stats = { 0 };
+		char path[64];
+		int error;
+
+		snprintf(path, sizeof(path), TRACEFS "/per_cpu/cpu%u/stats", cpu);
+		error = file_read(path, &stats);
+		if (error < 0)
+			fail("trace-collect: %s: %s", path, strerror(-error));
+		none_lost(cpu, stats.data, "\noverrun: ");
+		none_lost(cpu, stats.data, "\ncommit overrun: ");
+		none_lost(cpu, stats.data, "\ndropped events: ");
+		text_free(&stats);
+	}
+	tracedat_write(&trace);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a script can say: one function a verb, and the table of them. */
+
+#include "agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_LINE	"eascope-script 1"
+#define HOUR_MS		(3600 * 1000ULL)
+
+static bool exited;
+
+/* What was found is shown, but a whole file would hide the sentence around it. */
+#define SHOWN 120
+
+static void read_or_fail(const char *verb, const char *path, struct text *text)
+{
+	int error = file_read(path, text);
+
+	if (error < 0)
+		fail("%s %s: %s", verb, path, strerror(-error));
+}
+
+static void verb_file(char *rest)
+{
+	const char *path = script_word(&rest, "file: PATH");
+	const char *word = script_word(&rest, "file: LENGTH");
+	size_t length = script_unsigned(word, "file: LENGTH", INT_MAX);
+	const char *bytes;
+	int fd;
+
+	script_done(rest);
+	bytes = script_bytes(length);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		fail("file %s: %s", path, strerror(errno));
+	while (length > 0) {
+		ssize_t put = write(fd, bytes, length);
+
+		if (put < 0)
+			fail("file %s: %s", path, strerror(errno));
+		bytes += put;
+		length -= put;
+	}
+	close(fd);
+}
+
+static void verb_write(char *rest)
+{
+	const char *path = script_word(&rest, "write: PATH");
+	char *value = script_rest(&rest, "write: VALUE");
+	size_t length = strlen(value);
+	int error;
+
+	/* As "echo VALUE > PATH" would; the line's own NUL is there to be replaced. */
+	value[length] = '\n';
+	error = file_write(path, value, length + 1);
+	value[length] = '\0';
+	if (error < 0)
+		fail("write %s %s: %s", path, value, strerror(-error));
+}
+
+static void verb_mkdir(char *rest)
+{
+	const char *path = script_word(&rest, "mkdir: PATH");
+
+	script_done(rest);
+	if (mkdir(path, 0755) < 0)
+		fail("mkdir %s: %s", path, strerror(errno));
+}
+
+static void verb_expect(char *rest)
+{
+	const char *path = script_word(&rest, "expect: PATH");
+	const char *value = trim(script_rest(&rest, "expect: VALUE"));
+	struct text text = { 0 };
+	const char *found;
+
+	read_or_fail("expect", path, &text);
+	found = trim(text.data);
+	if (strcmp(found, value) != 0)
+		fail("expect %s: found '%.*s', wanted '%s'", path, SHOWN, found, value);
+	text_free(&text);
+}
+
+static void verb_contains(char *rest)
+{
+	const char *path = script_word(&rest, "contains: PATH");
+	const char *value = script_rest(&rest, "contains: TEXT");
+	struct text text = { 0 };
+
+	read_or_fail("contains", path, &text);
+	if (!memmem(text.data, text.length, value, strlen(value)))
+		fail("contains %s: '%s' is not in '%.*s'", path, value, SHOWN, text.data);
+	text_free(&text);
+}
+
+static void verb_exists(char *rest)
+{
+	const char *path = script_word(&rest, "exists: PATH");
+
+	script_done(rest);
+	if (access(path, F_OK) < 0)
+		fail("exists %s: %s", path, strerror(errno));
+}
+
+static void verb_absent(char *rest)
+{
+	const char *path = script_word(&rest, "absent: PATH");
+
+	script_done(rest);
+	if (access(path, F_OK) == 0)
+		fail("absent %s: it is there", path);
+	if (errno != ENOENT && errno != ENOTDIR)
+		fail("absent %s: %s", path, strerror(errno));
+}
+
+static void verb_report(char *rest)
+{
+	const char *path = script_word(&rest, "report: PATH");
+
+	script_done(rest);
+	report_add(path);
+}
+
+static void verb_barrier(char *rest)
+{
+	script_done(rest);
+	transport()->mark(MARK_READY, mono_ns());
+}
+
+static void verb_trace_setup(char *rest)
+{
+	const char *word = script_word(&rest, "trace-setup: BUFFER_KB");
+	uint64_t buffer_kb = script_unsigned(word, "trace-setup: BUFFER_KB", 1024 * 1024);
+
+	trace_setup(buffer_kb, rest);
+}
+
+static void verb_spawn(char *rest)
+{
+	const char *name = script_word(&rest, "spawn: NAME");
+
+	child_spawn(name, script_rest(&rest, "spawn: program"));
+}
+
+static void verb_wait(char *rest)
+{
+	const char *name = script_word(&rest, "wait: NAME");
+	uint64_t limit_ms = 0;
+
+	if (*rest) {
+		const char *word = script_word(&rest, "wait: TIMEOUT_MS");
+
+		limit_ms = script_unsigned(word, "wait: TIMEOUT_MS", HOUR_MS);
+		script_done(rest);
+	}
+	child_wait(name, limit_ms * NSEC_PER_MSEC);
+}
+
+static void verb_kill(char *rest)
+{
+	const char *name = script_word(&rest, "kill: NAME");
+
+	script_done(rest);
+	child_kill(name);
+}
+
+static void verb_sleep_ms(char *rest)
+{
+	const char *word = script_word(&rest, "sleep-ms: N");
+
+	script_done(rest);
+	sleep_ns(script_unsigned(word, "sleep-ms: N", HOUR_MS) * NSEC_PER_MSEC);
+}
+
+static void verb_start(char *rest)
+{
+	script_done(rest);
+	trace_switch(true);
+	transport()->mark(MARK_START, mono_ns());
+}
+
+static void verb_stop(char *rest)
+{
+	script_done(rest);
+	transport()->mark(MARK_STOP, mono_ns());
+	trace_switch(false);
+}
+
+static void verb_trace_collect(char *rest)
+{
+	script_done(rest);
+	trace_collect();
+}
+
+static void verb_collect(char *rest)
+{
+	const char *path = script_word(&rest, "collect: PATH");
+	const char *name = script_word(&rest, "collect: NAME");
+
+	script_done(rest);
+	if (strchr(name, '/') || name[0] == '.')
+		fail("collect: NAME = '%s': allowed: a plain file name", name);
+	collect_file(path, name);
+}
+
+static void verb_exit(char *rest)
+{
+	script_done(rest);
+	report_send();
+	transport()->exit(0);
+	exited = true;
+}
+
+static const struct verb {
+	const char *name;
+	void (*run)(char *rest);
+} verbs[] = {
+	{ "file", verb_file },
+	{ "write", verb_write },
+	{ "mkdir", verb_mkdir },
+	{ "expect", verb_expect },
+	{ "contains", verb_contains },
+	{ "exists", verb_exists },
+	{ "absent", verb_absent },
+	{ "report", verb_report },
+	{ "barrier", verb_barrier },
+	{ "trace-setup", verb_trace_setup },
+	{ "spawn", verb_spawn },
+	{ "wait", verb_wait },
+	{ "kill", verb_kill },
+	{ "sleep-ms", verb_sleep_ms },
+	{ "start", verb_start },
+	{ "stop", verb_stop },
+	{ "trace-collect", verb_trace_collect },
+	{ "collect", verb_collect },
+	{ "exit", verb_exit },
+};
+
+static void run_line(char *line)
+{
+	char *name = script_word(&line, "verb");
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strcmp(name, verbs[i].name) == 0) {
+			verbs[i].run(line);
+			return;
+		}
+	}
+	fail("unknown verb '%s'", name);
+}
+
+void script_run(void)
+{
+	char *line = script_line();
+
+	if (!line || strcmp(line, FIRST_LINE) != 0)
+		fail("the script's first line must be '%s'", FIRST_LINE);
+	while (!exited) {
+		line = script_line();
+		if (!line)
+			fail("the script ends without 'exit'");
+		run_line(line);
+	}
+}

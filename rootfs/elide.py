@@ -1,0 +1,144 @@
+"""The copy of rt-app whose busy loop the engine executes in its stead.
+
+rt-app burns time in one function: ``x0`` turns of a loop that computes nothing anybody reads. In
+the copy for the fast engine that function only counts its turns down and executes a hint at each
+step; at the hint, the engine adds the instructions that the turns would have been to the CPU's
+local time (see ``engines/qemu``). On any other machine the hints are NOPs: the copy would then not
+burn time at all, which is why it lies beside the executed program and never replaces it.
+
+How many instructions the original executes for ``n`` turns, by counting (single steps of the
+function, which has no data-dependent path: every turn starts from the same constants)::
+
+    CALL_INSTRUCTIONS + n * TURN_INSTRUCTIONS        18 + 223 n
+
+and the copy, without what the engine adds (its own padding makes the constant part the same)::
+
+    18 + 4 * (n // 4) + 3 * (n % 4)
+
+so an engine that adds ``BULK_ADDED`` (888) at each ``hint #0x61`` and ``SINGLE_ADDED`` (220) at each
+``hint #0x62`` has advanced by exactly what the original would have executed. A test counts both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+
+from configs.host.errors import EascopeError
+
+#: LISA 3.1.0's arm64 rt-app: static, stripped.
+RT_APP_SHA256 = "704820a5b42ffac4b3d72e92babd1c9124981f2cf29db263201abc390a38a56d"
+#: The busy loop's function: where it lies in the file and in memory, and how long it is (bytes).
+FUNCTION_OFFSET = 0x2660
+FUNCTION_ADDRESS = 0x402660
+FUNCTION_BYTES = 260
+FUNCTION_SHA256 = "655d8fa59d2e6597bc6ea5eedb707057cc49aa06a18bead49dfb8154fb209b89"
+#: musl's ldexp, which each turn calls 12 times (address range; for counting tests).
+LDEXP_RANGE = (0x41FEA4, 0x41FF2F)
+
+#: Instructions executed per turn of the original loop, its twelve calls included.
+TURN_INSTRUCTIONS = 223
+#: Instructions executed per call beside the turns: entry 11, last comparison 4, return 3.
+CALL_INSTRUCTIONS = 18
+#: Turns that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
+BULK_TURNS = 4
+#: Instructions that the copy itself executes per step of either kind.
+BULK_STEP_INSTRUCTIONS = 4
+SINGLE_STEP_INSTRUCTIONS = 3
+#: What the engine adds at each hint.
+BULK_ADDED = BULK_TURNS * TURN_INSTRUCTIONS - BULK_STEP_INSTRUCTIONS
+SINGLE_ADDED = TURN_INSTRUCTIONS - SINGLE_STEP_INSTRUCTIONS
+
+HINT_BULK = 0x61
+HINT_SINGLE = 0x62
+
+_NOP = 0xD503201F
+_RET = 0xD65F03C0
+
+
+def elide_hint(program: bytes) -> bytes:
+    """The fast engine's copy of rt-app.
+
+    :param program: the executed rt-app.
+    :raises EascopeError: one line, when it is not the rt-app whose function we know.
+    """
+    found = hashlib.sha256(program).hexdigest()
+    if found != RT_APP_SHA256:
+        raise EascopeError(
+            f"rt-app: SHA-256 {found[:16]}..: allowed: {RT_APP_SHA256[:16]}.. (LISA 3.1.0, arm64): "
+            "its busy loop cannot be elided"
+        )
+    end = FUNCTION_OFFSET + FUNCTION_BYTES
+    if hashlib.sha256(program[FUNCTION_OFFSET:end]).hexdigest() != FUNCTION_SHA256:
+        raise EascopeError(
+            f"rt-app: the function at {FUNCTION_OFFSET:#x} is another: it cannot be elided"
+        )
+    return program[:FUNCTION_OFFSET] + hint_function() + program[end:]
+
+
+def hint_function() -> bytes:
+    """The function's new body, padded to the length of the old one.
+
+    In assembly, turns in ``x0``::
+
+            nop * PADDING           the constant part costs what the original's does
+            cmp     x0, #4
+            b.lo    singles
+        bulk:
+            sub     x0, x0, #4
+            hint    #0x61
+            cmp     x0, #4
+            b.hs    bulk
+        singles:
+            cbz     x0, done
+        single:
+            hint    #0x62
+            subs    x0, x0, #1
+            b.ne    single
+        done:
+            ret
+    """
+    body = [
+        _compare(BULK_TURNS),
+        _branch_if("lo", +5),
+        _subtract(BULK_TURNS),
+        _hint(HINT_BULK),
+        _compare(BULK_TURNS),
+        _branch_if("hs", -3),
+        _branch_if_zero(+4),
+        _hint(HINT_SINGLE),
+        _subtract(1, flags=True),
+        _branch_if("ne", -2),
+        _RET,
+    ]
+    executed_once = 4  # cmp, b.lo, cbz, ret
+    padding = CALL_INSTRUCTIONS - executed_once
+    words = [_NOP] * padding + body
+    words += [_RET] * (FUNCTION_BYTES // 4 - len(words))
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def _subtract(value: int, *, flags: bool = False) -> int:
+    """``sub x0, x0, #value`` or, with flags, ``subs``."""
+    return (0xF1000000 if flags else 0xD1000000) | value << 10
+
+
+def _compare(value: int) -> int:
+    """``cmp x0, #value``: ``subs xzr, x0, #value``."""
+    return 0xF1000000 | value << 10 | 31
+
+
+def _branch_if(condition: str, words: int) -> int:
+    """``b.condition`` to the instruction that lies ``words`` further."""
+    number = {"ne": 1, "hs": 2, "lo": 3}[condition]
+    return 0x54000000 | (words & 0x7FFFF) << 5 | number
+
+
+def _branch_if_zero(words: int) -> int:
+    """``cbz x0`` to the instruction that lies ``words`` further."""
+    return 0xB4000000 | (words & 0x7FFFF) << 5
+
+
+def _hint(number: int) -> int:
+    """``hint #number``."""
+    return 0xD503201F | number << 5
