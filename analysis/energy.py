@@ -1,0 +1,208 @@
+"""Energy: what each part of the machine used in each interval, in whole femtojoules.
+
+1 uW for 1 ns is 1 fJ, so energies from published powers are exact integers and parts add up to the
+total exactly. For people and JSON, joules are multiples of 2^-40 J (0.9 pJ), apportioned so that
+sums of floats are exact as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+import polars as pl
+
+from analysis.tables.counters import SHARED, idle_columns
+from configs.host.cache import digest_of
+from configs.platform import Cluster, Platform
+
+FJ_PER_J = 10**15
+#: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.
+QUANTA = 2**40
+
+Key = TypeVar("Key")
+
+
+class PowerModel(Protocol):
+    """Where energy comes from. A model is a pure function of the interval."""
+
+    name: str
+    #: One line for a person: what the figures are and where they come from.
+    summary: str
+    #: Changes whenever any energy could.
+    digest: str
+
+    def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:
+        """Energy by component in fJ of one row of ``intervals``.
+
+        Rows of a CPU give ``active``, ``idle_exit`` and one ``idle_<state>`` per idle state; the
+        row of the shared part (cpu -1) gives ``shared``.
+        """
+
+
+class PublishedPower:
+    """The platform's published power per OPP and idle state (the kernel's energy model's)."""
+
+    name = "published"
+    summary = (
+        "published power per OPP and idle state of the platform file: the power does not depend "
+        "on what the CPU executes"
+    )
+
+    def __init__(self, platform: Platform) -> None:
+        self.digest = digest_of({"model": self.name, "platform": platform.digest})
+
+    def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:
+        """See :class:`PowerModel`. An idle exit runs at the power of an active CPU."""
+        opp = cluster.opp(row["khz"])
+        if row["cpu"] == SHARED:
+            off_ns = row["t1_ns"] - row["t0_ns"] - row["active_ns"]
+            return {"shared": row["active_ns"] * opp.shared_uw + off_ns * cluster.shared_off_uw}
+        parts = {
+            "active": row["active_ns"] * opp.power_uw,
+            "idle_exit": row["exit_ns"] * opp.power_uw,
+        }
+        for number, state in enumerate(cluster.idle_states):
+            name = component_of(state.name)
+            spent = row.get(f"idle{number}_ns", 0) * state.power_uw
+            parts[name] = parts.get(name, 0) + spent
+        return parts
+
+
+def component_of(state: str) -> str:
+    """Component name of an idle state: ``cpu-sleep-0`` gives ``idle_cpu_sleep_0``."""
+    return "idle_" + "".join(c if c.isalnum() else "_" for c in state.lower())
+
+
+def energy(intervals: pl.DataFrame, platform: Platform, model: PowerModel) -> pl.DataFrame:
+    """``energy``: one row per interval and component.
+
+    Columns: cluster, cluster_name, cpu, t0_ns, t1_ns, component, energy_fj (exact), joules.
+    """
+    columns: dict[str, list[object]] = {
+        name: []
+        for name in ("cluster", "cluster_name", "cpu", "t0_ns", "t1_ns", "component", "energy_fj")
+    }
+    numbers = intervals.select(
+        "cluster",
+        *("cpu", "t0_ns", "t1_ns", "khz", "active_ns", "exit_ns"),
+        *idle_columns(intervals),
+    )
+    for row in numbers.iter_rows(named=True):
+        cluster = platform.clusters[row["cluster"]]
+        for component, spent in model.interval_fj(cluster, row).items():
+            for name in ("cluster", "cpu", "t0_ns", "t1_ns"):
+                columns[name].append(row[name])
+            columns["cluster_name"].append(cluster.name)
+            columns["component"].append(component)
+            columns["energy_fj"].append(spent)
+    schema = {
+        "cluster": pl.Int32,
+        "cluster_name": pl.String,
+        "cpu": pl.Int32,
+        "t0_ns": pl.Int64,
+        "t1_ns": pl.Int64,
+        "component": pl.String,
+        "energy_fj": pl.Int64,
+    }
+    table = pl.DataFrame(columns, schema=schema)
+    return table.with_columns((pl.col("energy_fj") / FJ_PER_J).alias("joules"))
+
+
+def active_shares(
+    intervals: pl.DataFrame, slices: pl.DataFrame, spent: pl.DataFrame
+) -> pl.DataFrame:
+    """The active energy of every interval, shared among the threads that ran in it.
+
+    A thread gets the part of the interval's active time that its slices cover; what no slice
+    covers (interrupts, the idle loop's own work) has a null pid. Exact: each interval's parts add
+    up to its active energy.
+
+    Columns: cluster, cpu, pid, energy_fj.
+    """
+    active = spent.filter(pl.col("component") == "active").select("cpu", "t0_ns", "energy_fj")
+    rows = intervals.filter(pl.col("cpu") != SHARED).join(
+        active, on=["cpu", "t0_ns"], how="left", maintain_order="left"
+    )
+    out_cluster: list[int] = []
+    out_cpu: list[int] = []
+    out_pid: list[int | None] = []
+    out_fj: list[int] = []
+    for (cpu,), part in rows.group_by("cpu", maintain_order=True):
+        ran = slices.filter(pl.col("cpu") == cpu)
+        cluster = part["cluster"][0]
+        for number, pid, covered, total in _overlaps(part, ran):
+            row_fj = part["energy_fj"][number]
+            given = 0
+            whole = max(total, part["active_ns"][number])
+            for one, overlap in zip(pid, covered, strict=True):
+                piece = row_fj * overlap // whole if whole else 0
+                given += piece
+                out_cluster.append(cluster)
+                out_cpu.append(cpu)
+                out_pid.append(one)
+                out_fj.append(piece)
+            out_cluster.append(cluster)
+            out_cpu.append(cpu)
+            out_pid.append(None)
+            out_fj.append(row_fj - given)
+    schema = {"cluster": pl.Int32, "cpu": pl.Int32, "pid": pl.Int64, "energy_fj": pl.Int64}
+    columns = {"cluster": out_cluster, "cpu": out_cpu, "pid": out_pid, "energy_fj": out_fj}
+    table = pl.DataFrame(columns, schema=schema)
+    return (
+        table.group_by("cluster", "cpu", "pid")
+        .agg(pl.col("energy_fj").sum())
+        .sort("cluster", "cpu", "pid", nulls_last=True)
+    )
+
+
+def _overlaps(part: pl.DataFrame, ran: pl.DataFrame) -> list[tuple[int, list[int], list[int], int]]:
+    """For each interval of one CPU: its number, pids, the ns that each covers, and their sum."""
+    begin = part["t0_ns"].to_numpy()
+    end = part["t1_ns"].to_numpy()
+    s0 = ran["t0_ns"].to_numpy()
+    s1 = ran["t1_ns"].to_numpy()
+    first = np.searchsorted(end, s0, side="right")
+    last = np.searchsorted(begin, s1, side="left")  # exclusive
+    counts = np.maximum(last - first, 0)
+    which = np.repeat(np.arange(len(s0)), counts)
+    before = np.repeat(np.cumsum(counts) - counts, counts)
+    number = np.arange(counts.sum()) - before + np.repeat(first, counts)
+    covered = np.minimum(s1[which], end[number]) - np.maximum(s0[which], begin[number])
+    pieces = (
+        pl.DataFrame(
+            {"number": number, "pid": ran["pid"].to_numpy()[which], "ns": covered},
+            schema={"number": pl.Int64, "pid": pl.Int64, "ns": pl.Int64},
+        )
+        .filter(pl.col("ns") > 0)
+        .group_by("number", "pid")
+        .agg(pl.col("ns").sum())
+        .sort("number", "pid")
+    )
+    grouped: dict[int, tuple[list[int], list[int]]] = {}
+    for row, pid, ns in pieces.iter_rows():
+        pids, times = grouped.setdefault(row, ([], []))
+        pids.append(pid)
+        times.append(ns)
+    result = []
+    for row in range(part.height):
+        pids, times = grouped.get(row, ([], []))
+        result.append((row, pids, times, sum(times)))
+    return result
+
+
+def joules(parts: Sequence[tuple[Key, int]]) -> dict[Key, float]:
+    """Energies in fJ as joules whose float sums are exact: largest-remainder apportionment.
+
+    The sum of the result is the sum of ``parts`` rounded to the quantum; no part moves by more
+    than one quantum (2^-40 J).
+    """
+    total = sum(spent for _, spent in parts)
+    scaled = [(key, *divmod(spent * QUANTA, FJ_PER_J)) for key, spent in parts]
+    missing = (total * QUANTA + FJ_PER_J // 2) // FJ_PER_J - sum(whole for _, whole, _ in scaled)
+    order = sorted(range(len(scaled)), key=lambda index: (-scaled[index][2], index))
+    extra = set(order[:missing])
+    return {
+        key: (whole + (index in extra)) / QUANTA for index, (key, whole, _) in enumerate(scaled)
+    }

@@ -1,0 +1,101 @@
+"""``intervals``: the engine's raw counters, checked and with the clusters' names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from analysis.window import Window
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+
+#: Column ``cpu`` of the rows of a cluster's shared part.
+SHARED = -1
+
+_KEYS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns")
+
+
+def idle_columns(table: pl.DataFrame) -> list[str]:
+    """``idle0_ns, idle1_ns, ..`` as far as the table has them, in the order of the states."""
+    names: list[str] = []
+    while f"idle{len(names)}_ns" in table.columns:
+        names.append(f"idle{len(names)}_ns")
+    return names
+
+
+def intervals(path: Path, platform: Platform, window: Window) -> pl.DataFrame:
+    """Read ``counters.parquet``; adds ``cluster_name``, sorts by cluster, cpu, t0.
+
+    :raises EascopeError: one line when a column is missing, a CPU's rows do not cover the window
+        without gap, or the times in a row do not add up to its length.
+    """
+    if not path.is_file():
+        raise EascopeError(f"{path}: there are no counters (counters.parquet is missing)")
+    try:
+        raw = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise EascopeError(f"{path}: not a readable parquet file: {str(error)[:120]}") from error
+    absent = [name for name in _KEYS if name not in raw.columns]
+    if absent:
+        raise EascopeError(f"{path}: column {absent[0]} is missing")
+    if "exit_ns" not in raw.columns:
+        raw = raw.with_columns(pl.lit(0, pl.Int64).alias("exit_ns"))
+    times = ["t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns", *idle_columns(raw)]
+    names = {cluster.index: cluster.name for cluster in platform.clusters}
+    table = (
+        raw.filter((pl.col("t0_ns") >= window.t0_ns) & (pl.col("t1_ns") <= window.t1_ns))
+        .filter(pl.col("t1_ns") > pl.col("t0_ns"))
+        .with_columns(pl.col(times).cast(pl.Int64), pl.col("cluster", "cpu").cast(pl.Int32))
+        .with_columns(pl.col("cluster").replace_strict(names, default=None).alias("cluster_name"))
+        .sort("cluster", "cpu", "t0_ns")
+    )
+    _check(path, table, platform, window)
+    return table
+
+
+def _check(path: Path, table: pl.DataFrame, platform: Platform, window: Window) -> None:
+    if table["cluster_name"].null_count():
+        raise EascopeError(f"{path}: has a cluster that platform {platform.name} does not have")
+    parts = [*(name for name in ("active_ns", "exit_ns")), *idle_columns(table)]
+    wrong = table.filter(pl.sum_horizontal(parts) != pl.col("t1_ns") - pl.col("t0_ns"))
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        raise EascopeError(
+            f"{path}: cpu {row['cpu']} at {row['t0_ns']} ns: active, exit and idle times add up "
+            f"to {sum(row[name] for name in parts)} ns in an interval of "
+            f"{row['t1_ns'] - row['t0_ns']} ns"
+        )
+    found = {}
+    for (cluster, cpu), rows in table.group_by("cluster", "cpu", maintain_order=True):
+        begin, end = rows["t0_ns"], rows["t1_ns"]
+        whole = begin[0] == window.t0_ns and end[-1] == window.t1_ns
+        if not whole or (begin[1:] != end[:-1]).any():
+            raise EascopeError(f"{path}: the rows of cpu {cpu} do not cover the window without gap")
+        found[(cluster, cpu)] = True
+    for cluster in platform.clusters:
+        for cpu in (*cluster.cpus, SHARED):
+            if (cluster.index, cpu) not in found:
+                what = f"cpu {cpu}" if cpu != SHARED else f"the shared part of {cluster.name}"
+                raise EascopeError(f"{path}: rows of {what} are missing")
+
+
+def frequency(table: pl.DataFrame) -> pl.DataFrame:
+    """``frequency``: one row per stretch of a cluster at one clock rate.
+
+    Columns: cluster, cluster_name, khz, uv, t0_ns, t1_ns.
+    """
+    shared = table.filter(pl.col("cpu") == SHARED)
+    run = (pl.col("khz") != pl.col("khz").shift(1)).fill_null(True).cum_sum().over("cluster")
+    return (
+        shared.with_columns(run.alias("stretch"))
+        .group_by("cluster", "cluster_name", "stretch", maintain_order=True)
+        .agg(
+            pl.col("khz").first(),
+            pl.col("uv").first(),
+            pl.col("t0_ns").min(),
+            pl.col("t1_ns").max(),
+        )
+        .drop("stretch")
+        .sort("cluster", "t0_ns")
+    )

@@ -1,0 +1,95 @@
+"""``latency``: from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from analysis.tables.tasks import with_task
+from analysis.trace import Trace
+from analysis.window import Window
+
+
+def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.DataFrame:
+    """One row per wake-up that led to a run; wake-ups before START are left out.
+
+    Columns: task, thread, pid, cpu (where it ran), woken_ns, t_ns (when it ran), latency_ns. A
+    thread that was preempted and comes back was not woken. A thread whose only wake-up came while
+    it was still going to sleep counts from the moment at which it left the CPU.
+    """
+    switches = trace.table("sched_switch")
+    enters = switches.select(
+        pl.col("next_pid").alias("pid"),
+        "t_ns",
+        pl.lit(2).alias("kind"),
+        pl.col("next_comm").alias("thread"),
+        "cpu",
+        pl.lit(False).alias("sleeps"),
+    )
+    leaves = switches.select(
+        pl.col("prev_pid").alias("pid"),
+        "t_ns",
+        pl.lit(0).alias("kind"),
+        pl.col("prev_comm").alias("thread"),
+        "cpu",
+        (pl.col("prev_state") & 0xFF != 0).alias("sleeps"),
+    )
+    wakes = trace.table("sched_waking").select(
+        "pid",
+        "t_ns",
+        pl.lit(1).alias("kind"),
+        pl.col("comm").alias("thread"),
+        "cpu",
+        pl.lit(False).alias("sleeps"),
+    )
+    events = (
+        pl.concat([leaves, wakes, enters])
+        .filter(pl.col("pid") != 0)
+        .sort("pid", "t_ns", "kind", maintain_order=True)
+    )
+    # A cycle runs from one entry (exclusive) to the next (inclusive): [wake] leave wake.. enter.
+    cycle = (pl.col("kind") == 2).shift(1, fill_value=False).cum_sum().over("pid")
+    time = pl.col("t_ns")
+    summary = (
+        events.with_columns(cycle.alias("cycle"))
+        .group_by("pid", "cycle", maintain_order=True)
+        .agg(
+            time.filter(pl.col("kind") == 0).first().alias("left_ns"),
+            pl.col("sleeps").any().alias("slept"),
+            time.filter(pl.col("kind") == 1).alias("wakes"),
+            time.filter(pl.col("kind") == 2).first().alias("t_ns"),
+            pl.col("thread").last(),
+            pl.col("cpu").last(),
+        )
+    )
+    left = pl.col("left_ns")
+    table = (
+        summary.filter(
+            pl.col("t_ns").is_not_null()
+            & (pl.col("wakes").list.len() > 0)
+            & (pl.col("slept") | left.is_null())
+        )
+        .explode("wakes")
+        .group_by("pid", "cycle", maintain_order=True)
+        .agg(
+            pl.col("t_ns", "thread", "cpu", "left_ns").first(),
+            pl.col("wakes").filter(left.is_null() | (pl.col("wakes") >= left)).min().alias("wake"),
+        )
+        .with_columns(pl.col("wake").fill_null(left).alias("woken_ns"))
+        .with_columns(pl.col("woken_ns", "t_ns") + window.offset_ns)
+        .filter((pl.col("woken_ns") >= window.t0_ns) & (pl.col("t_ns") <= window.t1_ns))
+        .with_columns((pl.col("t_ns") - pl.col("woken_ns")).alias("latency_ns"))
+    )
+    return (
+        with_task(table, threads)
+        .select("task", "thread", "pid", "cpu", "woken_ns", "t_ns", "latency_ns")
+        .sort("woken_ns", "pid")
+    )
+
+
+def percentile(values: list[int], share: float) -> int:
+    """Nearest-rank percentile: the smallest value that at least ``share`` of them do not exceed."""
+    ordered = sorted(values)
+    rank = -(-int(share * 1_000_000) * len(ordered) // 1_000_000)
+    return ordered[max(rank, 1) - 1]

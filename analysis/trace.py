@@ -1,0 +1,167 @@
+"""``trace.dat`` to typed tables, through ``trace-cmd report``.
+
+trace-cmd prints the raw fields of every event with full time stamps; polars splits the lines. Times
+are those of the guest's CLOCK_MONOTONIC (the trace clock of every eascope run), in ns.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from configs.host.errors import EascopeError
+from configs.host.lisa import host_trace_cmd
+
+#: Fields of the events that analysis reads, in the order of their format: ``int`` or ``str``.
+FIELDS: dict[str, dict[str, type]] = {
+    "sched_switch": {
+        "prev_comm": str,
+        "prev_pid": int,
+        "prev_state": int,
+        "next_comm": str,
+        "next_pid": int,
+    },
+    "sched_waking": {"comm": str, "pid": int, "target_cpu": int},
+    "sched_migrate_task": {"comm": str, "pid": int, "orig_cpu": int, "dest_cpu": int},
+    "cpu_frequency": {"state": int, "cpu_id": int},
+    "cpu_idle": {"state": int, "cpu_id": int},
+    "lisa__sched_overutilized": {"overutilized": int},
+    "print": {"buf": str},
+}
+
+_LINE = (
+    r"^\s*(?P<comm>.*)-(?P<pid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?:[^\s\d]\S*\s+|\S{4,6}\s+)?"
+    r"(?P<seconds>\d+)\.(?P<nanos>\d{9}): (?P<event>[^\s:]+):\s*(?P<detail>.*)$"
+)
+
+
+class TraceError(EascopeError):
+    """A trace that cannot be used; the message is one line."""
+
+
+@dataclass
+class Trace:
+    """The events of one trace.
+
+    :param events: ``t_ns`` (CLOCK_MONOTONIC), ``cpu``, ``pid`` and ``comm`` of the running task,
+        ``event``, ``detail`` (the raw fields as text), in the order of time.
+    """
+
+    path: Path
+    events: pl.DataFrame
+    _tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    def names(self) -> set[str]:
+        """Names of the events that occur."""
+        return set(self.events["event"].unique())
+
+    def table(self, event: str) -> pl.DataFrame:
+        """Typed table of one event: ``t_ns``, ``cpu``, and the columns of :data:`FIELDS`.
+
+        An event that did not occur gives an empty table with the same columns.
+
+        :raises TraceError: when a line of this event has other fields than expected.
+        """
+        if event not in self._tables:
+            self._tables[event] = self._parse(event)
+        return self._tables[event]
+
+    def _parse(self, event: str) -> pl.DataFrame:
+        fields = FIELDS[event]
+        rows = self.events.filter(pl.col("event") == event)
+        groups = rows.select("t_ns", "cpu", "detail").with_columns(
+            pl.col("detail").str.extract_groups(_fields_pattern(fields)).alias("groups")
+        )
+        flat = groups.unnest("groups")
+        casts = [pl.col(name).cast(pl.Int64) for name, kind in fields.items() if kind is int]
+        table = flat.with_columns(casts)
+        bad = table.filter(pl.col(next(reversed(fields))).is_null())
+        if bad.height:
+            line = bad["detail"][0]
+            raise TraceError(
+                f"{self.path}: event {event} is not understood: {line!r}: "
+                f"expected the fields {', '.join(fields)}"
+            )
+        return table.drop("detail")
+
+
+def _fields_pattern(fields: dict[str, type]) -> str:
+    # A text value ends where the next field begins, since a comm may hold spaces and '='.
+    names = list(fields)
+    pattern = r"(?:^|.*? )"
+    for position, name in enumerate(names):
+        last = position == len(names) - 1
+        if fields[name] is int:
+            pattern += rf"{name}=(?P<{name}>-?\d+)" + ("" if last else r"(?: .*?)? ")
+        elif last:
+            pattern += rf"{name}=(?P<{name}>.*)$"
+        else:
+            pattern += rf"{name}=(?P<{name}>.*?) "
+    return pattern
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a ``trace.dat``.
+
+    :raises TraceError: when the file is missing, truncated or no trace, has lost events, or holds
+        lines that are not understood; always one line.
+    """
+    if not path.is_file():
+        raise TraceError(f"{path}: there is no trace (trace.dat is missing)")
+    text = _report(path)
+    lines = pl.read_csv(
+        io.BytesIO(text),
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        new_columns=["line"],
+        schema={"line": pl.String},
+        truncate_ragged_lines=True,
+    )
+    lost = lines.filter(pl.col("line").str.contains(r"EVENTS DROPPED|\[LOST "))
+    if lost.height:
+        raise TraceError(f"{path}: events were lost: {lost['line'][0].strip()}")
+    lines = lines.filter(
+        ~pl.col("line").str.starts_with("cpus=")
+        & ~pl.col("line").str.contains(r"^CPU \d+ is empty$")
+        & ~pl.col("line").str.contains(r"^\s*version = \d+$")
+    )
+    parsed = lines.with_columns(pl.col("line").str.extract_groups(_LINE).alias("groups"))
+    events = parsed.unnest("groups")
+    strange = events.filter(pl.col("event").is_null())
+    # A marker text may hold line breaks; what follows the first line has no event of its own.
+    markers = events.filter(pl.col("event") == "print").height
+    if strange.height and not markers:
+        raise TraceError(f"{path}: line is not understood: {strange['line'][0]!r}")
+    events = events.filter(pl.col("event").is_not_null()).select(
+        (pl.col("seconds").cast(pl.Int64) * 1_000_000_000 + pl.col("nanos").cast(pl.Int64)).alias(
+            "t_ns"
+        ),
+        pl.col("cpu").cast(pl.Int32),
+        pl.col("pid").cast(pl.Int64),
+        "comm",
+        "event",
+        "detail",
+    )
+    return Trace(path, events.sort("t_ns", maintain_order=True))
+
+
+def _report(path: Path) -> bytes:
+    command = [str(host_trace_cmd()), "report", "-R", "-t", "-N", "--nodate", "-i", str(path)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode != 0 or not re.search(rb"^cpus=\d+$", done.stdout, re.MULTILINE):
+        size = path.stat().st_size
+        said = (done.stderr + done.stdout[-500:]).decode(errors="replace")
+        complaint = " ".join(said.replace(str(path), "the file").split())[:200]
+        cut = re.search(r"Need at least (\d+)", complaint)
+        if cut:
+            raise TraceError(f"{path}: truncated: {size} of {cut.group(1)} bytes are there")
+        raise TraceError(
+            f"{path}: truncated or not a trace.dat ({size} bytes): {complaint or 'no header'}"
+        )
+    return done.stdout
