@@ -223,8 +223,8 @@ def _cluster_figures(cluster: Cluster) -> list[Figure]:
             Figure(f"{state.name} power of a CPU {_mw(state.power_uw)}", state.power_source)
         )
     figures += (
-        Figure(f"L{cache.level} cache {cache.size_kib} KiB", cache.source)
-        for cache in cluster.caches
+        Figure(f"{level} cache {cache.size_kib} KiB", cache.source)
+        for level, cache in zip(("L1I", "L1D", "L2"), cluster.caches, strict=True)
     )
     figures += (
         Figure(f"{cluster.core.name} {key} {parameter.value}", parameter.source)

@@ -1,0 +1,101 @@
+"""Activity records and the rule that the device tree's capacities match the engine's speeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.activity import ACTIVITY, Activity, check_capacity, load_activity
+from configs.host.errors import RequestError
+from configs.platform import Platform, load_platform
+
+
+def test_juno_runs_at_one_to_the_ratio_of_its_capacities(
+    juno: Platform, juno_activity: Activity
+) -> None:
+    little, big = juno.clusters
+    assert juno_activity.ipc(little) == 1.0
+    assert juno_activity.ipc(big) == 1024 / 485
+    assert juno_activity.instructions_per_us(little, 950_000) == 950
+    assert juno_activity.turn_instructions == 223
+    assert [line.split(":")[0] for line in juno_activity.assumed] == ["little", "big"]
+    check_capacity(juno, juno_activity)
+
+
+@pytest.mark.parametrize("capacity", [481, 485, 489])
+def test_capacity_within_one_percent_passes(
+    edited: Callable[..., Path], juno_activity: Activity, capacity: int
+) -> None:
+    path = edited(("capacity_dmips_mhz = 485", f"capacity_dmips_mhz = {capacity}"))
+    check_capacity(load_platform(path), juno_activity)
+
+
+@pytest.mark.parametrize("capacity", [480, 490, 1024])
+def test_capacity_beyond_one_percent_refuses(
+    edited: Callable[..., Path], juno_activity: Activity, capacity: int
+) -> None:
+    path = edited(("capacity_dmips_mhz = 485", f"capacity_dmips_mhz = {capacity}"))
+    with pytest.raises(RequestError) as caught:
+        check_capacity(load_platform(path), juno_activity)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: cluster[0].capacity_dmips_mhz = {capacity}: allowed: 485 ")
+    assert "within 1%" in message and "\n" not in message
+
+
+def test_changed_speed_refuses(juno: Platform, juno_activity: Activity) -> None:
+    little, big = juno_activity.clusters
+    slower = dataclasses.replace(
+        juno_activity, clusters=(little, dataclasses.replace(big, ipc=big.ipc * 0.98))
+    )
+    with pytest.raises(RequestError, match="allowed: 495 within 1%"):
+        check_capacity(juno, slower)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"platform": "juno-r1"}, r"platform = 'juno-r1': allowed: 'juno-r2'"),
+        ({"clusters": {}}, r"clusters\.little is missing: allowed: a table"),
+        ({"extra": 1}, r"extra = 1: allowed: no such key"),
+        (
+            {"busy_loop": {"turn_instructions": 0, "source": "assumed: none"}},
+            r"busy_loop\.turn_instructions = 0: allowed: an integer in 1",
+        ),
+        (
+            {
+                "clusters": {
+                    "little": {"ipc": -1, "source": "assumed: none"},
+                    "big": {"ipc": 1, "source": "assumed: none"},
+                }
+            },
+            r"clusters\.little\.ipc = -1: allowed: a number in 0\.01\.\.16",
+        ),
+        (
+            {"clusters": {"little": {"ipc": 1, "source": "trust me"}}},
+            r"clusters\.little\.source = 'trust me': allowed: text that begins with",
+        ),
+    ],
+)
+def test_wrong_record_is_one_line(
+    juno: Platform, tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    record = json.loads((ACTIVITY / "juno-r2.json").read_text())
+    (tmp_path / "juno-r2.json").write_text(json.dumps(record | change))
+    with pytest.raises(RequestError, match=message) as caught:
+        load_activity(juno, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_unreadable_records(juno: Platform, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"juno-r2\.json: No such file"):
+        load_activity(juno, tmp_path)
+    (tmp_path / "juno-r2.json").write_text('{"schema": 1')
+    with pytest.raises(RequestError, match=r"juno-r2\.json: not JSON: .*line 1, column 13"):
+        load_activity(juno, tmp_path)
+    (tmp_path / "juno-r2.json").write_text("[]")
+    with pytest.raises(RequestError, match=r"a list: allowed: a JSON object"):
+        load_activity(juno, tmp_path)

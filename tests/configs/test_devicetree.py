@@ -1,0 +1,284 @@
+"""The device tree, decompiled by dtc and checked node by node against the platform."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main
+from configs.host.errors import EascopeError, RequestError
+from configs.platform import Platform, load_platform
+from tests.configs.dts import Node, decompile
+from tests.conftest import REPO
+
+
+@pytest.fixture(scope="module")
+def tree(juno: Platform) -> Node:
+    return decompile(device_tree(juno))
+
+
+def test_root_has_these_nodes_and_no_others(tree: Node) -> None:
+    assert set(tree.children) == {
+        "aliases",
+        "chosen",
+        "memory@40000000",
+        "cpus",
+        "opp-table-little",
+        "opp-table-big",
+        "energy-ctrl@b000000",
+        "interrupt-controller@8000000",
+        "timer",
+        "uart-clock",
+        "serial@9000000",
+        "psci",
+        "eascope",
+    }
+    gic = tree.at("interrupt-controller@8000000")
+    assert tree.cells("interrupt-parent") == [gic.phandle]
+    assert tree.cells("#address-cells") == tree.cells("#size-cells") == [2]
+    assert tree.strings("model") == ["eascope juno-r2"]
+
+
+def test_chosen_has_console_and_64_fixed_bytes_of_seed(tree: Node) -> None:
+    chosen = tree.at("chosen")
+    assert chosen.strings("stdout-path") == ["serial0:115200n8"]
+    assert tree.at("aliases").strings("serial0") == ["/serial@9000000"]
+    text = chosen.properties["rng-seed"]
+    if text.startswith("["):
+        seed = bytes.fromhex(text.strip("[]").replace(" ", ""))
+    else:
+        seed = b"".join(cell.to_bytes(4, "big") for cell in chosen.cells("rng-seed"))
+    assert len(seed) == 64
+    assert seed.hex().startswith("d44667b6a7b31e30")
+    assert set(chosen.properties) == {"stdout-path", "rng-seed"}
+
+
+def test_memory(tree: Node) -> None:
+    memory = tree.at("memory@40000000")
+    assert memory.strings("device_type") == ["memory"]
+    assert memory.cells("reg") == [0, 0x4000_0000, 0, 0x4000_0000]
+
+
+def test_cpu_map_has_one_cluster_per_cluster(tree: Node) -> None:
+    cpu_map = tree.at("cpus/cpu-map")
+    found = {
+        name: [core.cells("cpu")[0] for core in cluster.children.values()]
+        for name, cluster in cpu_map.children.items()
+    }
+    handles = [tree.at(f"cpus/cpu@{cpu}").phandle for cpu in range(6)]
+    assert found == {"cluster0": handles[:4], "cluster1": handles[4:]}
+    for cluster in cpu_map.children.values():
+        assert list(cluster.children) == [f"core{n}" for n in range(len(cluster.children))]
+
+
+@pytest.mark.parametrize("cpu", range(6))
+def test_cpu(tree: Node, cpu: int) -> None:
+    node = tree.at(f"cpus/cpu@{cpu}")
+    little = cpu < 4
+    name = "little" if little else "big"
+    assert node.strings("device_type") == ["cpu"]
+    assert node.strings("compatible") == ["arm,cortex-a53" if little else "arm,cortex-a72"]
+    assert node.cells("reg") == [cpu]
+    assert node.strings("enable-method") == ["psci"]
+    assert node.cells("capacity-dmips-mhz") == [485 if little else 1024]
+    assert node.cells("operating-points-v2") == [tree.at(f"opp-table-{name}").phandle]
+    ectrl = tree.at("energy-ctrl@b000000").phandle
+    assert node.cells("performance-domains") == [ectrl, 0 if little else 1]
+    assert node.cells("next-level-cache") == [tree.at(f"cpus/l2-cache-{name}").phandle]
+    sleep = tree.at(f"cpus/idle-states/{name}-cpu-sleep-0")
+    assert node.cells("cpu-idle-states") == [sleep.phandle]
+    caches = [
+        node.cells(f"{side}-cache-{figure}")[0]
+        for side in "id"
+        for figure in ("size", "line-size", "sets")
+    ]
+    if little:
+        assert caches == [0x8000, 64, 256, 0x8000, 64, 128]
+    else:
+        assert caches == [0xC000, 64, 256, 0x8000, 64, 256]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "sets"), [("little", 1 << 20, 1024), ("big", 2 << 20, 2048)]
+)
+def test_l2(tree: Node, name: str, size: int, sets: int) -> None:
+    node = tree.at(f"cpus/l2-cache-{name}")
+    assert node.strings("compatible") == ["cache"]
+    assert node.properties["cache-unified"] == ""
+    assert node.cells("cache-level") == [2]
+    assert node.cells("cache-size") == [size]
+    assert node.cells("cache-line-size") == [64]
+    assert node.cells("cache-sets") == [sets]
+
+
+@pytest.mark.parametrize("name", ["little", "big"])
+def test_idle_states(tree: Node, name: str) -> None:
+    assert set(tree.at("cpus/idle-states").children) == {"little-cpu-sleep-0", "big-cpu-sleep-0"}
+    node = tree.at(f"cpus/idle-states/{name}-cpu-sleep-0")
+    assert node.strings("compatible") == ["gem5,idle-state"]
+    assert node.strings("idle-state-name") == ["cpu-sleep-0"]
+    assert node.cells("entry-latency-us") == [300]
+    assert node.cells("exit-latency-us") == [1200]
+    assert node.cells("min-residency-us") == [2000]
+
+
+@pytest.mark.parametrize(
+    ("name", "opps"),
+    [
+        (
+            "little",
+            [
+                (450_000_000, 820_000, 42_400),
+                (800_000_000, 900_000, 90_700),
+                (950_000_000, 1_000_000, 133_000),
+            ],
+        ),
+        (
+            "big",
+            [
+                (600_000_000, 820_000, 181_500),
+                (1_000_000_000, 900_000, 364_500),
+                (1_200_000_000, 1_000_000, 540_000),
+            ],
+        ),
+    ],
+)
+def test_opp_table(tree: Node, name: str, opps: list[tuple[int, int, int]]) -> None:
+    table = tree.at(f"opp-table-{name}")
+    assert table.strings("compatible") == ["operating-points-v2"]
+    assert table.properties["opp-shared"] == ""
+    assert list(table.children) == [f"opp-{hertz}" for hertz, _, _ in opps]
+    for hertz, microvolt, microwatt in opps:
+        node = table.at(f"opp-{hertz}")
+        high, low = node.cells("opp-hz")
+        assert (high << 32 | low) == hertz
+        assert node.cells("opp-microvolt") == [microvolt]
+        assert node.cells("opp-microwatt") == [microwatt]
+
+
+def test_energy_ctrl(tree: Node) -> None:
+    node = tree.at("energy-ctrl@b000000")
+    assert node.strings("compatible") == ["arm,gem5-energy-ctrl"]
+    assert node.cells("reg") == [0, 0x0B00_0000, 0, 0x1000]
+    assert node.cells("#performance-domain-cells") == [1]
+    assert node.cells("gem5,rate-limit-us") == [500]
+
+
+def test_interrupts_timer_and_console(tree: Node) -> None:
+    gic = tree.at("interrupt-controller@8000000")
+    assert gic.strings("compatible") == ["arm,cortex-a15-gic"]
+    assert gic.cells("#interrupt-cells") == [3]
+    assert "interrupt-controller" in gic.properties
+    assert gic.cells("reg") == [0, 0x0800_0000, 0, 0x10000, 0, 0x0801_0000, 0, 0x10000]
+    timer = tree.at("timer")
+    assert timer.strings("compatible") == ["arm,armv8-timer"]
+    assert "always-on" in timer.properties
+    six_cpus = 0x3F04
+    assert timer.cells("interrupts") == [
+        cell for ppi in (13, 14, 11, 10) for cell in (1, ppi, six_cpus)
+    ]
+    uart = tree.at("serial@9000000")
+    assert uart.strings("compatible") == ["arm,pl011", "arm,primecell"]
+    assert uart.cells("reg") == [0, 0x0900_0000, 0, 0x1000]
+    assert uart.cells("interrupts") == [0, 1, 4]
+    clock = tree.at("uart-clock")
+    assert uart.cells("clocks") == [clock.phandle] * 2
+    assert uart.strings("clock-names") == ["uartclk", "apb_pclk"]
+    assert clock.strings("compatible") == ["fixed-clock"]
+    assert clock.cells("clock-frequency") == [24_000_000]
+
+
+def test_psci_and_transport(tree: Node) -> None:
+    assert tree.at("psci").strings("compatible") == ["arm,psci-0.2"]
+    assert tree.at("psci").strings("method") == ["hvc"]
+    assert tree.at("eascope").strings("compatible") == ["eascope,transport-hint"]
+
+
+def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
+    nocap = decompile(device_tree(juno, "nocap"))
+    for cpu in range(6):
+        assert "capacity-dmips-mhz" not in nocap.at(f"cpus/cpu@{cpu}").properties
+    stripped = tree_copy(tree)
+    for cpu in range(6):
+        del stripped.at(f"cpus/cpu@{cpu}").properties["capacity-dmips-mhz"]
+    assert nocap == stripped
+
+
+def tree_copy(tree: Node) -> Node:
+    """A copy that a test may change."""
+    return Node(
+        tree.name,
+        dict(tree.properties),
+        {name: tree_copy(child) for name, child in tree.children.items()},
+    )
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_same_bytes_every_time(flavour: str) -> None:
+    first = device_tree(load_platform("juno-r2"), flavour)
+    assert first == device_tree(load_platform("juno-r2"), flavour)
+
+
+def test_same_bytes_in_another_process(juno: Platform, tmp_path: Path) -> None:
+    blob = tmp_path / "juno.dtb"
+    for hash_seed in ("1", "2"):
+        subprocess.run(
+            [sys.executable, "-m", "configs.devicetree", "juno-r2", "--dtb", str(blob)],
+            cwd=REPO,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+        )
+        assert blob.read_bytes() == device_tree(juno)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_dtc_has_no_complaint(juno: Platform, flavour: str) -> None:
+    done = subprocess.run(
+        ["dtc", "-I", "dts", "-O", "dtb", "-o", "/dev/null", "-"],
+        input=device_tree_source(juno, flavour).encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr == b""
+
+
+def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) -> None:
+    cpus = decompile(device_tree(load_platform(one_cluster))).at("cpus")
+    assert "idle-states" not in cpus.children
+    assert "cpu-idle-states" not in cpus.at("cpu@0").properties
+    assert list(cpus.at("cpu-map").children) == ["cluster0"]
+
+
+def test_unknown_flavour_offers_the_nearest(juno: Platform) -> None:
+    with pytest.raises(RequestError, match=r"flavour 'nocaps' \(did you mean nocap\?\)"):
+        device_tree(juno, "nocaps")
+
+
+def test_engine_without_a_board_is_one_line(juno: Platform) -> None:
+    with pytest.raises(RequestError, match=r"engine .*'quemu' \(did you mean qemu\?\)") as caught:
+        device_tree(juno, engine="quemu")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_dtc_the_package_is_named(
+    juno: Platform, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EascopeError, match="apt-get install device-tree-compiler"):
+        device_tree(juno)
+
+
+def test_command_prints_source_writes_blob_and_refuses(
+    juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["juno-r2"]) == 0
+    assert capsys.readouterr().out == device_tree_source(juno)
+    blob = tmp_path / "juno.dtb"
+    assert main(["juno-r2", "--flavour", "nocap", "--dtb", str(blob)]) == 0
+    assert blob.read_bytes() == device_tree(juno, "nocap")
+    assert main(["juno-r3"]) == 2
+    assert "did you mean juno-r2?" in capsys.readouterr().err
