@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ R0_SHARED = {
 COEFFICIENT = {"little": 140, "big": 450}
 
 
-def interpolate(points: list[tuple[float, float]], x: float) -> float:
+def interpolate(points: Sequence[tuple[float, float]], x: float) -> float:
     """Linear between points; the first and last segments go on."""
     upper = next((n for n, (px, _) in enumerate(points) if px >= x), len(points) - 1)
     (x0, y0), (x1, y1) = points[max(upper, 1) - 1], points[max(upper, 1)]
