@@ -15,8 +15,9 @@ and the copy, without what the engine adds (its own padding makes the constant p
 
     18 + 4 * (n // 4) + 3 * (n % 4)
 
-so an engine that adds ``BULK_ADDED`` (888) at each ``hint #0x61`` and ``SINGLE_ADDED`` (220) at each
-``hint #0x62`` has advanced by exactly what the original would have executed. A test counts both.
+so an engine that adds ``BULK_ADDED`` (888) at each ``hint #0x61`` and ``SINGLE_ADDED`` (220) at
+each ``hint #0x62`` has advanced by exactly what the original would have executed. A test counts
+both.
 """
 
 from __future__ import annotations

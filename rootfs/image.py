@@ -29,9 +29,10 @@ LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
 
 #: Names under which busybox is found: enough to look around when something is wrong.
 APPLETS = (
-    "sh cat cp dmesg echo env grep head kill ln ls mkdir mount mv ps rm sleep sort tail taskset "
-    "top umount uname wc"
-).split()
+    *("sh", "cat", "cp", "dmesg", "echo", "env", "grep", "head", "kill", "ln", "ls", "mkdir"),
+    *("mount", "mv", "ps", "rm", "sleep", "sort", "tail", "taskset", "top", "umount", "uname"),
+    "wc",
+)
 
 #: Programs that a script may name.
 RT_APP = "/bin/rt-app"

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +59,15 @@ static struct child *known(const char *name)
 
 static void log_path(char *path, size_t size, const char *name)
 {
-	snprintf(path, size, "/tmp/%s.log", name);
+	const char *folder = getenv("TMPDIR");	/* never set in a guest */
+
+	snprintf(path, size, "%s/%s.log", folder ? folder : "/tmp", name);
 }
 
 /* In the child: becomes the program, or tells errno through the pipe. */
 static void become(const char *name, char **argv, int report)
 {
-	char path[NAME_SIZE + 16];
+	char path[PATH_MAX];
 	sigset_t none;
 	int out, in, error;
 
@@ -182,7 +185,7 @@ static bool await(struct child *child, uint64_t limit_ns)
 
 static void fail_with_log(const struct child *child, const char *what)
 {
-	char path[NAME_SIZE + 16];
+	char path[PATH_MAX];
 	struct text log = { 0 };
 	const char *shown;
 	char how[64];

@@ -1,0 +1,142 @@
+"""The guest agent: what scripts may say, and that everything else is a FAIL with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.rootfs.conftest import AgentRun
+
+Agent = Callable[[bytes], AgentRun]
+HEAD = b"eascope-script 1\n"
+
+
+def test_shortest_script(agent: Agent) -> None:
+    run = agent(HEAD + b"exit\n")
+    assert run.status == 0
+    assert run.lines == ["WRITE_FILE state.txt 0 0", "EXIT 0"]
+    assert (run.out / "state.txt").read_bytes() == b""
+
+
+def test_nothing_is_done_after_exit(agent: Agent) -> None:
+    assert agent(HEAD + b"exit\nnonsense\n").status == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (b"", "the script's first line must be 'eascope-script 1'"),
+        (b"eascope-script 2\nexit\n", "script line 1: the script's first line must be"),
+        (HEAD, "script line 1: the script ends without 'exit'"),
+        (HEAD + b"exit", "script line 2: the script's last line has no newline"),
+        (HEAD + b"frob 1\n", "script line 2: unknown verb 'frob'"),
+        (HEAD + b"\nexit\n", "script line 2: verb is missing"),
+        (HEAD + b"wri\0te a b\n", "script line 2: zero byte"),
+        (HEAD + b"exit now\n", "script line 2: nothing may follow here: 'now'"),
+        (HEAD + b"sleep-ms\n", "script line 2: sleep-ms: N is missing"),
+        (HEAD + b"sleep-ms -5\n", "script line 2: sleep-ms: N = '-5': allowed: a whole number"),
+        (HEAD + b"sleep-ms 5s\n", "script line 2: sleep-ms: N = '5s': allowed"),
+        (HEAD + b"sleep-ms 99999999\n", "script line 2: sleep-ms: N = '99999999': allowed"),
+        (HEAD + b"file /tmp/x 10\nabc\n", "script line 2: file: 10 bytes wanted"),
+        (HEAD + b"file /tmp/x ten\nabc\n", "script line 2: file: LENGTH = 'ten': allowed"),
+        (HEAD + b"file /nonexistent/x 3\nabc\n", "file /nonexistent/x: No such file"),
+        (HEAD + b"write /proc/version\n", "script line 2: write: VALUE is missing"),
+        (HEAD + b"write /nonexistent 1\n", "write /nonexistent 1: No such file"),
+        (HEAD + b"expect /nonexistent 1\n", "expect /nonexistent: No such file"),
+        (HEAD + b"expect /dev/null 1\n", "expect /dev/null: found '', wanted '1'"),
+        (HEAD + b"contains /proc/mounts \x7f\n", "contains /proc/mounts: "),
+        (HEAD + b"exists /nonexistent\n", "exists /nonexistent: No such file"),
+        (HEAD + b"absent /proc\n", "absent /proc: it is there"),
+        (HEAD + b"report /nonexistent\n", "report /nonexistent: No such file"),
+        (HEAD + b"collect /nonexistent x\n", "collect /nonexistent: No such file"),
+        (HEAD + b"collect /proc/version ../x\n", "collect: NAME = '../x': allowed: a plain"),
+        (HEAD + b"collect /proc x\n", "collect /proc: Is a directory"),
+        (HEAD + b"mkdir /nonexistent/x\n", "mkdir /nonexistent/x: No such file"),
+        (HEAD + b"spawn\n", "spawn: NAME is missing"),
+        (HEAD + b"spawn a\n", "spawn: program is missing"),
+        (HEAD + b"spawn a/b ls\n", "spawn: NAME = 'a/b': allowed"),
+        (HEAD + b"spawn a /nonexistent x\n", "spawn /nonexistent: No such file"),
+        (HEAD + b"wait a\n", "no program was spawned as 'a'"),
+        (HEAD + b"kill a\n", "no program was spawned as 'a'"),
+        (HEAD + b"trace-setup 0 sched:sched_switch\n", "trace-setup: BUFFER_KB = '0': allowed"),
+        (HEAD + b"trace-setup x\n", "trace-setup: BUFFER_KB = 'x': allowed"),
+        (HEAD + b"trace-collect\n", "trace-collect: there was no trace-setup"),
+    ],
+)
+def test_bad_script(agent: Agent, script: bytes, reason: str) -> None:
+    run = agent(script)
+    assert run.status == 1
+    assert reason in run.failure
+    assert run.failure.startswith("script line " if script else "the script's")
+    assert run.lines[-1] == f"FAIL {run.failure}"
+
+
+def test_file_write_expect(agent: Agent, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    script = HEAD + b"".join(
+        [
+            f"file {target} 7\n".encode() + b"a\n\0b\n c\n",
+            f"exists {target}\nabsent {target}.x\n".encode(),
+            f"write {target} two words\nexpect {target} two words\n".encode(),
+            f"contains {target} o w\nreport {target}\ncollect {target} copy\n".encode(),
+            f"mkdir {tmp_path}/folder\nexists {tmp_path}/folder\nexit\n".encode(),
+        ]
+    )
+    run = agent(script)
+    assert run.status == 0, run.lines
+    assert (run.out / "copy").read_bytes() == b"two words\n"
+    assert (run.out / "state.txt").read_text() == f"{target}: two words\n"
+
+
+def test_file_bytes_are_exact_and_counted_as_lines(agent: Agent, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    content = b"line\n\0\xff{}\n"
+    script = HEAD + f"file {target} {len(content)}\n".encode() + content + b"\nfrob\n"
+    run = agent(script)
+    assert target.read_bytes() == content
+    # header, file line, two lines of content and the newline after it: "frob" is on line 6
+    assert run.failure == "script line 6: unknown verb 'frob'"
+
+
+def test_large_file_leaves_in_chunks(agent: Agent, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(bytes(range(256)) * 700)
+    run = agent(HEAD + f"collect {source} big\nexit\n".encode())
+    assert (run.out / "big").read_bytes() == source.read_bytes()
+    chunks = [line.split() for line in run.lines if line.startswith("WRITE_FILE big")]
+    assert [int(words[2]) for words in chunks] == [0, 65536, 131072]
+
+
+def test_children(agent: Agent) -> None:
+    run = agent(HEAD + b"spawn a sh -c true\nwait a\nwait a\nspawn b sleep 100\nkill b\nexit\n")
+    assert run.status == 0, run.lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (b"spawn a sh -c false\nwait a\n", "line 3: a failed: exit status 1, no output"),
+        (b"spawn a ls /nonexistent\nwait a\n", "a failed: exit status 2, last output: "),
+        (b"spawn a sleep 100\nwait a 50\n", "line 3: wait a: still running after 50 ms"),
+        (
+            b"spawn a sh -c true\nsleep-ms 500\nkill a\n",
+            "a had ended before 'kill': exit status 0, no output",
+        ),
+        (b"spawn a sleep 100\nspawn a sleep 100\n", "spawn: 'a' was spawned before"),
+    ],
+)
+def test_failing_children(agent: Agent, lines: bytes, reason: str) -> None:
+    run = agent(HEAD + lines + b"exit\n")
+    assert run.status == 1
+    assert reason in run.failure
+
+
+def test_marks_and_sleep(agent: Agent) -> None:
+    run = agent(HEAD + b"barrier\nstart\nsleep-ms 30\nstop\nexit\n")
+    marks = [line.split() for line in run.lines if line.startswith("MARK")]
+    assert [words[1] for words in marks] == ["1", "2", "3"]
+    times = [int(words[2]) for words in marks]
+    assert times[2] - times[1] >= 30_000_000
+    assert times == sorted(times)

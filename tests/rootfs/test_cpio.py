@@ -1,0 +1,87 @@
+"""The initramfs archive: readable by cpio's readers, the same bytes whatever the order."""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+
+from rootfs.cpio import Archive
+
+
+def parse(data: bytes) -> dict[str, tuple[dict[str, int], bytes]]:
+    """A newc reader after the kernel's description of the format."""
+    names = ["ino", "mode", "uid", "gid", "nlink", "mtime", "filesize", "devmajor", "devminor"]
+    names += ["rdevmajor", "rdevminor", "namesize", "check"]
+    entries: dict[str, tuple[dict[str, int], bytes]] = {}
+    at = 0
+    while True:
+        assert data[at : at + 6] == b"070701"
+        fields = {
+            name: int(data[at + 6 + 8 * i : at + 14 + 8 * i], 16) for i, name in enumerate(names)
+        }
+        start = at + 110
+        name = data[start : start + fields["namesize"] - 1].decode()
+        assert data[start + fields["namesize"] - 1] == 0
+        body = (start + fields["namesize"] + 3) & ~3
+        if name == "TRAILER!!!":
+            assert not any(data[body:])
+            return entries
+        entries[name] = (fields, data[body : body + fields["filesize"]])
+        at = (body + fields["filesize"] + 3) & ~3
+
+
+def small(order: int) -> Archive:
+    archive = Archive()
+    steps = [
+        lambda: archive.file("bin/tool", b"tool", 0o755),
+        lambda: archive.link("bin/alias", "tool"),
+        lambda: archive.folder("proc"),
+        lambda: archive.character_device("dev/console", 5, 1),
+        lambda: archive.file("init", b"x" * 4097, 0o755),
+    ]
+    for step in steps[::order]:
+        step()
+    return archive
+
+
+def test_same_bytes_in_any_order() -> None:
+    assert small(1).data() == small(-1).data()
+    assert small(1).data() == small(1).data()
+
+
+def test_entries() -> None:
+    entries = parse(small(1).data())
+    assert list(entries) == sorted(entries)
+    assert set(entries) == {"bin", "bin/alias", "bin/tool", "dev", "dev/console", "init", "proc"}
+    for fields, _ in entries.values():
+        assert fields["uid"] == fields["gid"] == fields["mtime"] == 0
+    assert entries["init"][1] == b"x" * 4097
+    assert stat.S_IMODE(entries["init"][0]["mode"]) == 0o755
+    assert stat.S_ISLNK(entries["bin/alias"][0]["mode"])
+    assert entries["bin/alias"][1] == b"tool"
+    console = entries["dev/console"][0]
+    assert stat.S_ISCHR(console["mode"])
+    assert (console["rdevmajor"], console["rdevminor"]) == (5, 1)
+    assert len({fields["ino"] for fields, _ in entries.values()}) == len(entries)
+
+
+def test_length_lets_another_archive_follow() -> None:
+    assert len(small(1).data()) % 512 == 0
+
+
+@pytest.mark.parametrize("name", ["/init", "a//b", "../x", "", "a/./b"])
+def test_names_must_be_plain(name: str) -> None:
+    with pytest.raises(ValueError):
+        Archive().file(name, b"")
+
+
+def test_a_name_stands_once() -> None:
+    archive = Archive()
+    archive.folder("dev")
+    archive.folder("dev")
+    archive.file("init", b"1")
+    with pytest.raises(ValueError, match="twice"):
+        archive.file("init", b"2")
+    with pytest.raises(ValueError, match="twice"):
+        archive.file("dev", b"")
