@@ -1,0 +1,311 @@
+"""Scenarios: who runs when, for how long, and what is expected of it.
+
+A scenario file says nothing about a board: CPUs are symbolic (``little:0``, ``big:*``, ``any``),
+work is in microseconds on the platform's largest CPU at its top OPP, clamps may be relative to a
+cluster's capacity. :func:`load_scenario` checks the file against a platform.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from analysis.expect import ExpectationError
+from analysis.expect import parse as parse_statement
+from configs.cpunames import CpuNameError
+from configs.host.cache import canonical_json, sha256_bytes
+from configs.host.errors import bad_input, unknown
+from configs.platform import Platform
+from configs.strict import Table, read_toml
+
+#: Where scenarios live; the name of one is its path below, without ``.toml``.
+ROOT = Path(__file__).parent / "scenarios"
+
+#: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
+COMM_CHARACTERS = 15
+#: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
+LONGEST_US = 600_000_000
+POLICIES = ("other", "idle", "fifo", "rr")
+MOST_THREADS = 99
+MOST_PHASES = 1000
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
+
+    loops: int | None
+    wait: str | None
+    run_us: int | None
+    runtime_us: int | None
+    run_instructions: int | None
+    sleep_us: int | None
+    period_us: int | None
+    cpus: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """``count`` equal threads. ``cpus`` and the clamps are resolved against the platform."""
+
+    name: str
+    count: int
+    cpus: tuple[int, ...] | None
+    uclamp_min: int | None
+    uclamp_max: int | None
+    policy: str
+    nice: int
+    priority: int
+    phases: tuple[Phase, ...]
+
+    @property
+    def period_us(self) -> int | None:
+        """The task's period, when all its phases have the same one."""
+        periods = {phase.period_us for phase in self.phases}
+        return next(iter(periods)) if len(periods) == 1 else None
+
+    @property
+    def endless(self) -> bool:
+        """Whether it runs until it is ended from outside."""
+        return self.phases[-1].loops is None
+
+
+@dataclass(frozen=True)
+class Window:
+    """Durations in simulated milliseconds; ``short_ms`` is ``None`` where the tasks' end counts."""
+
+    warmup_ms: int
+    short_ms: int | None
+    full_ms: int | None
+
+    def length_ms(self, full: bool) -> int | None:
+        """The measured part's length, or ``None``: until the tasks end."""
+        return self.full_ms if full else self.short_ms
+
+
+@dataclass(frozen=True)
+class Expect:
+    """What a source says that a variant does, as a statement over the measures."""
+
+    variant: str
+    statement: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario, checked against one platform."""
+
+    name: str
+    path: Path
+    summary: str
+    source: str
+    loads: str
+    tasks: tuple[Task, ...]
+    window: Window
+    expect: tuple[Expect, ...]
+    digest: str
+
+
+def names() -> list[str]:
+    """All scenarios by name, sorted."""
+    return sorted(
+        path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.toml")
+    )
+
+
+def path_of(name: str) -> Path:
+    """The file of a scenario: a known name, or a path that ends in ``.toml``.
+
+    :raises RequestError: when there is none, with the nearest name.
+    """
+    if name.endswith(".toml"):
+        return Path(name)
+    if name not in names():
+        raise unknown("scenario", name, names())
+    return ROOT / f"{name}.toml"
+
+
+def summaries() -> list[dict[str, str]]:
+    """``{name, summary}`` of every scenario."""
+    return [{"name": name, "summary": read_toml(path_of(name)).text("summary")} for name in names()]
+
+
+def load_scenario(name: str, platform: Platform) -> Scenario:
+    """Read and check a scenario for ``platform``.
+
+    :param name: as :func:`path_of` takes it.
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    path = path_of(name)
+    top = read_toml(path)
+    tables = top.tables("task", 1, MOST_THREADS)
+    names_there = [str(table.data.get("name")) for table in tables]
+    scenario = Scenario(
+        name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
+        .with_suffix("")
+        .as_posix(),
+        path=path,
+        summary=top.text("summary"),
+        source=top.text("source"),
+        loads=top.text("loads"),
+        tasks=tuple(_task(table, platform, names_there) for table in tables),
+        window=_window(top.table("window")),
+        expect=tuple(map(_expect, top.tables("expect", 0, 99) if top.has("expect") else ())),
+        digest=sha256_bytes(canonical_json(top.data)),
+    )
+    top.finish()
+    _check_whole(scenario, tables)
+    return scenario
+
+
+def _check_whole(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+    """What no single table can say: names once, threads countable, an end where one is needed."""
+    seen: set[str] = set()
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        if task.name in seen:
+            raise table.error("name", "a name that no other task has")
+        seen.add(task.name)
+        if scenario.window.short_ms is None and task.endless:
+            last = table.tables("phase", 1, MOST_PHASES)[-1]
+            raise last.error("loops", 'an integer, because window.until is "tasks-end"')
+    threads = sum(task.count for task in scenario.tasks)
+    if threads > MOST_THREADS:
+        raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
+
+
+def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = "") -> int | None:
+    return table.integer(key, minimum, maximum, unit) if table.has(key) else None
+
+
+def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
+    count = table.integer("count", 1, MOST_THREADS) if table.has("count") else 1
+    # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
+    room = COMM_CHARACTERS - 3 - (len(str(count - 1)) if count > 1 else 0)
+    name = table.text("name")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > room:
+        raise table.error("name", f"1 to {room} of a-z 0-9 _, beginning with a letter")
+    policy = table.text("policy", POLICIES) if table.has("policy") else "other"
+    fair = policy in ("other", "idle")
+    if table.has("nice") and not fair:
+        raise table.error("nice", f"no nice with policy {policy}")
+    if table.has("priority") and fair:
+        raise table.error("priority", f"no priority with policy {policy}")
+    low, high = _uclamp(table.table("uclamp"), platform) if table.has("uclamp") else (None, None)
+    phases = table.tables("phase", 1, MOST_PHASES)
+    others = [other for other in names_there if other != name]
+    task = Task(
+        name=name,
+        count=count,
+        cpus=_cpus(table, platform),
+        uclamp_min=low,
+        uclamp_max=high,
+        policy=policy,
+        nice=_optional(table, "nice", -20, 19) or 0,
+        priority=_optional(table, "priority", 1, 98) or 10,
+        phases=tuple(_phase(phase, platform, others, phase is phases[-1]) for phase in phases),
+    )
+    table.finish()
+    return task
+
+
+def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> Phase:
+    loops = _optional(table, "loops", 1, 1_000_000)
+    if loops is None and not last:
+        raise table.error("loops", "an integer: only a task's last phase may go on to the end")
+    wait = None
+    if table.has("wait"):
+        if not others:
+            raise table.error("wait", "the name of another task, and there is none")
+        wait = table.text("wait", others)
+    run_us = _optional(table, "run_us", 1, LONGEST_US, "us")
+    runtime_us = _optional(table, "runtime_us", 1, LONGEST_US, "us")
+    run_instructions = _optional(table, "run_instructions", 1, 10**12)
+    sleep_us = _optional(table, "sleep_us", 1, LONGEST_US, "us")
+    period_us = _optional(table, "period_us", 100, LONGEST_US, "us")
+    work = [key for key in ("run_us", "runtime_us", "run_instructions") if key in table.data]
+    rest = [key for key in ("sleep_us", "period_us") if key in table.data]
+    for given in (work, rest):
+        if len(given) > 1:
+            raise table.error(given[1], f"not together with {given[0]}")
+    if not (work or rest or wait):
+        raise bad_input(
+            table.file,
+            table.where,
+            dict(table.data),
+            "wait, one of run_us, runtime_us, run_instructions, or one of sleep_us, period_us",
+        )
+    cpus = _cpus(table, platform)
+    table.finish()
+    return Phase(loops, wait, run_us, runtime_us, run_instructions, sleep_us, period_us, cpus)
+
+
+def _cpus(table: Table, platform: Platform) -> tuple[int, ...] | None:
+    """The CPUs that a symbolic name means here, or ``None`` where nothing is said."""
+    if not table.has("cpus"):
+        return None
+    try:
+        return platform.resolve(table.data["cpus"])
+    except CpuNameError as error:
+        raise table.error("cpus", f"{error.allowed} (platform {platform.name})") from error
+
+
+def _uclamp(table: Table, platform: Platform) -> tuple[int | None, int | None]:
+    low, high = (_clamp(table, key, platform) for key in ("min", "max"))
+    table.finish()
+    if low is not None and high is not None and low > high:
+        raise table.error("min", f"up to max, which is {high}")
+    return low, high
+
+
+def _clamp(table: Table, key: str, platform: Platform) -> int | None:
+    """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
+    if not table.has(key):
+        return None
+    value = table.data[key]
+    clusters = {cluster.name: cluster for cluster in platform.clusters}
+    clamp: int | None = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        clamp = value
+    elif isinstance(value, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*\*\s*([\w-]+?)\s*(?:([+-])\s*(\d+))?", value)
+        if match and match[2] in clusters:
+            capacity = platform.capacities[clusters[match[2]].cpus[0]]
+            offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
+            clamp = int(Fraction(match[1]) * capacity) + offset
+    if clamp is None or not 0 <= clamp <= 1024:
+        one = platform.clusters[0].name
+        raise table.error(
+            key,
+            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{one}" '
+            f'or "1.0*{one}+1", with a result in 0..1024',
+        )
+    return clamp
+
+
+def _window(table: Table) -> Window:
+    warmup = table.integer("warmup_ms", 0, 600_000, "ms")
+    short = full = None
+    if table.has("until"):
+        table.text("until", ["tasks-end"])
+        for key in ("short_ms", "full_ms"):
+            if table.has(key):
+                raise table.error(key, "not together with until")
+    else:
+        full = table.integer("full_ms", 1, 3_600_000, "ms")
+        short = table.integer("short_ms", 1, full, "ms, up to full_ms")
+    table.finish()
+    return Window(warmup, short, full)
+
+
+def _expect(table: Table) -> Expect:
+    statement = table.text("statement")
+    try:
+        parse_statement(statement)
+    except ExpectationError as error:
+        raise table.error("statement", str(error)) from error
+    expect = Expect(table.text("variant"), statement, table.text("source"))
+    table.finish()
+    return expect

@@ -1,0 +1,162 @@
+"""The scenario loader: what it reads, and that every wrong file gets one line that says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.host.errors import RequestError
+from configs.platform import Platform
+from experiments.scenario import load_scenario, names
+
+GOOD = """
+summary = "s"
+source = "here"
+loads = "as they are"
+[[task]]
+name = "a"
+{task}
+[[task.phase]]
+{phase}
+{more}
+[window]
+{window}
+"""
+PHASE = "run_us = 100\nperiod_us = 1000"
+WINDOW = "warmup_ms = 10\nshort_ms = 20\nfull_ms = 30"
+
+
+def write(
+    folder: Path, task: str = "", phase: str = PHASE, more: str = "", window: str = WINDOW
+) -> str:
+    path = folder / "x.toml"
+    path.write_text(GOOD.format(task=task, phase=phase, more=more, window=window))
+    return str(path)
+
+
+SECOND = '[[task]]\nname = "b"\n[[task.phase]]\n'
+EXPECT = '[[expect]]\nvariant = "cas"\nsource = "x"\nstatement = '
+
+#: (what is wrong, arguments of write, words that the one line must have)
+WRONG = {
+    "unknown cpu name": ({"task": 'cpus = "tiny:0"'}, ["task[0].cpus", "'tiny:0'", "little"]),
+    "cpu index": ({"task": 'cpus = "big:2"'}, ["task[0].cpus", "'big:2'", "big:0 to big:1"]),
+    "negative time": (
+        {"phase": "run_us = -5\nperiod_us = 1000"},
+        ["task[0].phase[0].run_us", "-5", "1..600000000"],
+    ),
+    "zero period": ({"phase": "run_us = 5\nperiod_us = 0"}, ["period_us", "= 0", "100.."]),
+    "time as text": ({"phase": 'run_us = "5 ms"'}, ["run_us", "'5 ms'", "integer"]),
+    "unknown key": ({"phase": PHASE + "\nperoid_us = 3"}, ["peroid_us", "period_us"]),
+    "unknown task key": ({"task": "nise = 1"}, ["task[0].nise", "nice"]),
+    "clamp above 1024": ({"task": "uclamp = {max = 1025}"}, ["uclamp.max", "1025", "0..1024"]),
+    "relative above 1024": (
+        {"task": 'uclamp = {max = "1.0*big+1"}'},
+        ["uclamp.max", "1.0*big+1", "0..1024"],
+    ),
+    "relative to nothing": (
+        {"task": 'uclamp = {max = "0.5*mid"}'},
+        ["uclamp.max", "0.5*mid", "little or big"],
+    ),
+    "min above max": ({"task": "uclamp = {min = 9, max = 8}"}, ["uclamp.min", "9", "8"]),
+    "boolean clamp": ({"task": "uclamp = {max = true}"}, ["uclamp.max", "True", "0..1024"]),
+    "two kinds of work": ({"phase": "run_us = 1\nruntime_us = 1"}, ["runtime_us", "run_us"]),
+    "two kinds of rest": ({"phase": "sleep_us = 1\nperiod_us = 100"}, ["period_us", "sleep_us"]),
+    "nothing to do": ({"phase": "loops = 3"}, ["task[0].phase[0]", "run_us"]),
+    "endless in the middle": (
+        {"phase": PHASE + "\n[[task.phase]]\n" + PHASE},
+        ["task[0].phase[0].loops", "last phase"],
+    ),
+    "wait on nobody": ({"phase": 'wait = "b"\nrun_us = 1'}, ["wait", "'b'", "there is none"]),
+    "wait on a stranger": (
+        {"phase": 'wait = "c"\nrun_us = 1', "more": SECOND + PHASE},
+        ["wait", "'c'", "b"],
+    ),
+    "wait on itself": (
+        {"phase": 'wait = "a"\nrun_us = 1', "more": SECOND + PHASE},
+        ["wait", "'a'", "one of b"],
+    ),
+    "same name twice": (
+        {"more": '[[task]]\nname = "a"\n[[task.phase]]\n' + PHASE},
+        ["name", "'a'"],
+    ),
+    "name too long": (
+        {"more": '[[task]]\nname = "abcdefghijklm"\n[[task.phase]]\n' + PHASE},
+        ["name", "1 to 12"],
+    ),
+    "no count": ({"task": "count = 0"}, ["task[0].count", "1..99"]),
+    "too many threads": (
+        {"task": "count = 99", "more": SECOND + PHASE},
+        ["task", "100 threads", "up to 99"],
+    ),
+    "unknown policy": ({"task": 'policy = "ofther"'}, ["policy", "'ofther'", "other"]),
+    "nice with fifo": ({"task": 'policy = "fifo"\nnice = 1'}, ["nice", "fifo"]),
+    "no window": ({"window": ""}, ["window.warmup_ms", "missing"]),
+    "short above full": (
+        {"window": "warmup_ms = 1\nshort_ms = 9\nfull_ms = 8"},
+        ["window.short_ms", "9", "1..8"],
+    ),
+    "endless until tasks end": (
+        {"window": 'warmup_ms = 1\nuntil = "tasks-end"'},
+        ["loops", "tasks-end"],
+    ),
+    "statement": ({"more": EXPECT + '"energy_j.total >"'}, ["expect[0].statement", "energy_j"]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_file_gets_one_line(case: str, tmp_path: Path, juno: Platform) -> None:
+    arguments, words = WRONG[case]
+    path = write(tmp_path, **arguments)
+    with pytest.raises(RequestError) as caught:
+        load_scenario(path, juno)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith(path + ": ")
+    for word in words:
+        assert word in line, line
+
+
+def test_no_file_and_no_toml(tmp_path: Path, juno: Platform) -> None:
+    with pytest.raises(RequestError, match="No such file"):
+        load_scenario(str(tmp_path / "absent.toml"), juno)
+    (tmp_path / "bad.toml").write_text("summary = ")
+    with pytest.raises(RequestError, match=r"bad.toml: not TOML: Invalid value"):
+        load_scenario(str(tmp_path / "bad.toml"), juno)
+
+
+def test_unknown_scenario_offers_the_nearest(juno: Platform) -> None:
+    with pytest.raises(RequestError, match=r"did you mean eas/video-playback\?"):
+        load_scenario("eas/video-playbak", juno)
+
+
+def test_relative_clamps(tmp_path: Path, juno: Platform) -> None:
+    """Against the source's numbers: a Juno little has capacity 383, its double clamp 383 and 384."""
+    path = write(tmp_path, task='uclamp = {min = "1.0*little", max = "1.0*little+1"}')
+    (task,) = load_scenario(path, juno).tasks
+    assert (task.uclamp_min, task.uclamp_max) == (383, 384)
+    path = write(tmp_path, task='uclamp = {max = "0.29*little"}')
+    assert load_scenario(path, juno).tasks[0].uclamp_max == 111
+
+
+def test_cpus_are_resolved(tmp_path: Path, juno: Platform) -> None:
+    (task,) = load_scenario(write(tmp_path, task='cpus = "little:0,big"'), juno).tasks
+    assert task.cpus == (0, 4, 5)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_scenario_loads_and_gives_its_reason(name: str, juno: Platform) -> None:
+    scenario = load_scenario(name, juno)
+    assert scenario.name == name
+    assert len(scenario.loads) > 40
+    assert scenario.window.warmup_ms >= 200, "PELT settles in 100 to 200 ms"
+
+
+def test_digest_follows_content_not_comments(tmp_path: Path, juno: Platform) -> None:
+    path = Path(write(tmp_path))
+    first = load_scenario(str(path), juno).digest
+    path.write_text("# a remark\n" + path.read_text())
+    assert load_scenario(str(path), juno).digest == first
+    path.write_text(path.read_text().replace("run_us = 100", "run_us = 101"))
+    assert load_scenario(str(path), juno).digest != first
