@@ -1,0 +1,352 @@
+"""Variants side by side: an aligned text table with differences, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from analysis.derive import Derived
+from analysis.expect import Verdict, judge
+from analysis.rows import Row, rows
+from analysis.statistics import ENOUGH, Difference, difference
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure over variants: values per seed, and differences from the baseline."""
+
+    row: Row
+    values: dict[str, dict[int, float]]
+    differences: dict[str, Difference]
+
+    def mean(self, variant: str) -> float | None:
+        """Mean over seeds, or None when no run of the variant gives it."""
+        found = self.values.get(variant)
+        return sum(found.values()) / len(found) if found else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs of several variants of one platform, scenario, engine and duration.
+
+    :param variants: derived runs by variant, each list in the order of seeds; the first variant is
+        the baseline.
+    """
+
+    platform: Platform
+    variants: dict[str, list[Derived]]
+
+    @property
+    def names(self) -> list[str]:
+        """Variants, the baseline first."""
+        return list(self.variants)
+
+    @property
+    def baseline(self) -> str:
+        """The variant that the others are compared with."""
+        return self.names[0]
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        """``cell.json`` of the baseline's first run: what all runs have in common."""
+        return self.variants[self.baseline][0].cell
+
+    @property
+    def engine(self) -> str:
+        """The engine of all runs."""
+        return str(self.cell["engine"])
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the scenario's tasks."""
+        return [task["name"] for task in self.cell["tasks"]]
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """Seeds that every variant has."""
+        common = set.intersection(
+            *({run.cell["seed"] for run in runs} for runs in self.variants.values())
+        )
+        return sorted(common)
+
+    @cached_property
+    def results(self) -> dict[str, dict[int, dict[str, Any]]]:
+        """``result.json`` by variant and seed."""
+        return {
+            name: {run.cell["seed"]: run.result for run in runs}
+            for name, runs in self.variants.items()
+        }
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Every measure that at least one run gives."""
+        found = []
+        for row in rows(self.platform, self.tasks):
+            values = {
+                name: {
+                    seed: number
+                    for seed, result in by_seed.items()
+                    if (number := row.value(result)) is not None
+                }
+                for name, by_seed in self.results.items()
+            }
+            if not any(values.values()):
+                continue
+            base = values[self.baseline]
+            differences = {}
+            for name in self.names[1:]:
+                common = [seed for seed in self.seeds if seed in base and seed in values[name]]
+                if common:
+                    differences[name] = difference(
+                        [base[seed] for seed in common], [values[name][seed] for seed in common]
+                    )
+            found.append(Line(row, values, differences))
+        return found
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """The scenario's expectations about the variants that were run."""
+        entries: dict[tuple[str, str], Mapping[str, str]] = {}
+        for runs in self.variants.values():
+            for entry in runs[0].cell.get("expect", []):
+                entries.setdefault((entry["variant"], entry["statement"]), entry)
+        return [
+            judge(entry, self.results)
+            for entry in entries.values()
+            if entry["variant"] in self.variants
+        ]
+
+    def summary(self, variant: str) -> dict[str, Any]:
+        """``result.json`` of a variant: that of its one run, or the mean over its seeds."""
+        results = list(self.results[variant].values())
+        merged = _mean(results)
+        merged["seeds"] = sorted(self.results[variant])
+        merged["expect"] = [
+            {
+                "statement": verdict.statement,
+                "value": verdict.sides[0][0] if len(verdict.sides) == 1 else None,
+                "holds": verdict.holds,
+                "source": verdict.source,
+            }
+            for verdict in self.verdicts
+            if verdict.variant == variant and verdict.holds is not None
+        ]
+        return merged
+
+    def differences_json(self) -> list[dict[str, Any]]:
+        """``differences`` of ``eascope compare --json``."""
+        found = []
+        for line in self.lines:
+            for name, one in line.differences.items():
+                entry: dict[str, Any] = {
+                    "measure": ".".join(line.row.path),
+                    "label": f"{line.row.group}: {line.row.label}",
+                    "unit": line.row.unit,
+                    "baseline": self.baseline,
+                    "variant": name,
+                    "baseline_value": line.mean(self.baseline),
+                    "value": line.mean(name),
+                    "difference": one.absolute,
+                    "seeds": one.pairs,
+                }
+                if line.row.per_second:
+                    entry["measure"] += " / window_s"
+                if one.percent is not None:
+                    entry["percent"] = one.percent
+                if one.low is not None and one.high is not None:
+                    entry["confidence_95"] = [one.low, one.high]
+                found.append(entry)
+        return found
+
+    def text(self) -> str:
+        """The table, as it is pasted into a mail."""
+        return (
+            "\n".join([*self._head(), "", *self._table(), *self._seeds(), *self._expect()]) + "\n"
+        )
+
+    def _head(self) -> list[str]:
+        cell = self.cell
+        window = self.variants[self.baseline][0].result["window_s"]
+        elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
+        power = self.variants[self.baseline][0].result["power_model"]["name"]
+        return [
+            f"{cell['scenario']} on {cell['platform']}: {', '.join(self.names)}",
+            f"engine {self.engine} ({elided}), {cell['duration']} window of {window:.3f} s, "
+            f"seeds {_ranges(self.seeds)}, energy from {power} power",
+        ]
+
+    def _table(self) -> list[str]:
+        head = ["", "unit", *self.names]
+        confident = len(self.seeds) >= ENOUGH
+        for name in self.names[1:]:
+            lead = "" if len(self.names) == 2 else f"{name} "
+            head += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
+        table = [head]
+        group = ""
+        for line in self.lines:
+            if line.row.group != group:
+                group = line.row.group
+                table.append([group])
+            table.append(self._cells(line, confident))
+        return _aligned(table)
+
+    def _cells(self, line: Line, confident: bool) -> list[str]:
+        digits = line.row.digits
+        counts = digits == 0 and len(self.seeds) > 1
+        cells = [_INDENT + line.row.label, line.row.unit]
+        shown = 1 if counts else digits
+        cells += [_number(line.mean(name), shown) for name in self.names]
+        for name in self.names[1:]:
+            one = line.differences.get(name)
+            if one is None:
+                cells += ["-", "-"] + (["-"] if confident else [])
+                continue
+            # Percent of a percentage misleads: shares are compared in points only.
+            percent = None if line.row.unit == "%" else one.percent
+            cells += [_signed(one.absolute, shown), _signed(percent, 1)]
+            if confident:
+                mark = " *" if one.clear else "  "
+                cells.append(
+                    f"{_signed(one.low, shown)} .. {_signed(one.high, shown)}{mark}"
+                    if one.low is not None
+                    else "-"
+                )
+        return cells
+
+    def _seeds(self) -> list[str]:
+        """Every seed's values of the leading measures, and what the spread means."""
+        if len(self.seeds) < 2:
+            return ["", "One seed: values only, no test. Use --seeds 10 for confidence intervals."]
+        shown = [
+            line
+            for line in self.lines
+            if line.row.path in (("energy_j", "total"), ("missed_deadlines",))
+            and not line.row.per_second
+        ]
+        table = [["by seed", "", *(str(seed) for seed in self.seeds)]]
+        for line in shown:
+            unit = f" ({line.row.unit})" if line.row.unit else ""
+            for name in self.names:
+                values = line.values[name]
+                cells = [_number(values.get(seed), line.row.digits) for seed in self.seeds]
+                table.append([f"{_INDENT}{line.row.label}{unit}", name, *cells])
+        note = "The spread over seeds comes from start offsets: phase sensitivity, not noise. " + (
+            "Intervals: paired bootstrap over seeds; * excludes zero."
+            if len(self.seeds) >= ENOUGH
+            else f"Fewer than {ENOUGH} seeds: values only, no test."
+        )
+        return ["", *_aligned(table), "", note]
+
+    def _expect(self) -> list[str]:
+        if not self.verdicts:
+            return []
+        found = ["", "expectations"]
+        for one in self.verdicts:
+            found.append(f"{_INDENT}{verdict_word(one):<14} {one.variant}: {one.statement}")
+            detail = verdict_values(one)
+            if detail:
+                found.append(f"{_INDENT}{'':<14} {detail}")
+            if one.source:
+                found.append(f"{_INDENT}{'':<14} source: {one.source}")
+        return found
+
+
+def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) -> Comparison:
+    """Put derived runs side by side; the first variant is the baseline.
+
+    :raises EascopeError: when there is no variant or no run, or the runs differ in platform,
+        scenario, engine, duration or elision, so that a difference would mean nothing.
+    """
+    if not variants or not all(variants.values()):
+        raise EascopeError("nothing to compare: every variant needs at least one run")
+    ordered = {
+        name: sorted(runs, key=lambda run: int(run.cell["seed"])) for name, runs in variants.items()
+    }
+    first = next(iter(ordered.values()))[0].cell
+    for name, runs in ordered.items():
+        for run in runs:
+            for key in ("platform", "scenario", "engine", "duration", "elide"):
+                if run.cell.get(key) != first.get(key):
+                    raise EascopeError(
+                        f"{run.run}: {key} is {run.cell.get(key)!r}, but {first.get(key)!r} in the "
+                        "other runs: they cannot be compared"
+                    )
+            if run.cell["variant"] != name:
+                raise EascopeError(f"{run.run}: is a run of {run.cell['variant']}, not of {name}")
+    found = Comparison(platform, ordered)
+    if not found.seeds:
+        raise EascopeError("nothing to compare: the variants have no seed in common")
+    return found
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """``holds``, ``does not hold`` or ``not measured``."""
+    if verdict.holds is None:
+        return "not measured"
+    return "holds" if verdict.holds else "does not hold"
+
+
+def verdict_values(verdict: Verdict) -> str:
+    """The values behind a verdict, or why there is none."""
+    if verdict.holds is None:
+        return verdict.absent
+    sides = "; ".join(f"{left:.6g} against {right:.6g}" for left, right in verdict.sides)
+    if verdict.seeds > 1:
+        return f"{sides} (means); in {verdict.seeds_held} of {verdict.seeds} seeds"
+    return sides
+
+
+def _mean(values: Sequence[Any]) -> Any:
+    """Element-wise mean of equally shaped results; what only some have is left out."""
+    first = values[0]
+    if len(values) == 1:
+        return dict(first) if isinstance(first, dict) else first
+    if isinstance(first, dict):
+        keys = [key for key in first if all(key in value for value in values)]
+        return {key: _mean([value[key] for value in values]) for key in keys if key != "expect"}
+    if isinstance(first, list):
+        return [_mean(list(column)) for column in zip(*values, strict=False)]
+    if isinstance(first, bool | str) or first is None:
+        return first if all(value == first for value in values) else sorted(map(str, set(values)))
+    return sum(values) / len(values)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _signed(value: float | None, digits: int) -> str:
+    if value is None:
+        return "-"
+    text = f"{value:+.{digits}f}"
+    return text if float(text) != 0 else f"{0:.{digits}f}"
+
+
+def _ranges(seeds: Sequence[int]) -> str:
+    """``0-9`` or ``0, 2, 5``."""
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _aligned(table: list[list[str]]) -> list[str]:
+    """First two columns to the left, the others to the right, two spaces between."""
+    full = [cells for cells in table if len(cells) > 1]
+    widths = [max(len(cells[column]) for cells in full) for column in range(len(full[0]))]
+    lines = []
+    for cells in table:
+        if len(cells) == 1:
+            lines.append(cells[0])
+            continue
+        parts = [
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return lines

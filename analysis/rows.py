@@ -1,0 +1,78 @@
+"""Which measures a comparison shows, in which order, unit and precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.energy import component_of
+from configs.platform import Platform
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    :param group: heading under which it stands.
+    :param path: where the value is in ``result.json``.
+    :param scale: factor from the result's unit to ``unit``.
+    :param per_second: divide by the window's length (a mean power).
+    """
+
+    group: str
+    label: str
+    unit: str
+    path: tuple[str, ...]
+    scale: float = 1.0
+    digits: int = 1
+    per_second: bool = False
+
+    def value(self, result: Mapping[str, Any]) -> float | None:
+        """The value in ``unit``, or None when the run does not give it."""
+        here: Any = result
+        for key in self.path:
+            if isinstance(here, list):
+                here = here[int(key)] if int(key) < len(here) else None
+            else:
+                here = here.get(key) if isinstance(here, Mapping) else None
+            if here is None:
+                return None
+        number = float(here) * self.scale
+        return number / float(result["window_s"]) if self.per_second else number
+
+
+def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
+    """All lines for a platform and the scenario's tasks."""
+    yield Row("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
+    for cluster in platform.clusters:
+        yield Row("energy", cluster.name, "mJ", ("energy_j", "cluster", cluster.name), 1e3, 2)
+    yield Row("energy", "mean power", "mW", ("energy_j", "total"), 1e3, 2, per_second=True)
+    names = dict.fromkeys(
+        component_of(state.name) for cluster in platform.clusters for state in cluster.idle_states
+    )
+    for name in ("active", *names, "idle_exit", "shared"):
+        part = ("energy_j", "component", name)
+        yield Row("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
+    for task in (*tasks, "(other)"):
+        yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
+    for cluster in platform.clusters:
+        yield Row("placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100)
+    for cpu in platform.cpus:
+        label = f"cpu {cpu} busy ({platform.cluster_of(cpu).name})"
+        yield Row("placement", label, "%", ("cpu_busy", str(cpu)), 100)
+    yield Row("placement", "migrations", "", ("migrations",), digits=0)
+    yield Row("placement", "overutilized", "%", ("overutilized_share",), 100)
+    for cluster in platform.clusters:
+        yield Row("frequency", f"{cluster.name} mean", "MHz", ("mean_mhz", cluster.name))
+        for opp in cluster.opps:
+            spent = ("residency", cluster.name, str(opp.khz))
+            yield Row("frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, 100)
+        moves = ("opp_transitions_per_s", cluster.name)
+        yield Row("frequency", f"{cluster.name} transitions", "1/s", moves)
+    for task in tasks:
+        for name in ("p50", "p95", "p99", "max"):
+            yield Row("wake-up latency", f"{task} {name}", "us", ("latency_us", task, name))
+    for task in tasks:
+        yield Row("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
+    yield Row("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)
