@@ -1,0 +1,120 @@
+"""The guest image: same bytes from nothing, what is in it, and one line when it cannot be had."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from configs.host import cache, lisa
+from configs.host.cache import cache_root, sha256_file
+from configs.host.errors import EascopeError
+from rootfs import image
+from rootfs.elide import elide_hint
+from rootfs.image import guest_agent, initramfs
+from tests.rootfs.test_cpio import parse
+
+
+def test_same_bytes_when_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From an empty cache (downloads are taken from the old one), the image is the same."""
+    first = initramfs()
+    other = tmp_path / "cache"
+    other.mkdir()
+    for kind in ("lisa", "busybox"):
+        shutil.copytree(cache_root() / kind, other / kind)
+    monkeypatch.setenv("EASCOPE_CACHE", str(other))
+    second = initramfs()
+    assert second.path.is_relative_to(other)
+    assert second.path.read_bytes() == first.path.read_bytes()
+    assert second.provenance == first.provenance
+
+
+def test_content(rt_app: Path) -> None:
+    built = initramfs()
+    entries = parse(built.path.read_bytes())
+    assert entries["init"][1] == (guest_agent() / "agent").read_bytes()
+    assert entries["bin/rt-app"][1] == rt_app.read_bytes()
+    assert entries["bin/rt-app-elided-hint"][1] == elide_hint(rt_app.read_bytes())
+    assert entries["bin/sh"][1] == b"busybox"
+    assert entries["init"][0]["mode"] & 0o111 == 0o111
+    assert built.provenance["sha256"] == sha256_file(built.path)
+    assert built.provenance["busybox"]["architecture"] == "arm64"
+    for program in ("init", "bin/busybox", "bin/rt-app", "bin/rt-app-elided-hint", "bin/trace-cmd"):
+        elf = entries[program][1]
+        assert elf[:5] == b"\x7fELF\x02"
+        assert int.from_bytes(elf[18:20], "little") == 183, f"{program} is not for arm64"
+        assert b"/lib/ld-linux-aarch64" not in elf[:4096], f"{program} is not static"
+    # boot time: each MiB is copied by the guest
+    assert built.path.stat().st_size < 5 * 2**20
+
+
+def test_no_path_of_this_machine_in_the_agent() -> None:
+    agent = (guest_agent() / "agent").read_bytes()
+    assert str(image.AGENT.parent.parent).encode() not in agent
+    assert str(cache_root()).encode() not in agent
+
+
+def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image, "COMPILER", "no-such-gcc")
+    with pytest.raises(EascopeError) as caught:
+        guest_agent()
+    assert str(caught.value) == (
+        "no-such-gcc is not installed: run: apt-get install gcc-aarch64-linux-gnu "
+        "libc6-dev-arm64-cross (or make setup)"
+    )
+
+
+def test_refused_source_shows_the_compiler_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "agent"
+    shutil.copytree(image.AGENT, sources)
+    (sources / "main.c").write_text("int main(void) { int unused; return 0; }\n")
+    monkeypatch.setattr(image, "AGENT", sources)
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(EascopeError, match=r"(?s)guest agent: command failed.*unused"):
+        guest_agent()
+    left = [path for path in (tmp_path / "cache").rglob("*") if path.name != "agent"]
+    assert all(path.name.endswith(".lock") for path in left), left
+
+
+def test_another_wheel_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def download(command: Sequence[str | Path], **_: object) -> bytes:
+        folder = Path(command[command.index("--dest") + 1])
+        folder.mkdir()
+        (folder / lisa.WHEEL).write_bytes(b"another wheel")
+        return b""
+
+    monkeypatch.setattr(lisa, "run", download)
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
+    with pytest.raises(EascopeError) as caught:
+        initramfs()
+    assert str(caught.value) == (
+        f"download of {lisa.WHEEL}: its SHA-256 is not {lisa.WHEEL_SHA256}"
+    )
+    assert not list(tmp_path.rglob(cache.MANIFEST))
+
+
+def test_corrupt_image_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("lisa", "busybox", "agent"):
+        shutil.copytree(cache_root() / kind, tmp_path / kind)
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
+    path = initramfs().path
+    data = bytearray(path.read_bytes())
+    data[5000] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(EascopeError, match=r"corrupt: initramfs\.cpio does not match"):
+        initramfs()
+
+
+def test_command_prints_the_path() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rootfs.image"], capture_output=True, text=True, check=True
+    )
+    assert Path(done.stdout.strip()) == initramfs().path
