@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where each CPU's time went, in whole ns that add up.
+ *
+ * A row covers one CPU between two breaks (completed OPP changes of its cluster, START, STOP, the
+ * ends of the run). Rows are broken when `base` reaches that moment, but a CPU that is ahead may
+ * have said already what it does later; such changes wait in a short queue. Every change and break
+ * is cut to whole ns once and each ns is given to exactly one column, so the columns of a row sum
+ * to its length exactly.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine.h"
+
+#define COUNTERS_FILE "counters.raw"
+#define MAX_PENDING 16
+
+/* Columns of a row: idle states by number, then these. */
+enum { ACTIVE = MAX_IDLE_STATES, EXIT, N_STATES };
+
+struct account {
+	unsigned int state;
+	uint64_t until_ns;
+	uint64_t ns[N_STATES];
+	uint64_t instructions_before;
+	struct {
+		uint64_t at_ns;
+		unsigned int state;
+	} pending[MAX_PENDING];
+	unsigned int n_pending;
+};
+
+static struct account accounts[MAX_CPUS];
+static uint64_t row_start_ns[MAX_CLUSTERS];
+static FILE *file;
+
+void counters_init(void)
+{
+	file = fopen(COUNTERS_FILE, "w");
+	if (!file)
+		report_end("engine", "cannot write " COUNTERS_FILE);
+	/* Every CPU is off at power-on, QEMU starts the first one at time 0. */
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		accounts[i].state = config.n_idle_states - 1;
+}
+
+static void spend(struct account *account, uint64_t at_ns)
+{
+	if (at_ns <= account->until_ns)
+		return;
+	account->ns[account->state] += at_ns - account->until_ns;
+	account->until_ns = at_ns;
+}
+
+static void apply_until(struct account *account, uint64_t at_ns)
+{
+	unsigned int n = 0;
+
+	while (n < account->n_pending && account->pending[n].at_ns <= at_ns) {
+		spend(account, account->pending[n].at_ns);
+		account->state = account->pending[n].state;
+		n++;
+	}
+	account->n_pending -= n;
+	memmove(account->pending, account->pending + n,
+		account->n_pending * sizeof(account->pending[0]));
+}
+
+static void change(const struct vcpu *vcpu, vtime at, unsigned int state)
+{
+	struct account *account = &accounts[vcpu->index];
+
+	apply_until(account, vt_to_ns(turns_base()));
+	if (account->n_pending == MAX_PENDING)
+		report_end("engine", "cpu%u changes state too often within one quantum",
+			   vcpu->index);
+	account->pending[account->n_pending].at_ns = vt_to_ns(at);
+	account->pending[account->n_pending].state = state;
+	account->n_pending++;
+}
+
+void counters_set_active(const struct vcpu *vcpu, vtime at)
+{
+	change(vcpu, at, ACTIVE);
+}
+
+/* From the wake-up until the idle state's exit work is over. */
+void counters_set_exit(const struct vcpu *vcpu, vtime at)
+{
+	change(vcpu, at, EXIT);
+}
+
+void counters_set_idle(const struct vcpu *vcpu, unsigned int state, vtime at)
+{
+	change(vcpu, at, state);
+}
+
+/* Instructions that the vCPU had executed at time `at`, which it may be ahead of. */
+static uint64_t instructions_at(const struct vcpu *vcpu, vtime at)
+{
+	uint64_t beyond = 0;
+
+	if (vcpu->local > at)
+		beyond = turns_instructions_in(vcpu->cluster, vcpu->local - at);
+	if (beyond > vcpu->instructions - accounts[vcpu->index].instructions_before)
+		beyond = vcpu->instructions - accounts[vcpu->index].instructions_before;
+	return vcpu->instructions - beyond;
+}
+
+static void write_cpu_row(const struct vcpu *vcpu, uint64_t start_ns, vtime at, const struct opp *opp)
+{
+	struct account *account = &accounts[vcpu->index];
+	uint64_t instructions = instructions_at(vcpu, at);
+	uint64_t awake_ns;
+
+	apply_until(account, vt_to_ns(at));
+	spend(account, vt_to_ns(at));
+	awake_ns = account->ns[ACTIVE] + account->ns[EXIT];
+	fprintf(file, "%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",%" PRIu64,
+		(unsigned int)(vcpu->cluster - clusters), vcpu->index, start_ns, vt_to_ns(at),
+		opp->khz, opp->uv, account->ns[ACTIVE], account->ns[EXIT]);
+	for (unsigned int s = 0; s < config.n_idle_states; s++)
+		fprintf(file, ",%" PRIu64, account->ns[s]);
+	fprintf(file, ",%" PRIu64 ",%" PRIu64 "\n",
+		(uint64_t)((unsigned __int128)awake_ns * opp->khz / 1000000),
+		instructions - account->instructions_before);
+	memset(account->ns, 0, sizeof(account->ns));
+	account->instructions_before = instructions;
+}
+
+/* End the rows of a cluster at `at`; `base` has reached it, and the old OPP is still set. */
+void counters_break(unsigned int c, vtime at)
+{
+	const struct opp *opp = &clusters[c].opps[clusters[c].level];
+	uint64_t start_ns = row_start_ns[c], end_ns = vt_to_ns(at);
+
+	if (end_ns == start_ns)
+		return;
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		if (vcpus[i].cluster == &clusters[c])
+			write_cpu_row(&vcpus[i], start_ns, at, opp);
+	/* The shared part is on all the time: there is no cluster-sleep state yet. */
+	fprintf(file, "%u,-1,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0", c, start_ns, end_ns,
+		opp->khz, opp->uv, end_ns - start_ns);
+	for (unsigned int s = 0; s < config.n_idle_states; s++)
+		fputs(",0", file);
+	fputs(",0,0\n", file);
+	row_start_ns[c] = end_ns;
+}
+
+void counters_close(void)
+{
+	if (!file)
+		return;
+	if (fclose(file) != 0)
+		perror("eascope: " COUNTERS_FILE);
+	file = NULL;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * DVFS as gem5 has it: the registers of its EnergyCtrl device and the rules of its DVFSHandler.
+ *
+ * One driver in the guest serves both engines, so what counts is gem5's behaviour: level 0 is the
+ * fastest and the one at power-on; a level takes effect one transition latency after it was asked
+ * for; until then the old one is read back; a new request replaces one in flight and starts the
+ * latency again; a request for the level that is set now only cancels what is in flight. The
+ * acknowledge flag is one for all domains and need not be read. Domain ids are cluster numbers.
+ */
+#include "engine.h"
+
+struct cluster clusters[MAX_CLUSTERS];
+
+#define ENERGYCTRL_SIZE 0x1000
+
+enum energyctrl_register {
+	DVFS_HANDLER_STATUS = 0x00,
+	DVFS_NUM_DOMAINS = 0x04,
+	DVFS_DOMAINID_AT_INDEX = 0x08,
+	DVFS_HANDLER_TRANS_LATENCY = 0x0c,
+	DOMAIN_ID = 0x10,
+	PERF_LEVEL = 0x14,
+	PERF_LEVEL_ACK = 0x18,
+	NUM_OF_PERF_LEVELS = 0x1c,
+	PERF_LEVEL_TO_READ = 0x20,
+	FREQ_AT_PERF_LEVEL = 0x24,
+	VOLT_AT_PERF_LEVEL = 0x28,
+};
+
+/* The selectors are one set for the whole machine; the guest's driver holds a lock. */
+static struct {
+	uint32_t domain_index;
+	uint32_t domain;
+	uint32_t level_to_read;
+	bool acknowledged;
+} device;
+
+static void request(struct cluster *cluster, uint32_t level)
+{
+	if (level >= cluster->n_opps)
+		return; /* gem5 warns and ignores it */
+	cluster->requests++;
+	cluster->completes_at = VT_NEVER;
+	if (level == cluster->level)
+		return;
+	cluster->wanted_level = level;
+	cluster->completes_at = turns_now() + vt_from_ns(config.transition_latency_ns);
+	device.acknowledged = true;
+	/* Whoever runs now must not run past the change. */
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		turns_cut(&vcpus[i]);
+}
+
+static uint64_t read_register(void *opaque, uint64_t offset, unsigned int size)
+{
+	const struct cluster *cluster = &clusters[device.domain];
+	bool level_known = device.level_to_read < cluster->n_opps;
+	bool was_acknowledged;
+
+	(void)opaque;
+	(void)size;
+	switch (offset) {
+	case DVFS_HANDLER_STATUS:
+		return 1;
+	case DVFS_NUM_DOMAINS:
+		return config.n_clusters;
+	case DVFS_DOMAINID_AT_INDEX:
+		return device.domain_index;
+	case DVFS_HANDLER_TRANS_LATENCY:
+		return config.transition_latency_ns;
+	case DOMAIN_ID:
+		return device.domain;
+	case PERF_LEVEL:
+		return cluster->level;
+	case PERF_LEVEL_ACK:
+		was_acknowledged = device.acknowledged;
+		device.acknowledged = false;
+		return was_acknowledged;
+	case NUM_OF_PERF_LEVELS:
+		return cluster->n_opps;
+	case FREQ_AT_PERF_LEVEL:
+		return level_known ? cluster->opps[device.level_to_read].khz : 0;
+	case VOLT_AT_PERF_LEVEL:
+		return level_known ? cluster->opps[device.level_to_read].uv : 0;
+	}
+	report_end("fail", "the guest reads EnergyCtrl at offset 0x%lx, where there is no register",
+		   (unsigned long)offset);
+}
+
+static void write_register(void *opaque, uint64_t offset, uint64_t value, unsigned int size)
+{
+	(void)opaque;
+	(void)size;
+	switch (offset) {
+	case DVFS_DOMAINID_AT_INDEX:
+		if (value >= config.n_clusters)
+			report_end("fail", "the guest asks EnergyCtrl for domain index %lu of %u",
+				   (unsigned long)value, config.n_clusters);
+		device.domain_index = value;
+		return;
+	case DOMAIN_ID:
+		if (value < config.n_clusters)
+			device.domain = value;
+		return;
+	case PERF_LEVEL:
+		request(&clusters[device.domain], value);
+		return;
+	case PERF_LEVEL_TO_READ:
+		device.level_to_read = value;
+		return;
+	}
+	report_end("fail", "the guest writes EnergyCtrl at offset 0x%lx, where it may not",
+		   (unsigned long)offset);
+}
+
+void energyctrl_init(void)
+{
+	for (unsigned int c = 0; c < config.n_clusters; c++) {
+		clusters[c].completes_at = VT_NEVER;
+		turns_set_level(&clusters[c], 0, 0);
+	}
+}
+
+void energyctrl_map(void)
+{
+	internals_map_device("eascope-energyctrl", config.energyctrl_address, ENERGYCTRL_SIZE,
+			     read_register, write_register);
+	/* Also the check that QEMU's MemoryRegionOps has the layout that we gave it. */
+	if (internals_peek(config.energyctrl_address + DVFS_NUM_DOMAINS) != config.n_clusters)
+		report_end("engine", "QEMU's MemoryRegionOps is not that of QEMU 10.0");
+}
+
+/* When the next transition completes. */
+vtime energyctrl_next(void)
+{
+	vtime next = VT_NEVER;
+
+	for (unsigned int c = 0; c < config.n_clusters; c++)
+		if (clusters[c].completes_at < next)
+			next = clusters[c].completes_at;
+	return next;
+}
+
+/* Complete the transitions that are due. Nobody holds a grant. */
+void energyctrl_run(vtime base)
+{
+	for (unsigned int c = 0; c < config.n_clusters; c++) {
+		struct cluster *cluster = &clusters[c];
+		vtime at = cluster->completes_at;
+
+		if (at > base)
+			continue;
+		counters_break(c, at);
+		turns_set_level(cluster, cluster->wanted_level, at);
+		cluster->completes_at = VT_NEVER;
+		cluster->transitions++;
+	}
+}

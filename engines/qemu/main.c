@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Options, and the instrumentation of guest code. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+struct config config;
+
+/* AArch64 instructions that matter for time. Each is four bytes, little-endian. */
+#define INSN_WFI 0xd503207fu
+#define INSN_WFE 0xd503205fu
+#define INSN_YIELD 0xd503203fu
+#define INSN_HVC_0 0xd4000002u
+#define INSN_HINT_MESSAGE 0xd5032c1fu /* hint #0x60 */
+#define INSN_HINT_4_TURNS 0xd5032c3fu /* hint #0x61 */
+#define INSN_HINT_1_TURN 0xd5032c5fu /* hint #0x62 */
+
+/* MRS Xt, CNTPCT_EL0 or CNTVCT_EL0, or their self-synchronised forms. */
+static bool reads_clock(uint32_t insn)
+{
+	switch (insn & ~0x1fu) {
+	case 0xd53be020u:
+	case 0xd53be040u:
+	case 0xd53be0a0u:
+	case 0xd53be0c0u:
+		return true;
+	}
+	return false;
+}
+
+/* MSR CNT{P,V}_{TVAL,CTL,CVAL}_EL0, Xt: a timer of this vCPU changes. */
+static bool sets_timer(uint32_t insn)
+{
+	return (insn & 0xfffffe00u) == 0xd51be200u;
+}
+
+#define PSCI_CPU_SUSPEND_32 0x84000001u
+#define PSCI_CPU_SUSPEND_64 0xc4000001u
+#define PSCI_CPU_OFF 0x84000002u
+
+/* One cache line for each vCPU. */
+struct scoreboard {
+	uint64_t count;
+	uint64_t padding[7];
+};
+
+static struct qemu_plugin_scoreboard *scoreboard;
+static qemu_plugin_u64 count_entry;
+
+/* The host's return address into generated code: what QEMU needs to leave it. */
+#define HOST_PC ((uintptr_t)__builtin_return_address(0))
+
+static void on_block_at_limit(unsigned int i, void *block)
+{
+	turns_block_at_limit(&vcpus[i], (uintptr_t)block, HOST_PC);
+}
+
+static void on_wfi(unsigned int i, void *tail)
+{
+	turns_sleep(&vcpus[i], (uintptr_t)tail, HOST_PC);
+}
+
+static void on_wait(unsigned int i, void *tail)
+{
+	(void)tail;
+	turns_stall(&vcpus[i]);
+}
+
+static void on_clock_read(unsigned int i, void *tail)
+{
+	turns_order_clock_read(&vcpus[i], (uintptr_t)tail, HOST_PC);
+}
+
+static void on_timer_write(unsigned int i, void *tail)
+{
+	(void)tail;
+	turns_cut(&vcpus[i]);
+}
+
+static void on_message(unsigned int i, void *tail)
+{
+	channel_message(&vcpus[i], (uintptr_t)tail, HOST_PC);
+}
+
+static void on_hvc(unsigned int i, void *tail)
+{
+	uint32_t function = channel_register(&vcpus[i], 0);
+
+	if (function == PSCI_CPU_SUSPEND_32 || function == PSCI_CPU_SUSPEND_64)
+		turns_sleep(&vcpus[i], (uintptr_t)tail, HOST_PC);
+	else if (function == PSCI_CPU_OFF)
+		turns_power_off(&vcpus[i]);
+}
+
+static void instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, uint64_t tail)
+{
+	/*
+	 * Callbacks that may leave the block in its middle ask for the registers: QEMU then has
+	 * the guest's state in memory when they are called.
+	 */
+	enum qemu_plugin_cb_flags leaves = QEMU_PLUGIN_CB_R_REGS, stays = QEMU_PLUGIN_CB_NO_REGS;
+	void *data = (void *)(uintptr_t)tail;
+
+	if (code == INSN_WFI)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wfi, leaves, data);
+	else if (code == INSN_WFE || code == INSN_YIELD)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wait, stays, data);
+	else if (code == INSN_HVC_0)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_hvc, leaves, data);
+	else if (code == INSN_HINT_MESSAGE)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_message, leaves, data);
+	else if (reads_clock(code))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_clock_read, leaves, data);
+	else if (sets_timer(code))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, data);
+	else if (code == INSN_HINT_4_TURNS && config.hint_4_turns)
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+			insn, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, config.hint_4_turns);
+	else if (code == INSN_HINT_1_TURN && config.hint_1_turn)
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+			insn, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, config.hint_1_turn);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+{
+	size_t n = qemu_plugin_tb_n_insns(block);
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, QEMU_PLUGIN_INLINE_ADD_U64,
+							  count_entry, n);
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_block_at_limit, QEMU_PLUGIN_CB_NO_REGS,
+						  QEMU_PLUGIN_COND_GE, count_entry, COUNT_LIMIT,
+						  (void *)(uintptr_t)n);
+	for (size_t k = 0; k < n; k++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, k);
+		uint32_t code = 0;
+
+		if (qemu_plugin_insn_data(insn, &code, sizeof(code)) == sizeof(code))
+			instrument_insn(insn, code, n - k);
+	}
+}
+
+static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)
+{
+	struct vcpu *vcpu = &vcpus[i];
+
+	(void)id;
+	if (i >= config.n_cpus)
+		report_end("engine", "QEMU has more CPUs than the platform");
+	if (i == 0) {
+		turns_init();
+		energyctrl_init();
+		energyctrl_map();
+		counters_init();
+	}
+	vcpu->cpu = qemu_get_cpu(i);
+	vcpu->count = qemu_plugin_scoreboard_find(scoreboard, i);
+	turns_add_vcpu(vcpu);
+	channel_init_vcpu(vcpu);
+	/* The scoreboard may have moved when it grew. */
+	for (unsigned int k = 0; k < i; k++)
+		vcpus[k].count = qemu_plugin_scoreboard_find(scoreboard, k);
+}
+
+static void on_exit_of_qemu(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	/* A run that ends as it should ends in report_end(). */
+	report_end("fail", "the guest powered off or restarted before its agent's EXIT");
+}
+
+/* "0:0-3:850000@900000@850000000+450000@...": cluster, CPUs, OPPs by falling frequency. */
+static bool parse_cluster(const char *text)
+{
+	unsigned int c, first, last;
+	struct cluster *cluster;
+	int used;
+
+	if (sscanf(text, "%u:%u-%u:%n", &c, &first, &last, &used) != 3 || c >= MAX_CLUSTERS ||
+	    last >= MAX_CPUS || first > last)
+		return false;
+	cluster = &clusters[c];
+	for (const char *p = text + used; *p; p += *p == '+') {
+		struct opp *opp = &cluster->opps[cluster->n_opps];
+
+		if (cluster->n_opps == MAX_OPPS ||
+		    sscanf(p, "%" SCNu32 "@%" SCNu32 "@%" SCNu64 "%n", &opp->khz, &opp->uv,
+			   &opp->instructions_per_s, &used) != 3 ||
+		    !opp->instructions_per_s)
+			return false;
+		cluster->n_opps++;
+		p += used;
+		if (*p && *p != '+')
+			return false;
+	}
+	for (unsigned int i = first; i <= last; i++) {
+		config.cluster_of[i] = c;
+		vcpus[i].index = i;
+		vcpus[i].cluster = cluster;
+		vcpus[i].announced_idle = IDLE_NONE;
+		vcpus[i].horizon = VT_NEVER;
+	}
+	if (c >= config.n_clusters)
+		config.n_clusters = c + 1;
+	if (last >= config.n_cpus)
+		config.n_cpus = last + 1;
+	return cluster->n_opps > 0;
+}
+
+static bool parse_option(char *option)
+{
+	static const struct {
+		const char *name;
+		uint64_t *value;
+	} numbers[] = {
+		{ "quantum_ns", &config.quantum_ns },
+		{ "latency_ns", &config.transition_latency_ns },
+		{ "energyctrl", &config.energyctrl_address },
+		{ "hint_4_turns", &config.hint_4_turns },
+		{ "hint_1_turn", &config.hint_1_turn },
+		{ "dead_ns", &config.dead_ns },
+		{ "limit_ns", &config.limit_ns },
+	};
+	char *value = strchr(option, '=');
+	char *end;
+
+	if (!value)
+		return false;
+	*value++ = 0;
+	if (!strcmp(option, "cluster"))
+		return parse_cluster(value);
+	if (!strcmp(option, "report"))
+		config.report_fd = atoi(value);
+	else if (!strcmp(option, "idle_states"))
+		config.n_idle_states = atoi(value);
+	else
+		for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+			if (strcmp(option, numbers[i].name))
+				continue;
+			*numbers[i].value = strtoull(value, &end, 0);
+			return *value && !*end;
+		}
+	return true;
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+					   char **argv)
+{
+	config.report_fd = 2;
+	config.n_idle_states = 1;
+	config.quantum_ns = 20000;
+	config.transition_latency_ns = 20000;
+	config.energyctrl_address = 0x0b000000;
+	config.dead_ns = 600ull * 1000000000;
+	config.limit_ns = 24ull * 3600 * 1000000000;
+	for (int i = 0; i < argc; i++) {
+		if (!parse_option(argv[i])) {
+			fprintf(stderr, "eascope: wrong plugin option %s\n", argv[i]);
+			return -1;
+		}
+	}
+	report_open(config.report_fd);
+	if (strcmp(info->target_name, "aarch64") || !info->system_emulation ||
+	    info->system.smp_vcpus != (int)config.n_cpus ||
+	    config.n_idle_states > MAX_IDLE_STATES) {
+		fprintf(stderr, "eascope: QEMU is not the machine that the options describe\n");
+		return -1;
+	}
+	scoreboard = qemu_plugin_scoreboard_new(sizeof(struct scoreboard));
+	count_entry = (qemu_plugin_u64){ scoreboard, offsetof(struct scoreboard, count) };
+	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	return 0;
+}

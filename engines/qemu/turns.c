@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whose turn it is, and what time it is.
+ *
+ * All vCPUs but one are parked: their count is at the limit, so their next block lands in
+ * turns_block_at_limit() and is refused before it runs. QEMU's round-robin loop may poll them in
+ * whatever order host events make it; nothing moves but the one whose turn it is. The turn goes to
+ * the vCPU with the least local time, until it is one quantum ahead of the next, or the next timer
+ * or event is due. Timers run here, in the vCPU thread, at their exact virtual time.
+ *
+ * `base` is a time up to which everything has happened: no vCPU that can run is behind it.
+ */
+#include "engine.h"
+
+struct vcpu vcpus[MAX_CPUS];
+
+/* A vCPU alone may run this long before we look up. */
+#define LONG_SLICE_NS 10000000ull
+/* A waiting vCPU (WFE, YIELD) looks again this long after the one that it may be waiting for. */
+#define STALL_NS 1000ull
+
+#define NOBODY (-1)
+
+static vtime base;
+static vtime last_read;
+static vtime last_turn_at;
+static int turn = NOBODY;
+static vtime slice_end;
+static bool choosing;
+static __thread bool vcpu_thread;
+
+static inline vtime duration_of(const struct cluster *cluster, uint64_t instructions)
+{
+	return (unsigned __int128)instructions * cluster->period >> (32 - VT_FRACTION_BITS);
+}
+
+/* How many instructions fit into `duration`, which is at most some seconds. */
+uint64_t turns_instructions_in(const struct cluster *cluster, vtime duration)
+{
+	return (unsigned __int128)duration * (1ull << (32 - VT_FRACTION_BITS)) / cluster->period;
+}
+
+static inline vtime local_now(const struct vcpu *vcpu)
+{
+	return vcpu->local + duration_of(vcpu->cluster, *vcpu->count - vcpu->counted);
+}
+
+/* Local time before the last `tail` instructions of what has been counted. */
+vtime turns_local_before(const struct vcpu *vcpu, uint64_t tail)
+{
+	return local_now(vcpu) - duration_of(vcpu->cluster, tail);
+}
+
+static void settle(struct vcpu *vcpu)
+{
+	vcpu->local = local_now(vcpu);
+	vcpu->instructions += *vcpu->count - vcpu->counted;
+	vcpu->counted = *vcpu->count;
+}
+
+static void set_count(struct vcpu *vcpu, uint64_t count)
+{
+	*vcpu->count = count;
+	vcpu->counted = count;
+}
+
+static void release(struct vcpu *vcpu)
+{
+	settle(vcpu);
+	set_count(vcpu, COUNT_LIMIT);
+	vcpu->granted = false;
+	vcpu->tail = 0;
+	turn = NOBODY;
+}
+
+/* End the slice at the next block: something earlier may now come first. */
+void turns_cut(struct vcpu *vcpu)
+{
+	vtime now;
+
+	if (!vcpu->granted)
+		return;
+	settle(vcpu);
+	set_count(vcpu, COUNT_LIMIT);
+	now = turns_now();
+	if (vcpu->horizon > now)
+		vcpu->horizon = now;
+}
+
+void turns_set_level(struct cluster *cluster, unsigned int level, vtime at)
+{
+	uint64_t old_period = cluster->period;
+
+	cluster->level = level;
+	cluster->period = ((unsigned __int128)1000000000 << 32) /
+			  cluster->opps[level].instructions_per_s;
+	/*
+	 * Nobody holds a grant now, but a vCPU may be ahead of `at` by up to a quantum: what it has
+	 * executed beyond `at` took place at the new rate.
+	 */
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		struct vcpu *vcpu = &vcpus[i];
+
+		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING || vcpu->local <= at)
+			continue;
+		vcpu->local = at + (unsigned __int128)(vcpu->local - at) * cluster->period /
+					   old_period;
+	}
+}
+
+void turns_init(void)
+{
+	static const struct internals_hooks hooks = {
+		.get_clock = turns_get_clock,
+		.interrupt = turns_interrupt,
+		.kick = turns_kick,
+	};
+
+	vcpu_thread = true;
+	internals_install(&hooks);
+}
+
+void turns_add_vcpu(struct vcpu *vcpu)
+{
+	internals_prepare_vcpu(vcpu->cpu);
+	vcpu->state = VCPU_OFF;
+	/* QEMU starts the first CPU, the guest's PSCI calls start the others. */
+	vcpu->woken_at = vcpu->index == 0 ? 0 : VT_NEVER;
+	set_count(vcpu, COUNT_LIMIT);
+}
+
+vtime turns_base(void)
+{
+	return base;
+}
+
+/* The time of whatever happens now in the vCPU thread. */
+vtime turns_now(void)
+{
+	if (choosing || turn == NOBODY || !vcpus[turn].granted ||
+	    vcpus[turn].cpu != current_cpu)
+		return base;
+	return local_now(&vcpus[turn]);
+}
+
+/*
+ * QEMU_CLOCK_VIRTUAL. QEMU's main thread always reads 0: it then never finds a timer of this clock
+ * expired, so that all of them run in the vCPU thread, at times that do not depend on the host.
+ */
+int64_t turns_get_clock(void)
+{
+	vtime now;
+
+	if (!vcpu_thread)
+		return 0;
+	if (choosing)
+		return vt_to_ns(base);
+	now = turns_now();
+	if (turn != NOBODY && vcpus[turn].tail) {
+		now -= duration_of(vcpus[turn].cluster, vcpus[turn].tail);
+		vcpus[turn].tail = 0;
+	}
+	if (now < last_read)
+		now = last_read;
+	last_read = now;
+	return vt_to_ns(now);
+}
+
+static bool can_run(const struct vcpu *vcpu)
+{
+	switch (vcpu->state) {
+	case VCPU_RUNNING:
+		return true;
+	case VCPU_ASLEEP:
+		return cpu_has_work(vcpu->cpu);
+	case VCPU_OFF:
+		break;
+	}
+	return vcpu->woken_at != VT_NEVER && cpu_work_list_empty(vcpu->cpu) &&
+	       !cpu_thread_is_idle(vcpu->cpu);
+}
+
+/* The earliest local time at which a vCPU that can run does. */
+static vtime ready_at(struct vcpu *vcpu)
+{
+	if (vcpu->state == VCPU_RUNNING)
+		return vcpu->local;
+	if (vcpu->woken_at == VT_NEVER)
+		vcpu->woken_at = base;
+	return vcpu->woken_at > vcpu->local ? vcpu->woken_at : vcpu->local;
+}
+
+static vtime next_stop(void)
+{
+	int64_t timer = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, -1);
+	vtime stop = timer < 0 ? VT_NEVER : vt_from_ns(vt_to_ns(base) + timer);
+	vtime dvfs = energyctrl_next();
+	vtime message = channel_next();
+
+	if (dvfs < stop)
+		stop = dvfs;
+	return message < stop ? message : stop;
+}
+
+/* Move `base` to a stop and do what is due there. The caller holds QEMU's lock. */
+static void advance(vtime to)
+{
+	if (base < to)
+		base = to;
+	energyctrl_run(base);
+	channel_run(base);
+	qemu_clock_run_timers(QEMU_CLOCK_VIRTUAL);
+	if (base >= vt_from_ns(config.limit_ns))
+		report_end("fail", "the run has not ended after %.3f simulated seconds",
+			   vt_to_ns(base) / 1e9);
+}
+
+static void nobody_can_run(vtime stop)
+{
+	if (stop == VT_NEVER || stop > last_turn_at + vt_from_ns(config.dead_ns))
+		report_end("fail",
+			   "the guest is dead: every CPU has been idle since %.6f simulated "
+			   "seconds and nothing will wake one",
+			   vt_to_ns(last_turn_at) / 1e9);
+}
+
+/* Choose who runs next and until when. Nobody holds a grant. */
+static void choose(void)
+{
+	bool locked = bql_locked();
+
+	if (!locked)
+		bql_lock_impl(__FILE__, __LINE__);
+	choosing = true;
+	for (;;) {
+		struct vcpu *first = NULL;
+		vtime at = VT_NEVER, second = VT_NEVER, stop = next_stop();
+
+		for (unsigned int i = 0; i < config.n_cpus; i++) {
+			struct vcpu *vcpu = &vcpus[i];
+			vtime ready;
+
+			if (!can_run(vcpu)) {
+				if (vcpu->state == VCPU_ASLEEP)
+					vcpu->woken_at = VT_NEVER;
+				continue;
+			}
+			ready = ready_at(vcpu);
+			if (ready < at) {
+				second = at;
+				at = ready;
+				first = vcpu;
+			} else if (ready < second) {
+				second = ready;
+			}
+		}
+		if (!first)
+			nobody_can_run(stop);
+		if (!first || at >= stop) {
+			advance(stop);
+			continue;
+		}
+		if (base < at)
+			base = at;
+		last_turn_at = base;
+		turn = first->index;
+		first->horizon = second < stop ? second : stop;
+		slice_end = at + vt_from_ns(LONG_SLICE_NS);
+		if (second != VT_NEVER && second + vt_from_ns(config.quantum_ns) < slice_end)
+			slice_end = second + vt_from_ns(config.quantum_ns);
+		if (stop < slice_end)
+			slice_end = stop;
+		break;
+	}
+	choosing = false;
+	if (!locked)
+		bql_unlock();
+	report_progress(base);
+}
+
+static void wake(struct vcpu *vcpu)
+{
+	vcpu->local = ready_at(vcpu);
+	vcpu->woken_at = VT_NEVER;
+	if (vcpu->state == VCPU_ASLEEP && vcpu->announced_idle != IDLE_NONE)
+		counters_set_exit(vcpu, vcpu->local);
+	else
+		counters_set_active(vcpu, vcpu->local);
+	vcpu->state = VCPU_RUNNING;
+}
+
+/* Let the vCPU whose turn it is run up to the end of the slice, and one instruction at least. */
+static void grant(struct vcpu *vcpu)
+{
+	uint64_t budget;
+
+	if (vcpu->state != VCPU_RUNNING)
+		wake(vcpu);
+	budget = turns_instructions_in(vcpu->cluster, slice_end - vcpu->local) + 1;
+	set_count(vcpu, COUNT_LIMIT - budget);
+	vcpu->granted = true;
+}
+
+/* Leave the generated code before the instruction at `host_pc`; it runs when we come back. */
+static void __attribute__((noreturn)) refuse(struct vcpu *vcpu, uintptr_t host_pc)
+{
+	cpu_exit(vcpu->cpu);
+	cpu_loop_exit_restore(vcpu->cpu, host_pc);
+}
+
+/* The turn was given to a vCPU that has since lost its reason to run. */
+static bool turn_is_stale(void)
+{
+	return turn == NOBODY || !can_run(&vcpus[turn]);
+}
+
+/*
+ * A block of `block` instructions is about to start, is counted already, and its vCPU is at the
+ * limit.
+ */
+void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, uintptr_t host_pc)
+{
+	if (vcpu->granted) {
+		/* A block that starts within the slice may end behind it. */
+		if (*vcpu->count - block < COUNT_LIMIT)
+			return;
+		*vcpu->count -= block;
+		release(vcpu);
+		choose();
+	} else {
+		set_count(vcpu, COUNT_LIMIT);
+		if (turn_is_stale())
+			choose();
+	}
+	if (turn != (int)vcpu->index)
+		refuse(vcpu, host_pc);
+	grant(vcpu);
+	*vcpu->count += block;
+}
+
+/*
+ * The guest is about to read the clock, `tail` instructions before the end of its block. All reads
+ * happen in the order of virtual time, over all vCPUs: whoever is ahead waits here for the others,
+ * for timers and for events. So no guest ever sees time go backwards, and none sees it late.
+ */
+void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
+{
+	vcpu->tail = tail;
+	if (turns_local_before(vcpu, tail) <= vcpu->horizon)
+		return;
+	*vcpu->count -= tail;
+	release(vcpu);
+	choose();
+	if (turn != (int)vcpu->index)
+		refuse(vcpu, host_pc);
+	grant(vcpu);
+	*vcpu->count += tail;
+	vcpu->tail = tail;
+}
+
+/* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */
+void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
+{
+	if (cpu_has_work(vcpu->cpu))
+		return;
+	/*
+	 * Work that this vCPU queued for others (power on, TLB flush) is done by QEMU between its
+	 * turns, and may make one of them runnable. Let that happen before time moves on.
+	 */
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		if (cpu_work_list_empty(vcpus[i].cpu))
+			continue;
+		*vcpu->count -= tail;
+		release(vcpu);
+		refuse(vcpu, host_pc);
+	}
+	release(vcpu);
+	vcpu->state = VCPU_ASLEEP;
+	vcpu->woken_at = VT_NEVER;
+	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
+			  vcpu->local);
+	choose();
+}
+
+/* PSCI CPU_OFF: accounted as the deepest idle state until another vCPU powers this one on. */
+void turns_power_off(struct vcpu *vcpu)
+{
+	release(vcpu);
+	vcpu->state = VCPU_OFF;
+	vcpu->woken_at = VT_NEVER;
+	vcpu->announced_idle = IDLE_NONE;
+	counters_set_idle(vcpu, config.n_idle_states - 1, vcpu->local);
+	choose();
+}
+
+/* The guest has said its last word on this vCPU, at the instruction at `host_pc`. */
+void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
+{
+	release(vcpu);
+	vcpu->state = VCPU_OFF;
+	vcpu->woken_at = VT_NEVER;
+	choose();
+	refuse(vcpu, host_pc);
+}
+
+/* WFE, YIELD: the vCPU waits for another one, so it looks again a little behind that one. */
+void turns_stall(struct vcpu *vcpu)
+{
+	vtime earliest = VT_NEVER;
+
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		if (&vcpus[i] != vcpu && can_run(&vcpus[i])) {
+			vtime ready = ready_at(&vcpus[i]);
+
+			if (ready < earliest)
+				earliest = ready;
+		}
+	}
+	if (earliest == VT_NEVER)
+		return;
+	settle(vcpu);
+	if (vcpu->local < earliest + vt_from_ns(STALL_NS))
+		vcpu->local = earliest + vt_from_ns(STALL_NS);
+	turns_cut(vcpu);
+}
+
+static struct vcpu *vcpu_of(const CPUState *cpu)
+{
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		if (vcpus[i].cpu == cpu)
+			return &vcpus[i];
+	return NULL;
+}
+
+/* Who runs now must not run on past the moment at which `vcpu` may start. */
+static void may_start(struct vcpu *vcpu, enum run_state from)
+{
+	if (vcpu->state != from)
+		return;
+	if (vcpu->woken_at == VT_NEVER)
+		vcpu->woken_at = turns_now();
+	if (!choosing && turn != NOBODY && vcpus[turn].granted)
+		turns_cut(&vcpus[turn]);
+}
+
+/* AccelOpsClass.handle_interrupt: an interrupt line of `cpu` rises. */
+void turns_interrupt(CPUState *cpu, int mask)
+{
+	struct vcpu *vcpu = vcpu_thread ? vcpu_of(cpu) : NULL;
+
+	if (vcpu)
+		may_start(vcpu, VCPU_ASLEEP);
+	internals_interrupt(cpu, mask);
+}
+
+/* AccelOpsClass.kick_vcpu_thread: something was queued for `cpu`, or QEMU wants its attention. */
+void turns_kick(CPUState *cpu)
+{
+	struct vcpu *vcpu = vcpu_thread ? vcpu_of(cpu) : NULL;
+
+	if (!vcpu) {
+		internals_kick(cpu);
+		return;
+	}
+	if (cpu != current_cpu && vcpu->state != VCPU_RUNNING) {
+		may_start(vcpu, VCPU_OFF);
+		/* Through QEMU's loop, which does the queued work. */
+		if (current_cpu)
+			cpu_exit(current_cpu);
+	}
+	if (cpu == current_cpu)
+		cpu_exit(cpu);
+}
