@@ -193,10 +193,11 @@ class Comparison:
             if line.row.group != group:
                 group = line.row.group
                 table.append([group])
-            table.append(self._cells(line, confident))
+            table.append(self.cells(line, confident))
         return _aligned(table)
 
-    def _cells(self, line: Line, confident: bool) -> list[str]:
+    def cells(self, line: Line, confident: bool) -> list[str]:
+        """The texts of one line: label, unit, means, and differences per further variant."""
         digits = line.row.digits
         counts = digits == 0 and len(self.seeds) > 1
         cells = [_INDENT + line.row.label, line.row.unit]

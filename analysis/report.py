@@ -1,0 +1,312 @@
+"""One self-contained HTML page of a comparison: nothing is loaded from elsewhere, no scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from analysis.compare import Comparison, Line, verdict_values, verdict_word
+from analysis.figures import ENGINE_ERROR
+from analysis.statistics import ENOUGH
+from configs.host.cache import write_atomic
+
+_STYLE = """
+:root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }
+* { box-sizing: border-box; }
+body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
+  color: var(--ink); background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.12rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line);
+  padding-bottom: .2rem; }
+p.lead { font-size: 1.05rem; }
+p.note, td.note, figcaption { color: var(--muted); font-size: .88rem; }
+nav { font-size: .88rem; margin: .6rem 0 0; }
+nav a { margin-right: 1rem; color: #0b5394; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .16rem .7rem .16rem 0; text-align: right; vertical-align: top; }
+th:first-child, td:first-child, .left { text-align: left; }
+thead th { border-bottom: 1px solid var(--ink); }
+tbody tr:hover { background: var(--tint); }
+tr.group th { padding-top: .7rem; text-align: left; }
+td.unit { color: var(--muted); text-align: left; }
+.words td, .words th { text-align: left; }
+.words td { overflow-wrap: anywhere; }
+.holds { color: #00664b; font-weight: 600; white-space: nowrap; }
+.fails { color: #a03c00; font-weight: 600; white-space: nowrap; }
+.open { color: var(--muted); white-space: nowrap; }
+code { font-size: .92em; }
+figure { margin: 1rem 0 1.6rem; }
+figure svg { width: 100%; height: auto; display: block; }
+ul { padding-left: 1.2rem; margin: .3rem 0; }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } nav { display: none; } }
+"""
+
+_CAPTIONS = {
+    "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
+    "placement": "Where each thread ran: a stretch of the timeline on every CPU, and each CPU's "
+    "share of the whole window.",
+    "frequency": "Clock of each cluster over the same stretch, and the share of the whole window "
+    "at each operating point (idle time included).",
+}
+
+
+def write(comparison: Comparison, figures: Mapping[str, Sequence[Path]], path: Path) -> Path:
+    """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned."""
+    write_atomic(path, page(comparison, figures).encode())
+    return path
+
+
+def page(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
+    """The report as text; the same comparison gives the same text."""
+    cell = comparison.cell
+    title = f"{cell['scenario']} on {cell['platform']}: {', '.join(comparison.names)}"
+    sections = [
+        ("measures", "Measures", _measures(comparison)),
+        ("expectations", "Expectations", _expectations(comparison)),
+        ("figures", "Figures", _figures(figures)),
+        ("seeds", "Values by seed", _seeds(comparison)),
+        ("variants", "Variants", _variants(comparison)),
+        ("controls", "Controls and workload", _controls(comparison)),
+        ("energy", "Where the energy comes from", _energy_notes(comparison)),
+        ("provenance", "Provenance", _provenance(comparison)),
+    ]
+    shown = [entry for entry in sections if entry[2]]
+    links = "".join(f'<a href="#{name}">{escape(head)}</a>' for name, head, _ in shown)
+    body = "\n".join(
+        f'<section id="{name}"><h2>{escape(head)}</h2>\n{content}</section>'
+        for name, head, content in shown
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
+        f"<header><h1>{escape(title)}</h1>\n{_lead(comparison)}\n<nav>{links}</nav></header>\n"
+        f"{body}\n</body></html>\n"
+    )
+
+
+def _lead(comparison: Comparison) -> str:
+    cell = comparison.cell
+    engine = comparison.engine
+    window = comparison.variants[comparison.baseline][0].result["window_s"]
+    seeds = len(comparison.seeds)
+    elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
+    sentences = []
+    total = next(line for line in comparison.lines if line.row.path == ("energy_j", "total"))
+    for name in comparison.names[1:]:
+        one = total.differences[name]
+        if one.percent is None:
+            continue
+        word = "more" if one.percent >= 0 else "less"
+        sentences.append(
+            f"<b>{escape(name)}</b> uses {abs(one.percent):.1f} % {word} energy than "
+            f"<b>{escape(comparison.baseline)}</b> ({total.mean(name):.1f} against "
+            f"{total.mean(comparison.baseline):.1f} mJ)"
+        )
+    lead = f'<p class="lead">{"; ".join(sentences)}.</p>\n' if sentences else ""
+    return lead + (
+        f'<p class="note">Engine <b>{escape(engine)}</b> '
+        f"({escape(ENGINE_ERROR.get(engine, 'error not known'))}; {elided}). "
+        f"{escape(str(cell['duration'])).capitalize()} window of {window:.3f} s, "
+        f"{seeds} seed{'s' if seeds != 1 else ''}. {_spread_note(comparison)}</p>"
+    )
+
+
+def _spread_note(comparison: Comparison) -> str:
+    seeds = len(comparison.seeds)
+    if seeds < 2:
+        return "One seed: values only, no test."
+    spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
+    if seeds < ENOUGH:
+        return f"{spread} Fewer than {ENOUGH} seeds: values only, no test."
+    return f"{spread} Intervals are a paired bootstrap over seeds; * excludes zero."
+
+
+def _measures(comparison: Comparison) -> str:
+    confident = len(comparison.seeds) >= ENOUGH
+    heads = ["measure", "unit", *comparison.names]
+    for name in comparison.names[1:]:
+        lead = "" if len(comparison.names) == 2 else f"{name} "
+        heads += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
+    rows = []
+    group = ""
+    for line in comparison.lines:
+        if line.row.group != group:
+            group = line.row.group
+            head = f'<th colspan="{len(heads)}">{escape(group.capitalize())}</th>'
+            rows.append(f'<tr class="group">{head}</tr>')
+        rows.append(_measure(comparison, line, confident))
+    return _table(heads, rows)
+
+
+def _measure(comparison: Comparison, line: Line, confident: bool) -> str:
+    cells = comparison.cells(line, confident)
+    label, unit, *numbers = (escape(cell.strip()) for cell in cells)
+    return (
+        f'<tr><td>{label}</td><td class="unit">{unit}</td>'
+        + "".join(f"<td>{number}</td>" for number in numbers)
+        + "</tr>"
+    )
+
+
+def _expectations(comparison: Comparison) -> str:
+    rows = []
+    for one in comparison.verdicts:
+        kind = {True: "holds", False: "fails", None: "open"}[one.holds]
+        rows.append(
+            f'<tr><td class="{kind}">{verdict_word(one)}</td><td>{escape(one.variant)}</td>'
+            f"<td><code>{escape(one.statement)}</code></td>"
+            f"<td>{escape(verdict_values(one))}</td>"
+            f'<td class="note">{escape(one.source)}</td></tr>'
+        )
+    if not rows:
+        return ""
+    note = (
+        '<p class="note">What the source of the scenario says, against what was measured here.</p>'
+    )
+    heads = ["", "variant", "statement", "values", "whose statement"]
+    return note + _table(heads, rows, "words")
+
+
+def _figures(figures: Mapping[str, Sequence[Path]]) -> str:
+    order = [name for name in _CAPTIONS if name in figures]
+    order += [name for name in figures if name not in _CAPTIONS]
+    parts = []
+    for name in order:
+        svg = next(path for path in figures[name] if path.suffix == ".svg")
+        caption = _CAPTIONS.get(name, "")
+        parts.append(
+            f"<figure>{inline_svg(svg.read_text(), name)}"
+            f"<figcaption>{escape(caption)}</figcaption></figure>"
+        )
+    return "\n".join(parts)
+
+
+def inline_svg(text: str, name: str) -> str:
+    """An SVG file as an element of a page: no prologue, no metadata, identifiers of its own."""
+    body = text[text.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, flags=re.DOTALL)
+    body = re.sub(r'\bid="', f'id="{name}-', body)
+    body = re.sub(r'href="#', f'href="#{name}-', body)
+    body = re.sub(r"url\(#", f"url(#{name}-", body)
+    return body.replace("<svg ", f'<svg role="img" aria-label="{escape(name)}" ', 1).rstrip()
+
+
+def _seeds(comparison: Comparison) -> str:
+    if len(comparison.seeds) < 2:
+        return ""
+    heads = ["measure", "variant", *(str(seed) for seed in comparison.seeds)]
+    rows = []
+    for line in comparison.lines:
+        unit = f" ({line.row.unit})" if line.row.unit else ""
+        for name in comparison.names:
+            values = [line.values[name].get(seed) for seed in comparison.seeds]
+            cells = "".join(
+                f"<td>{'-' if value is None else f'{value:.{line.row.digits}f}'}</td>"
+                for value in values
+            )
+            label = escape(f"{line.row.group}: {line.row.label}{unit}")
+            rows.append(f'<tr><td>{label}</td><td class="left">{escape(name)}</td>{cells}</tr>')
+    table = _table(heads, rows)
+    return f"<details><summary>{len(rows)} rows</summary>{table}</details>"
+
+
+def _variants(comparison: Comparison) -> str:
+    rows = []
+    for name in comparison.names:
+        run = comparison.variants[name][0]
+        kernel = run.cell.get("kernel", {})
+        proven = {True: "on (read back)", False: "off (read back)", None: "-"}
+        eas = proven[run.result.get("eas")]
+        switches = run.cell.get("switches") or []
+        shown = "; ".join(f"{path} = {value}" for path, value in switches) or "none"
+        version = " ".join(str(kernel[key]) for key in ("name", "version") if key in kernel)
+        rows.append(
+            f"<tr><td>{escape(name)}</td><td>{escape(version)}</td>"
+            f"<td>{escape(_plain(run.cell.get('declares', {})))}</td><td>{eas}</td>"
+            f"<td>{escape(shown)}</td></tr>"
+        )
+    heads = ["variant", "kernel", "declared state", "energy-aware scheduling", "switches"]
+    return _table(heads, rows, "words")
+
+
+def _controls(comparison: Comparison) -> str:
+    cell = comparison.cell
+    rows = [_pair(key, value) for key, value in sorted(cell.get("controls", {}).items())]
+    rows += [_pair(f"window: {key}", value) for key, value in cell.get("window", {}).items()]
+    controls = _table(["control", "value"], rows, "words")
+    tasks = [
+        f"<tr><td>{escape(task['name'])}</td><td>{escape(', '.join(task['threads']))}</td>"
+        f"<td>{escape(_plain({k: v for k, v in task.items() if k not in ('name', 'threads')}))}"
+        "</td></tr>"
+        for task in cell["tasks"]
+    ]
+    return controls + "<br>" + _table(["task", "threads", "work"], tasks, "words")
+
+
+def _energy_notes(comparison: Comparison) -> str:
+    model = comparison.variants[comparison.baseline][0].result["power_model"]
+    cell = comparison.cell
+    parts = [
+        f"<p>Energy from <b>{escape(model['name'])}</b> power: {escape(model['summary'])}. "
+        "A CPU uses its active time times the power of its operating point, plus its idle times "
+        "times the power of the idle state; the emulated cost of idle exits is a component of its "
+        "own; each cluster's shared part is counted apart. A task's energy is its share of the "
+        "active energy of the intervals in which it ran; active energy that no thread covers and "
+        "that of other threads is <code>(other)</code>.</p>"
+    ]
+    for head, key in (("Borrowed figures", "borrowed"), ("Assumed activity", "assumed")):
+        lines = cell.get(key) or []
+        if lines:
+            items = "".join(f"<li>{escape(str(line))}</li>" for line in lines)
+            parts.append(f"<p><b>{head}</b></p><ul>{items}</ul>")
+    return "".join(parts)
+
+
+def _provenance(comparison: Comparison) -> str:
+    cell = comparison.cell
+    kernel = [_pair(f"kernel {key}", value) for key, value in cell.get("kernel", {}).items()]
+    inputs = [_pair(f"{key} (input)", value) for key, value in cell.get("inputs", {}).items()]
+    identity = [
+        _pair(f"engine {key}", value) for key, value in cell.get("engine_identity", {}).items()
+    ]
+    guest = [_pair(f"guest {key}", value) for key, value in cell.get("initramfs", {}).items()]
+    table = _table(["", ""], [*kernel, *inputs, *identity, *guest], "words")
+    runs = [
+        f"<tr><td>{escape(name)}</td><td>{run.cell['seed']}</td>"
+        f"<td><code>{escape(run.cell['simkey'])}</code></td>"
+        f"<td><code>{escape(run.path.name)}</code></td></tr>"
+        for name in comparison.names
+        for run in comparison.variants[name]
+    ]
+    heads = ["variant", "seed", "run (simkey)", "derived (akey)"]
+    return _table(heads, runs, "words") + f"<details><summary>Inputs</summary>{table}</details>"
+
+
+def _pair(key: str, value: Any) -> str:
+    return f"<tr><td>{escape(key)}</td><td>{escape(_plain(value))}</td></tr>"
+
+
+def _plain(value: Any) -> str:
+    """A JSON value in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items()) or "-"
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(part) for part in value) or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+def _table(heads: Iterable[str], rows: Iterable[str], kind: str = "") -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    name = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="wide"><table{name}><thead><tr>{head}</tr></thead>\n<tbody>\n'
+        + "\n".join(rows)
+        + "\n</tbody></table></div>\n"
+    )
