@@ -14,15 +14,24 @@ from configs.board import Board, board_of
 from configs.core import Cache
 from configs.host.errors import EascopeError, unknown
 from configs.host.proc import need, run
-from configs.platform import Cluster, Platform, load_platform
+from configs.platform import Cluster, Opp, Platform, load_platform
 
 #: Flavours: what a variant may ask of the device tree.
 FLAVOURS = {
     "std": "everything that the platform states",
     "nocap": "without capacity-dmips-mhz: the kernel takes all CPUs for equal",
+    "opp2": "with two OPPs per cluster, the slowest and the fastest",
 }
 
 _INDENT = "    "
+
+
+def opps_of(cluster: Cluster, flavour: str = "std") -> tuple[Opp, ...]:
+    """The OPPs, ascending, that a guest sees with this flavour of device tree.
+
+    The engine's controller has all of the platform's; the kernel asks for those that it was told.
+    """
+    return cluster.opps[:: max(1, len(cluster.opps) - 1)] if flavour == "opp2" else cluster.opps
 
 
 def device_tree(platform: Platform, flavour: str = "std", engine: str = "qemu") -> bytes:
@@ -56,7 +65,7 @@ def device_tree_source(platform: Platform, flavour: str = "std", engine: str = "
             ['device_type = "memory";', _reg(board.ram, platform.memory_mib << 20)],
         ),
         *_cpus(platform, flavour, board),
-        *[line for cluster in platform.clusters for line in _opp_table(cluster)],
+        *[line for cluster in platform.clusters for line in _opp_table(cluster, flavour)],
         *_energy_ctrl(platform, board),
         *_machine(platform, board),
         *_node("eascope", [f'compatible = "{board.transport}";']),
@@ -164,9 +173,9 @@ def _idle_states(cluster: Cluster) -> list[str]:
     return lines
 
 
-def _opp_table(cluster: Cluster) -> list[str]:
+def _opp_table(cluster: Cluster, flavour: str) -> list[str]:
     body = ['compatible = "operating-points-v2";', "opp-shared;"]
-    for opp in cluster.opps:
+    for opp in opps_of(cluster, flavour):
         hertz = opp.khz * 1000
         body += _node(
             f"opp-{hertz}",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main
+from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main, opps_of
 from configs.host.errors import EascopeError, RequestError
 from configs.platform import Platform, load_platform
 from tests.configs.dts import Node, decompile
@@ -206,6 +206,31 @@ def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
     for cpu in range(6):
         del stripped.at(f"cpus/cpu@{cpu}").properties["capacity-dmips-mhz"]
     assert nocap == stripped
+
+
+def test_opp2_is_std_with_the_slowest_and_the_fastest_opp(juno: Platform, tree: Node) -> None:
+    opp2 = decompile(device_tree(juno, "opp2"))
+    found = {
+        cluster.name: list(opp2.at(f"opp-table-{cluster.name}").children)
+        for cluster in juno.clusters
+    }
+    assert found == {
+        "little": ["opp-450000000", "opp-950000000"],
+        "big": ["opp-600000000", "opp-1200000000"],
+    }
+    for name in found:
+        for opp in found[name]:
+            assert opp2.at(f"opp-table-{name}/{opp}") == tree.at(f"opp-table-{name}/{opp}")
+    for node in ("cpus/cpu@0", "cpus/cpu@4"):
+        assert set(opp2.at(node).properties) == set(tree.at(node).properties)
+
+
+def test_opps_of_a_flavour(juno: Platform, one_cluster: Path) -> None:
+    little = juno.cluster("little")
+    assert opps_of(little) == opps_of(little, "nocap") == little.opps
+    assert opps_of(little, "opp2") == (little.opps[0], little.opps[-1])
+    (only,) = load_platform(one_cluster).clusters
+    assert opps_of(only, "opp2") == only.opps
 
 
 def tree_copy(tree: Node) -> Node:
