@@ -91,7 +91,7 @@ class Trace:
 
 
 def _fields_pattern(fields: dict[str, type]) -> str:
-    # A text value ends where the next field begins, since a comm may hold spaces and '='.
+    # A text value ends where the next field begins for the last time: a comm may hold ' pid=9'.
     names = list(fields)
     pattern = r"(?:^|.*? )"
     for position, name in enumerate(names):
@@ -101,7 +101,7 @@ def _fields_pattern(fields: dict[str, type]) -> str:
         elif last:
             pattern += rf"{name}=(?P<{name}>.*)$"
         else:
-            pattern += rf"{name}=(?P<{name}>.*?) "
+            pattern += rf"{name}=(?P<{name}>.*) "
     return pattern
 
 

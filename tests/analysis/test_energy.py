@@ -1,0 +1,163 @@
+"""Energy against cases computed by hand, from the powers of platform juno-r2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import polars as pl
+import pytest
+
+from analysis.derive import Derived
+from analysis.energy import FJ_PER_J, PublishedPower, joules
+from configs.platform import Cluster, Platform
+from tests.analysis.synthetic import MS, Burst, Schedule
+
+UW_S = 10**9  # fJ of 1 uW for 1 s
+LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
+#: All six CPUs in WFI and both clusters on for 1 s: 4 x 6 mW + 2 x 15 mW, 26 mW + 29.4 mW.
+IDLE_S = {"wfi": (4 * 6_000 + 2 * 15_000) * UW_S, "shared": (26_000 + 29_400) * UW_S}
+
+Make = Callable[[Schedule], Derived]
+
+
+def fj(run: Derived, component: str, cpu: int | None = None) -> int:
+    """Exact energy of a component, of all CPUs or one."""
+    rows = run.table("energy").filter(pl.col("component") == component)
+    if cpu is not None:
+        rows = rows.filter(pl.col("cpu") == cpu)
+    return int(rows["energy_fj"].sum())
+
+
+def test_one_busy_cpu_at_a_fixed_opp(derived: Make) -> None:
+    run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
+    # 0.4 s at 42.4 mW on CPU 0, which otherwise waits at 6 mW.
+    assert fj(run, "active") == fj(run, "active", 0) == 42_400 * UW_S * 4 // 10
+    assert fj(run, "idle_wfi") == IDLE_S["wfi"] - 6_000 * UW_S * 4 // 10
+    assert fj(run, "shared") == IDLE_S["shared"]
+    assert fj(run, "idle_exit") == 0
+
+
+def test_an_opp_change_in_the_middle(derived: Make) -> None:
+    steps = {0: [(0, 450_000)], 1: [(0, 600_000), (250 * MS, 1_200_000)]}
+    run = derived(Schedule(1_000 * MS, [Burst("a", 0, 4, 500 * MS, latency_ns=0)], steps))
+    # 0.25 s at 181.5 mW, 0.25 s at 540 mW; the shared part 29.4 then 70.2 mW.
+    assert fj(run, "active", 4) == (181_500 + 540_000) * UW_S // 4
+    big = run.table("energy").filter((pl.col("component") == "shared") & (pl.col("cluster") == 1))
+    assert big["energy_fj"].sum() == 29_400 * UW_S // 4 + 70_200 * UW_S * 3 // 4
+    assert run.result["opp_transitions_per_s"] == {"little": 0.0, "big": 1.0}
+    assert run.result["residency"]["big"] == {"600000": 0.25, "1000000": 0.0, "1200000": 0.75}
+    assert run.result["mean_mhz"]["big"] == pytest.approx(1050)
+
+
+def test_idle_states(derived: Make) -> None:
+    bursts = [Burst("a", 0, 2, 100 * MS, latency_ns=0)]
+    run = derived(Schedule(1_000 * MS, bursts, LOW, deep={0, 1, 5}))
+    # CPUs 0, 1 and 5 sleep at 0 mW; 2 waits for 0.9 s, 3 and 4 for 1 s.
+    assert fj(run, "idle_cpu_sleep_0") == 0
+    assert fj(run, "idle_wfi") == (6_000 * 9 // 10 + 6_000 + 15_000) * UW_S
+
+
+def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
+    bursts = [Burst("a", k * 100 * MS, 1, 10 * MS, latency_ns=MS) for k in range(10)]
+    with_exit = derived(Schedule(1_000 * MS, bursts, LOW, exit_ns=MS))
+    without = derived(Schedule(1_000 * MS, bursts, LOW))
+    # Ten exits of 1 ms at the power of the active CPU, taken out of its idle time.
+    assert fj(with_exit, "idle_exit", 1) == 42_400 * UW_S // 100
+    assert fj(with_exit, "idle_wfi") == fj(without, "idle_wfi") - 6_000 * UW_S // 100
+    assert fj(with_exit, "active") == fj(without, "active")
+    assert with_exit.result["cpu_busy"][1] == pytest.approx(0.11)
+
+
+def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
+    model = PublishedPower(platform)
+    row = {"cpu": -1, "khz": 800_000, "t0_ns": 0, "t1_ns": 1_000, "active_ns": 300}
+    assert model.interval_fj(platform.clusters[0], row) == {"shared": 300 * 44_000 + 700 * 17_000}
+
+
+def test_power_in_an_interval_whose_frequency_is_no_opp(platform: Platform) -> None:
+    row = {"cpu": 0, "khz": 451_000, "active_ns": 1, "exit_ns": 0}
+    with pytest.raises(KeyError, match="451000"):
+        PublishedPower(platform).interval_fj(platform.clusters[0], row)
+
+
+def busy_run(derived: Make) -> Derived:
+    """Three tasks, one of them on two CPUs, with odd times so that nothing divides evenly."""
+    bursts = [
+        Burst("a", 1_234_567, 0, 333_333_333, latency_ns=7),
+        Burst("b", 2_345_678, 4, 123_456_789, latency_ns=11),
+        Burst("a", 400_000_001, 5, 77_777_777, latency_ns=13),
+        Burst("c", 350_000_003, 0, 99_999_999, latency_ns=17),
+    ]
+    steps = {
+        0: [(0, 450_000), (100_000_001, 800_000), (300_000_007, 950_000)],
+        1: [(0, 600_000), (60_000_013, 1_000_000), (430_000_019, 1_200_000)],
+    }
+    return derived(Schedule(999_999_937, bursts, steps, deep={3}, exit_ns=5))
+
+
+def test_parts_sum_to_the_total_exactly(derived: Make) -> None:
+    run = busy_run(derived)
+    energy = run.result["energy_j"]
+    total_fj = int(run.table("energy")["energy_fj"].sum())
+    assert int(run.table("tasks")["energy_fj"].sum()) == total_fj
+    # Floating-point sums, in any order, without tolerance.
+    for part in ("cluster", "component", "task"):
+        assert sum(energy[part].values()) == energy["total"]
+        assert sum(reversed(energy[part].values())) == energy["total"]
+    for cluster, parts in energy["cluster_component"].items():
+        assert sum(parts.values()) == energy["cluster"][cluster]
+    assert abs(energy["total"] - total_fj / FJ_PER_J) < 1e-12
+
+
+def test_energy_of_tasks_is_what_their_slices_cover(derived: Make) -> None:
+    run = busy_run(derived)
+    spent = dict(run.table("tasks").select("task", "energy_fj").iter_rows())
+    # b runs on CPU 4: from 2 345 689 to 60 000 013 at 600 MHz, then to 125 802 478 at 1 GHz.
+    low_ns = 60_000_013 - 2_345_689
+    high_ns = 2_345_689 + 123_456_789 - 60_000_013
+    assert spent["b"] == low_ns * 181_500 + high_ns * 364_500
+    assert spent["(other)"] == 0
+
+
+def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Platform) -> None:
+    class Doubled(PublishedPower):
+        pass
+
+    run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
+    intervals = run.table("intervals").with_columns(
+        (pl.col("active_ns") + pl.when(pl.col("cpu") == 0).then(MS).otherwise(0)).alias(
+            "active_ns"
+        ),
+        (pl.col("idle0_ns") - pl.when(pl.col("cpu") == 0).then(MS).otherwise(0)).alias("idle0_ns"),
+    )
+    from analysis.energy import active_shares, energy
+
+    spent = energy(intervals, platform, Doubled(platform))
+    share = active_shares(intervals, run.table("slices"), spent)
+    other = share.filter(pl.col("pid").is_null() & (pl.col("cpu") == 0))
+    assert other["energy_fj"].sum() == 42_400 * MS
+
+
+def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> None:
+    from analysis.energy import energy
+
+    class PerCycle:
+        name = "per-cycle"
+        summary = "1 pJ per cycle"
+        digest = "x"
+
+        def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:
+            return {"shared": 0} if row["cpu"] < 0 else {"active": row["active_ns"] * 1_000}
+
+    run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
+    table = energy(run.table("intervals"), platform, PerCycle())
+    assert table["energy_fj"].sum() == 400 * MS * 1_000
+
+
+@pytest.mark.parametrize("parts", [[], [1], [10**15], [1, 2, 3], [333_333_333_333] * 3, [0, 0]])
+def test_joules_sum_to_the_rounded_total(parts: list[int]) -> None:
+    shared = joules(list(enumerate(parts)))
+    total = sum(parts)
+    assert sum(shared.values()) == pytest.approx(total / FJ_PER_J, abs=2**-41)
+    for number, spent in enumerate(parts):
+        assert abs(shared[number] - spent / FJ_PER_J) <= 2**-40

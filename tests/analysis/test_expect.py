@@ -1,0 +1,134 @@
+"""Expectations: what may be said, what it means, and what is refused with which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.expect import Absent, ExpectationError, judge, of_run, parse, value_at
+
+RESULT: dict[str, Any] = {
+    "energy_j": {"total": 2.0, "cluster": {"little": 1.5, "big": 0.5}},
+    "latency_us": {"decode-0": {"p95": 40.0}},
+    "cpu_busy": [0.25, 0.75],
+    "residency": {"little": {"450000": 0.9}},
+    "missed_deadlines": 0,
+    "eas": True,
+}
+
+
+def holds(text: str) -> bool:
+    return parse(text).evaluate(lambda path, _variant: value_at(RESULT, path))[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("energy_j.total == 2", True),
+        ("energy_j.total < 2", False),
+        ("energy_j.total <= 2", True),
+        ("energy_j.total != 2", False),
+        ("missed_deadlines == 0", True),
+        ("eas == 1", True),
+        ('latency_us."decode-0".p95 < 50', True),
+        ("cpu_busy.1 - cpu_busy.0 == 50%", True),
+        ("residency.little.450000 > 85%", True),
+        ("1 + 2 * 3 == 7 and energy_j.total > 0", True),
+        ("(1 + 2) * 3 == 9 and energy_j.total > 0", True),
+        ("-energy_j.total < 0", True),
+        ("energy_j.total / 4 == 5e-1", True),
+        ("max(energy_j.cluster.little, energy_j.cluster.big) == 1.5", True),
+        ("abs(energy_j.cluster.big - energy_j.cluster.little) == 1", True),
+        ("min(1, 2, energy_j.total) == 1", True),
+        ("energy_j.total > 1 and energy_j.total < 1", False),
+    ],
+)
+def test_statements(text: str, expected: bool) -> None:
+    assert holds(text) is expected
+
+
+def test_what_a_statement_mentions() -> None:
+    statement = parse("energy_j.total[cas] > energy_j.total[mainline] * 101%")
+    assert statement.variants == ("cas", "mainline")
+    assert statement.paths == ("energy_j.total",)
+    assert parse("energy_j.total[uclamp-sum.v2] > 1").variants == ("uclamp-sum.v2",)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "found its end"),
+        ("energy_j.total", "allowed: < <= > >= == !="),
+        ("energy_j.total >", "found its end"),
+        ("energy_j.total = 3", "character 16"),
+        ("energy_j.total => 3", "character 16"),
+        ("1 < 2", "at least one measure"),
+        ("energy_j. > 2", "a key"),
+        ("energy_j.total > 2 or missed_deadlines == 0", "'and'"),
+        ("energy_j.total > (2", r"allowed: '\)'"),
+        ("energy_j.total[] > 2", "character 15"),
+        ("energy_j.total[cas > 2", "character 15"),
+        ("__import__('os').system('true') > 0", "character 1"),
+        ("open('x') > 0", "character"),
+        ("exec(1) > missed_deadlines", "min, max, abs"),
+        ("abs(1, 2) < missed_deadlines", "one argument"),
+        ("min(missed_deadlines) < 1", "two arguments"),
+        ("energy_j.total > 2; import os", "character 19"),
+        ("lambda: 1 > 0", "character 7"),
+        ('latency_us."decode.p95 > 1', "character 12"),
+    ],
+)
+def test_bad_statements_are_refused_in_one_line(text: str, words: str) -> None:
+    with pytest.raises(ExpectationError, match=words) as caught:
+        parse(text)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_absent_measures() -> None:
+    for path in (("energy_j", "gpu"), ("cpu_busy", "7"), ("energy_j",), ("cpu_busy", "x")):
+        with pytest.raises(Absent):
+            value_at(RESULT, path)
+    with pytest.raises(Absent):
+        holds("energy_j.total / missed_deadlines > 1")
+
+
+def test_a_run_judges_only_what_it_can() -> None:
+    cell = {
+        "variant": "cas",
+        "expect": [
+            {"variant": "cas", "statement": "missed_deadlines == 0"},
+            {"variant": "cas", "statement": "energy_j.total > energy_j.total[mainline]"},
+            {"variant": "cas", "statement": "frames_dropped == 0"},
+            {"variant": "mainline", "statement": "missed_deadlines == 0"},
+            {"variant": "cas", "statement": "energy_j.total[cas] > 3"},
+        ],
+    }
+    assert of_run(cell, RESULT) == [
+        {"statement": "missed_deadlines == 0", "value": 0.0, "holds": True},
+        {"statement": "energy_j.total[cas] > 3", "value": 2.0, "holds": False},
+    ]
+
+
+def energy(*totals: float) -> dict[int, dict[str, Any]]:
+    return {seed: {"energy_j": {"total": total}} for seed, total in enumerate(totals)}
+
+
+def test_several_seeds_are_judged_by_their_means() -> None:
+    entry = {
+        "variant": "cas",
+        "statement": "energy_j.total > energy_j.total[mainline]",
+        "source": "s",
+    }
+    verdict = judge(entry, {"mainline": energy(1.0, 2.0, 3.0), "cas": energy(1.5, 1.9, 4.0)})
+    assert verdict.holds is True
+    assert verdict.sides[0] == (pytest.approx(7.4 / 3), 2.0)
+    assert (verdict.seeds_held, verdict.seeds) == (2, 3)
+
+
+def test_a_variant_that_was_not_run_leaves_it_open() -> None:
+    entry = {"variant": "cas", "statement": "energy_j.total > energy_j.total[mainline]"}
+    verdict = judge(entry, {"cas": energy(1.0)})
+    assert verdict.holds is None
+    assert "mainline was not run" in verdict.absent

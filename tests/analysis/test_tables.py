@@ -1,0 +1,265 @@
+"""Slices, wake-up latency, deadlines, migrations, overutilization: known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.derive import Derived
+from analysis.tables import measures
+from analysis.tables.latency import latency, percentile
+from analysis.tables.slices import placement, slices
+from analysis.trace import Trace, TraceError, read_trace
+from analysis.window import Window, read_window
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+from tests.analysis.synthetic import MS, Burst, Schedule
+from tests.analysis.tracefile import Event, marker, migrate, switch, waking, write
+
+A, B = ("a", 11), ("b", 12)
+NAMES = {"a": "task-a", "b": "task-b"}
+T0 = 1_000 * MS
+WINDOW = Window(T0, T0 + 100 * MS)
+LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
+
+Read = Callable[[Sequence[Event]], Trace]
+
+
+def idle(cpu: int) -> tuple[str, int]:
+    return (f"swapper/{cpu}", 0)
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Read:
+    def make(events: Sequence[Event]) -> Trace:
+        write(tmp_path / "trace.dat", events, 6, {11: "a", 12: "b"})
+        return read_trace(tmp_path / "trace.dat")
+
+    return make
+
+
+def test_slices_are_clipped_to_the_window(traced: Read) -> None:
+    trace = traced(
+        [
+            switch(T0 - 5 * MS, 0, idle(0), 0, A),  # runs when the window begins
+            switch(T0 + 2 * MS, 0, A, 1, B),
+            switch(T0 + 3 * MS, 0, B, 0, A),  # b is preempted
+            switch(T0 + 4 * MS, 0, A, 1, B),
+            switch(T0 + 120 * MS, 0, B, 1, idle(0)),  # still running at its end
+        ]
+    )
+    table = slices(trace, WINDOW, NAMES, 6)
+    found = [
+        (row["task"], (row["t0_ns"] - T0) // MS, (row["t1_ns"] - T0) // MS, row["slept"])
+        for row in table.iter_rows(named=True)
+    ]
+    assert found == [
+        ("task-a", 0, 2, True),
+        ("task-b", 2, 3, False),
+        ("task-a", 3, 4, True),
+        ("task-b", 4, 100, None),
+    ]
+
+
+def test_the_trace_clock_is_moved_to_power_on(traced: Read) -> None:
+    trace = traced([switch(T0, 0, idle(0), 0, A), switch(T0 + MS, 0, A, 1, idle(0))])
+    table = slices(trace, Window(T0 + 7, T0 + 100 * MS, offset_ns=7), NAMES, 6)
+    assert table.select("t0_ns", "t1_ns").row(0) == (T0 + 7, T0 + MS + 7)
+
+
+def test_a_cpu_without_a_switch_is_its_running_threads(traced: Read) -> None:
+    trace = traced(
+        [
+            switch(T0 + MS, 1, idle(1), 0, A),
+            switch(T0 + 2 * MS, 1, A, 1, idle(1)),
+            waking(T0 + MS, 3, A, 1, by=12),  # b never leaves CPU 3
+        ]
+    )
+    table = slices(trace, WINDOW, NAMES, 6).filter(pl.col("cpu") == 3)
+    assert table.select("thread", "t0_ns", "t1_ns").row(0) == ("b", T0, T0 + 100 * MS)
+
+
+def test_missing_events_are_noticed(traced: Read) -> None:
+    trace = traced([switch(T0, 0, idle(0), 0, A), switch(T0 + MS, 0, B, 1, idle(0))])
+    with pytest.raises(TraceError, match="events are missing: on cpu 0"):
+        slices(trace, WINDOW, NAMES, 6)
+
+
+def test_placement_shares(traced: Read, platform: Platform) -> None:
+    trace = traced(
+        [
+            switch(T0, 0, idle(0), 0, A),
+            switch(T0 + 30 * MS, 0, A, 0, idle(0)),
+            switch(T0 + 30 * MS, 4, idle(4), 0, A),
+            switch(T0 + 40 * MS, 4, A, 1, idle(4)),
+        ]
+    )
+    table = placement(slices(trace, WINDOW, NAMES, 6), platform)
+    found = table.select("cluster_name", "cpu", "run_ns", "share").rows()
+    assert found == [("little", 0, 30 * MS, 0.75), ("big", 4, 10 * MS, 0.25)]
+
+
+def latencies(trace: Trace) -> list[tuple[str, int]]:
+    return latency(trace, WINDOW, NAMES).select("task", "latency_ns").rows()
+
+
+def test_latency_is_from_waking_to_switch_in(traced: Read) -> None:
+    trace = traced(
+        [
+            waking(T0 + MS, 3, A, 0),
+            switch(T0 + MS + 45_000, 0, idle(0), 0, A),
+            switch(T0 + 2 * MS, 0, A, 1, idle(0)),
+            waking(T0 + 3 * MS, 3, A, 1),
+            waking(T0 + 3 * MS + 1, 3, B, 1),
+            switch(T0 + 3 * MS + 5_000, 1, idle(1), 0, B),
+            switch(T0 + 3 * MS + 9_000, 1, B, 1, A),
+        ]
+    )
+    assert latencies(trace) == [("task-a", 45_000), ("task-a", 9_000), ("task-b", 4_999)]
+
+
+def test_a_preempted_thread_was_not_woken(traced: Read) -> None:
+    trace = traced(
+        [
+            waking(T0 + MS, 0, A, 0),
+            switch(T0 + MS + 10, 0, idle(0), 0, A),
+            switch(T0 + 2 * MS, 0, A, 0, B),
+            switch(T0 + 5 * MS, 0, B, 1, A),
+            switch(T0 + 6 * MS, 0, A, 0x100, B),  # preempted, as 6.12 reports it
+            switch(T0 + 7 * MS, 0, B, 1, A),
+        ]
+    )
+    assert latencies(trace) == [("task-a", 10)]
+
+
+def test_a_wakeup_of_a_running_thread_does_not_start_the_next_latency(traced: Read) -> None:
+    trace = traced(
+        [
+            switch(T0 + MS, 0, idle(0), 0, A),
+            waking(T0 + 2 * MS, 1, A, 0),  # it runs: nothing to wait for
+            switch(T0 + 3 * MS, 0, A, 1, idle(0)),
+            waking(T0 + 50 * MS, 1, A, 0),
+            switch(T0 + 50 * MS + 700, 0, idle(0), 0, A),
+        ]
+    )
+    assert latencies(trace) == [("task-a", 700)]
+
+
+def test_a_wakeup_that_races_with_falling_asleep_counts_from_leaving_the_cpu(traced: Read) -> None:
+    trace = traced(
+        [
+            switch(T0 + MS, 0, idle(0), 0, A),
+            waking(T0 + 2 * MS, 1, A, 0),
+            switch(T0 + 2 * MS + 300, 0, A, 1, idle(0)),
+            switch(T0 + 2 * MS + 900, 0, idle(0), 0, A),
+        ]
+    )
+    assert latencies(trace) == [("task-a", 600)]
+
+
+def test_wakeups_outside_the_window_do_not_count(traced: Read) -> None:
+    trace = traced(
+        [
+            waking(T0 - 10, 0, A, 0),
+            switch(T0 + 10, 0, idle(0), 0, A),
+            switch(T0 + MS, 0, A, 1, idle(0)),
+            waking(T0 + 100 * MS - 5, 0, A, 0),
+            switch(T0 + 100 * MS + 5, 0, idle(0), 0, A),
+        ]
+    )
+    assert latencies(trace) == []
+
+
+@pytest.mark.parametrize("count", [1, 7, 100])
+def test_n_wakeups_give_n(derived: Callable[[Schedule], Derived], count: int) -> None:
+    bursts = [Burst("a", number * 5 * MS, 0, MS) for number in range(count)]
+    run = derived(Schedule(1_000 * MS, bursts, LOW))
+    assert run.result["wakeups"] == {"a": count}
+    assert run.table("latency").height == count
+    assert run.result["latency_us"]["a"] == dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 20.0)
+
+
+def test_percentiles_are_nearest_rank() -> None:
+    values = list(range(1, 101))
+    assert [percentile(values, share) for share in (0.5, 0.9, 0.95, 0.99, 1.0)] == [
+        *(50, 90, 95),
+        *(99, 100),
+    ]
+    assert percentile([3, 1, 2], 0.5) == 2
+    assert percentile([5], 0.99) == 5
+    assert percentile([1, 2], 0.0) == 1
+
+
+def test_deadlines_from_rt_apps_markers(traced: Read) -> None:
+    def stats(at: int, pid: int, slack: int) -> Event:
+        return marker(at, 0, pid, f"rtapp_stats: period=1 run=1 wu_lat=1 slack={slack} c_run=1")
+
+    trace = traced(
+        [
+            switch(T0 - 5 * MS, 0, idle(0), 0, A),
+            stats(T0 - 1, 11, -9),  # before the window
+            stats(T0 + 5, 11, -1),
+            stats(T0 + 6, 11, 0),
+            stats(T0 + 7, 11, 12),
+            stats(T0 + 8, 99, -5),  # a thread that is not the scenario's
+            marker(T0 + 9, 0, 11, "rtapp_loop: event=start thread_loop=1"),
+        ]
+    )
+    tasks = [
+        {"name": "task-a", "threads": ["a"], "period_us": 100},
+        {"name": "task-b", "threads": ["b"], "period_us": 100},
+    ]
+    assert measures.deadlines(trace, WINDOW, tasks) == {"task-a": {"jobs": 3, "missed": 1}}
+    tasks[0]["period_us"] = None  # type: ignore[call-overload]
+    assert measures.deadlines(trace, WINDOW, tasks) == {}
+
+
+def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
+    trace = traced(
+        [
+            migrate(T0 - 1, 0, A, 0, 1),
+            migrate(T0 + 1, 0, A, 0, 1),
+            migrate(T0 + 2, 0, A, 1, 4),
+            migrate(T0 + 3, 0, ("kworker", 5), 0, 1),
+        ]
+    )
+    assert measures.migrations(trace, WINDOW, NAMES) == {"a": 2, "b": 0}
+
+
+@pytest.mark.parametrize(
+    ("states", "share"),
+    [
+        ([], None),  # not known
+        ([(-5, 1), (25, 0)], 0.25),  # overutilized when the window begins
+        ([(-5, 0), (25, 1), (50, 0), (60, 0), (90, 1)], 0.35),
+        ([(50, 1), (75, 0)], 0.5),  # known from the first event on
+        ([(-5, 1)], 1.0),
+        ([(120, 1)], None),
+    ],
+)
+def test_overutilized_share(
+    traced: Read, states: list[tuple[int, int]], share: float | None
+) -> None:
+    name = "lisa__sched_overutilized"
+    events = [Event(T0 + at * MS, 0, 0, name, (state, "0-5")) for at, state in states]
+    trace = traced([*events, switch(T0, 0, idle(0), 0, A)])
+    assert measures.overutilized_share(trace, WINDOW) == share
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[]", "0 START and 0 STOP"),
+        ('[{"id":2,"t_ns":5,"mono_ns":1},{"id":3,"t_ns":5,"mono_ns":1}]', "not after START"),
+        ('[{"id":2,"t_ns":5}', "not readable"),
+        ('[{"id":2,"mono_ns":5},{"id":3,"t_ns":9}]', "not readable"),
+    ],
+)
+def test_bad_markers_are_one_line(tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "marks.json").write_text(text)
+    with pytest.raises(EascopeError, match=expected) as caught:
+        read_window(tmp_path / "marks.json")
+    assert "\n" not in str(caught.value)
