@@ -1,0 +1,274 @@
+"""Kernels and variants: loading ``variants.toml``, and the proofs that a guest is what it declares.
+
+A variant is a kernel, run-time switches, boot arguments and a device-tree flavour. What it
+declares (EAS on or off, the governor) is never believed: `state_expectations` gives the guest
+agent the lines that check it, and a run in which one of them fails is a failed run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from configs.devicetree import FLAVOURS
+from configs.host.errors import RequestError, missing_key
+from configs.platform import Cluster, Platform
+from configs.strict import NAME_RULE, Table, read_toml
+
+VARIANTS = Path(__file__).parent / "variants.toml"
+SERIES = Path(__file__).parent / "series"
+FRAGMENTS = Path(__file__).parent / "fragments"
+
+GOVERNORS = ("schedutil", "performance", "powersave", "ondemand", "userspace")
+#: Where a switch may write; anything else is not a switch of the scheduler.
+SWITCH_ROOTS = (
+    "/proc/sys/",
+    "/sys/kernel/debug/sched/",
+    "/sys/devices/system/cpu/",
+    "/sys/fs/cgroup/",
+)
+
+SCHED_DEBUG = "/sys/kernel/debug/sched"
+ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
+STATS = f"{SCHED_DEBUG}/eascope/stats"
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is built: the queues that are applied, in order, and the fragments that configure it."""
+
+    name: str
+    summary: str
+    series: tuple[str, ...]
+    fragments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is compared.
+
+    :param switches: (path, value) in the order in which the agent writes them.
+    :param boot: kernel command-line arguments, may be empty.
+    :param declares: ``eas`` (bool) and ``governor`` (name), proven by `state_expectations`.
+    :param source: the kernel or posting that the variant stands for.
+    """
+
+    name: str
+    summary: str
+    source: str
+    kernel: str
+    dtb: str
+    boot: str
+    switches: tuple[tuple[str, str], ...]
+    declares: Mapping[str, Any]
+
+
+@cache
+def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant]]:
+    top = read_toml(path)
+    kernels = {table.where.split(".")[1]: table for table in _named(top, "kernel")}
+    known = {name: _kernel(name, table) for name, table in kernels.items()}
+    variants = {
+        name: _variant(name, table, known)
+        for table in _named(top, "variant")
+        for name in [table.where.split(".")[1]]
+    }
+    top.finish()
+    return known, variants
+
+
+def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
+    """All variants by name, in the file's order.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    return dict(_load(path)[1])
+
+
+def load_kernels(path: Path = VARIANTS) -> dict[str, Kernel]:
+    """All kernels by name, in the file's order; raises as `load_variants` does."""
+    return dict(_load(path)[0])
+
+
+def _named(top: Table, key: str) -> list[Table]:
+    """The sub-tables of ``[key.NAME]``, their names checked."""
+    group = top.table(key)
+    if not group.data:
+        raise top.error(key, "at least one table")
+    for name in group.data:
+        if not _NAME.fullmatch(name):
+            raise group.error(name, f"a name of {NAME_RULE}")
+    return [group.table(name) for name in group.data]
+
+
+def _kernel(name: str, table: Table) -> Kernel:
+    kernel = Kernel(
+        name,
+        table.text("summary"),
+        _files(table, "series", SERIES, "series"),
+        _files(table, "fragments", FRAGMENTS, "*.config"),
+    )
+    table.finish()
+    return kernel
+
+
+def _files(table: Table, key: str, folder: Path, what: str) -> tuple[str, ...]:
+    """A list of names of queues (folders with a ``series`` file) or fragments (``*.config``)."""
+    known = (
+        sorted(path.parent.name for path in folder.glob("*/series"))
+        if what == "series"
+        else sorted(path.stem for path in folder.glob(what))
+    )
+    allowed = f"a list of at least one of: {', '.join(known)}"
+    if not table.has(key):
+        raise _missing(table, key, allowed)
+    value = table.data[key]
+    if not isinstance(value, list) or not value or any(item not in known for item in value):
+        raise table.error(key, allowed)
+    return tuple(value)
+
+
+def _variant(name: str, table: Table, kernels: Mapping[str, Kernel]) -> Variant:
+    variant = Variant(
+        name=name,
+        summary=table.text("summary"),
+        source=table.text("source"),
+        kernel=table.text("kernel", kernels),
+        dtb=table.text("dtb", FLAVOURS),
+        boot=_boot(table),
+        switches=_switches(table),
+        declares=_declares(table.table("declares")),
+    )
+    table.finish()
+    return variant
+
+
+def _boot(table: Table) -> str:
+    allowed = "kernel arguments separated by single spaces, or an empty string"
+    if not table.has("boot"):
+        raise _missing(table, "boot", allowed)
+    value = table.data["boot"]
+    if not isinstance(value, str) or (value and not _BOOT.fullmatch(value)):
+        raise table.error("boot", allowed)
+    return value
+
+
+def _switches(table: Table) -> tuple[tuple[str, str], ...]:
+    allowed = f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)}"
+    if not table.has("switches"):
+        raise _missing(table, "switches", allowed)
+    value = table.data["switches"]
+    if not isinstance(value, list) or not all(_is_switch(item) for item in value):
+        raise table.error("switches", allowed)
+    return tuple((path, text) for path, text in value)
+
+
+def _is_switch(item: object) -> bool:
+    if not isinstance(item, list) or len(item) != 2:
+        return False
+    if not all(isinstance(part, str) and part and "\n" not in part for part in item):
+        return False
+    path = item[0]
+    return path.startswith(SWITCH_ROOTS) and ".." not in path and " " not in path
+
+
+def _declares(table: Table) -> Mapping[str, Any]:
+    if not table.has("eas"):
+        raise _missing(table, "eas", "true or false")
+    eas = table.data["eas"]
+    if not isinstance(eas, bool):
+        raise table.error("eas", "true or false")
+    governor = table.text("governor", GOVERNORS)
+    table.finish()
+    return MappingProxyType({"eas": eas, "governor": governor})
+
+
+def _missing(table: Table, key: str, allowed: str) -> RequestError:
+    return missing_key(table.file, table.key(key), allowed)
+
+
+def boot_args(variant: Variant) -> str:
+    """Kernel command-line arguments of ``variant``, besides those that every run has."""
+    return variant.boot
+
+
+def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
+    """Lines of the agent's script that prove the declared state; they may be run repeatedly.
+
+    They cover the kernel's name, EAS, the frequency domains with driver and governor, the energy
+    model's figures, CPU capacities, the topology with its asymmetry flag, and the idle driver.
+    """
+    eas = bool(variant.declares["eas"])
+    governor = str(variant.declares["governor"])
+    lines: list[tuple[str, ...]] = [
+        ("contains", f"{SCHED_DEBUG}/eascope/variant", f"kernel={variant.kernel} queue="),
+        ("contains", f"{SCHED_DEBUG}/eascope/variant", f"energy_aware={int(eas)}"),
+        ("contains", "/sys/devices/system/cpu/cpuidle/current_driver", "gem5_idle"),
+        # The domains' files appear in debugfs with this only.
+        ("write", f"{SCHED_DEBUG}/verbose", "Y"),
+    ]
+    if variant.dtb != "nocap":  # without capacities EAS is impossible and the file is empty
+        lines.append(("expect", ENERGY_AWARE, str(int(eas))))
+    if not eas:  # such a variant's switches reset the counters
+        zeros = " 0" * len(platform.cpus)
+        lines.append(("contains", STATS, f"feec_called{zeros}"))
+    for cluster in platform.clusters:
+        lines += _cluster_lines(cluster, governor)
+    for cpu in platform.cpus:
+        lines += _cpu_lines(cpu, variant, platform)
+    lines.append(("report", STATS))
+    lines.append(("report", f"{SCHED_DEBUG}/eascope/variant"))
+    return lines
+
+
+def _cluster_lines(cluster: Cluster, governor: str) -> list[tuple[str, ...]]:
+    """Frequency domain and energy model of one cluster."""
+    first = cluster.cpus[0]
+    policy = f"/sys/devices/system/cpu/cpufreq/policy{first}"
+    model = f"/sys/kernel/debug/energy_model/cpu{first}"
+    lines: list[tuple[str, ...]] = [
+        ("expect", f"{policy}/scaling_driver", "gem5-cpufreq"),
+        ("expect", f"{policy}/scaling_governor", governor),
+        ("expect", f"{policy}/related_cpus", " ".join(map(str, cluster.cpus))),
+        ("expect", f"{model}/cpus", _cpu_list(cluster.cpus)),
+    ]
+    for opp in cluster.opps:
+        lines.append(("expect", f"{model}/ps:{opp.khz}/power", str(opp.power_uw)))
+    return lines
+
+
+def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
+    """Capacity and scheduling domains of one CPU."""
+    asymmetric = variant.dtb != "nocap" and len(set(platform.capacities)) > 1
+    capacity = platform.capacities[cpu] if variant.dtb != "nocap" else 1024
+    levels = ["MC"] if len(platform.cluster_of(cpu).cpus) > 1 else []
+    levels += ["PKG"] if len(platform.clusters) > 1 else []
+    domains = f"{SCHED_DEBUG}/domains/cpu{cpu}"
+    lines: list[tuple[str, ...]] = [
+        ("expect", f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity", str(capacity))
+    ]
+    for index, level in enumerate(levels):
+        lines.append(("expect", f"{domains}/domain{index}/name", level))
+    if asymmetric:
+        top = f"{domains}/domain{len(levels) - 1}/flags"
+        lines.append(("contains", top, "SD_ASYM_CPUCAPACITY_FULL"))
+    return lines
+
+
+def _cpu_list(cpus: tuple[int, ...]) -> str:
+    """``0-3``, ``4,6`` as the kernel prints CPU masks."""
+    runs: list[list[int]] = []
+    for cpu in cpus:
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
