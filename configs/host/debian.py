@@ -211,25 +211,43 @@ class PrivateApt:
             ).decode()
         pairs = re.findall(r"^Inst (\S+) \((\S+) ", simulated, re.MULTILINE)
         names = sorted({name.partition(":")[0]: version for name, version in pairs}.items())
-        return [self._exact(name, version) for name, version in names]
+        return self._exactly(list(names))
 
     def _exact(self, package: str, version: str) -> Deb:
+        return self._exactly([(package, version)])[0]
+
+    def _exactly(self, pairs: list[tuple[str, str]]) -> list[Deb]:
+        """The files of these packages and versions, all fetched by one call of apt."""
+        named = [f"{package}={version}" for package, version in pairs]
         with locked(self.root / "lock"):
-            text = run(["apt-cache", *self._options(), "show", f"{package}={version}"]).decode()
-            fields = dict(
-                line.split(": ", 1) for line in text.split("\n\n")[0].splitlines() if ": " in line
-            )
-            architecture = fields["Architecture"]
-            path = self.archives / (f"{package}_{version.replace(':', '%3a')}_{architecture}.deb")
-            if not path.is_file() or sha256_file(path) != fields["SHA256"]:
+            text = run(["apt-cache", *self._options(), "show", *named]).decode()
+            known: dict[tuple[str, str], Deb] = {}
+            for stanza in text.split("\n\n"):
+                fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line)
+                if not fields:
+                    continue
+                package, version = fields["Package"], fields["Version"]
+                architecture = fields["Architecture"]
+                name = f"{package}_{version.replace(':', '%3a')}_{architecture}.deb"
+                deb = Deb(package, version, architecture, self.archives / name, fields["SHA256"])
+                known.setdefault((package, version), deb)
+            debs = [known[pair] for pair in pairs]
+            absent = [
+                f"{deb.package}={deb.version}"
+                for deb in debs
+                if not deb.path.is_file() or sha256_file(deb.path) != deb.sha256
+            ]
+            if absent:
                 run(
-                    ["apt-get", *self._options(), "download", f"{package}={version}"],
+                    ["apt-get", *self._options(), "download", *absent],
                     cwd=self.archives,
-                    label=f"download {package}",
+                    label=f"download {absent[0]}"
+                    + (f" and {len(absent) - 1} more" if len(absent) > 1 else ""),
                 )
-            if not path.is_file() or sha256_file(path) != fields["SHA256"]:
-                raise EascopeError(f"download of {package}: {path} has another SHA-256")
-        return Deb(package, version, architecture, path, fields["SHA256"])
+            for deb in debs:
+                if not deb.path.is_file() or sha256_file(deb.path) != deb.sha256:
+                    raise EascopeError(f"download of {deb.package}: {deb.path} has another SHA-256")
+        return debs
 
 
 @cache
