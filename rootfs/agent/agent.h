@@ -113,7 +113,7 @@ struct trace {
 };
 
 void trace_setup(uint64_t buffer_kb, char *events);
-void trace_switch(bool on);
+void trace_on(void);
 void trace_collect(void);
 void tracedat_write(const struct trace *trace);
 

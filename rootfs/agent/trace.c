@@ -86,11 +86,17 @@ void trace_setup(uint64_t buffer_kb, char *events)
 	trace.set = true;
 }
 
-/* Without "trace-setup" the run is one without tracing. */
-void trace_switch(bool on)
+static void switch_to(const char *value)
 {
-	if (trace.set && pwrite(trace.switch_fd, on ? "1" : "0", 1, 0) != 1)
+	if (pwrite(trace.switch_fd, value, 1, 0) != 1)
 		fail("tracing_on: %s", strerror(errno));
+}
+
+/* Without "trace-setup" the run is one without tracing. */
+void trace_on(void)
+{
+	if (trace.set)
+		switch_to("1");
 }
 
 static void none_lost(unsigned int cpu, const char *stats, const char *what)
@@ -109,6 +115,7 @@ void trace_collect(void)
 {
 	if (!trace.set)
 		fail("trace-collect: there was no trace-setup");
+	switch_to("0");
 	for (unsigned int cpu = 0; cpu < trace.cpus; cpu++) {
 		struct text stats = { 0 };
 		char path[64];

@@ -37,19 +37,29 @@ def test_content(rt_app: Path) -> None:
     built = initramfs()
     entries = parse(built.path.read_bytes())
     assert entries["init"][1] == (guest_agent() / "agent").read_bytes()
-    assert entries["bin/rt-app"][1] == rt_app.read_bytes()
-    assert entries["bin/rt-app-elided-hint"][1] == elide_hint(rt_app.read_bytes())
+    assert entries["exec/rt-app"][1] == rt_app.read_bytes()
+    assert entries["hint/rt-app"][1] == elide_hint(rt_app.read_bytes())
+    assert entries["bin/rt-app"][1] == image.RT_APP.encode()
     assert entries["bin/sh"][1] == b"busybox"
     assert entries["init"][0]["mode"] & 0o111 == 0o111
     assert built.provenance["sha256"] == sha256_file(built.path)
     assert built.provenance["busybox"]["architecture"] == "arm64"
-    for program in ("init", "bin/busybox", "bin/rt-app", "bin/rt-app-elided-hint", "bin/trace-cmd"):
+    for program in ("init", "bin/busybox", "exec/rt-app", "hint/rt-app", "bin/trace-cmd"):
         elf = entries[program][1]
         assert elf[:5] == b"\x7fELF\x02"
         assert int.from_bytes(elf[18:20], "little") == 183, f"{program} is not for arm64"
         assert b"/lib/ld-linux-aarch64" not in elf[:4096], f"{program} is not static"
     # boot time: each MiB is copied by the guest
     assert built.path.stat().st_size < 5 * 2**20
+
+
+def test_both_rt_apps_start_alike() -> None:
+    """Same thread name, same path length: else executed and elided runs start to differ here."""
+    executed, elided = Path(image.RT_APP), Path(image.RT_APP_ELIDED_HINT)
+    assert executed != elided
+    assert executed.name == elided.name
+    assert len(str(executed)) == len(str(elided))
+    assert len(executed.parts) == len(elided.parts)
 
 
 def test_no_path_of_this_machine_in_the_agent() -> None:
