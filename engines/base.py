@@ -1,0 +1,136 @@
+"""What an engine is: it boots a machine, runs its script to the end and leaves raw files.
+
+An engine gets a kernel image, a device tree, a guest image and a script; it never reads a scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from configs.activity import Activity
+from configs.host.errors import EascopeError, RequestError, unknown
+from configs.platform import Platform
+
+#: Name and one line of every engine.
+ENGINES = {
+    "qemu": "fast engine: QEMU with a deterministic clock per cluster, constant IPC (the default)",
+    "gem5": "reference engine: gem5 with detailed cores (not built yet)",
+}
+
+#: Marks that the guest agent sets.
+READY, START, STOP = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Everything that a run depends on, besides the engine itself.
+
+    ``script`` holds the exact bytes that the guest agent reads; ``cmdline`` is the kernel's command
+    line; with ``elide`` rt-app's busy loop is not executed but accounted for.
+    """
+
+    platform: Platform
+    activity: Activity
+    image: Path
+    dtb: Path
+    initramfs: Path
+    script: bytes
+    cmdline: str
+    elide: bool = True
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """A cluster's OPP requests and the transitions that completed."""
+
+    requested: int
+    completed: int
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """What a run cost: host seconds, simulated seconds, million instructions per host second.
+
+    Elided instructions count as executed.
+    """
+
+    host_s: float
+    mips: float
+    sim_s: float
+    instructions: int = 0
+    transitions: dict[str, Transitions] = field(default_factory=dict)
+
+
+class EngineFailed(EascopeError):
+    """A run that did not reach its agent's EXIT: why, and what was said last.
+
+    ``console_tail`` and ``log_tail`` are the last lines of the guest's console and of the engine.
+    """
+
+    def __init__(self, reason: str, console_tail: list[str], log_tail: list[str]) -> None:
+        self.reason = reason
+        self.console_tail = console_tail
+        self.log_tail = log_tail
+        text = [reason]
+        if log_tail:
+            text += ["engine:", *("  " + line for line in log_tail)]
+        if console_tail:
+            text += ["console:", *("  " + line for line in console_tail)]
+        super().__init__("\n".join(text))
+
+
+class Engine(Protocol):
+    """One way of running a machine."""
+
+    @property
+    def name(self) -> str:
+        """As in :data:`ENGINES`."""
+
+    def status(self) -> str:
+        """One line on what would be used (version, where); makes nothing.
+
+        :raises EascopeError: one line when the engine cannot be used here, with the remedy.
+        """
+
+    def identity(self) -> dict[str, Any]:
+        """Versions and digests of the engine's parts; part of every run's key."""
+
+    def settings(self, platform: Platform, activity: Activity) -> dict[str, Any]:
+        """What the engine is told about the machine (rates, latencies); part of the key."""
+
+    def run(
+        self,
+        machine: Machine,
+        out: Path,
+        on_progress: Callable[[float], None] | None = None,
+        *,
+        limit_s: float = 3600.0,
+        stall_s: float = 120.0,
+    ) -> EngineRun:
+        """Run ``machine`` to its agent's EXIT and fill the folder ``out``.
+
+        ``out`` receives ``console.log``, ``counters.parquet``, ``marks.json`` and the files that
+        the guest sends. The caller gives a temporary folder and renames it.
+
+        :param on_progress: called with the simulated seconds so far; what it raises ends the run.
+        :param limit_s: simulated seconds after which the run fails.
+        :param stall_s: host seconds without simulated progress after which the run fails.
+        :raises EngineFailed: with the reason and the last lines of console and engine.
+        """
+
+
+def get_engine(name: str) -> Engine:
+    """The engine called ``name``.
+
+    :raises RequestError: when there is none, with the nearest name; or when it is not built yet.
+    """
+    if name == "qemu":
+        from engines.qemu import QemuEngine
+
+        return QemuEngine()
+    if name == "gem5":
+        raise RequestError("engine 'gem5' is not built yet: use --engine qemu")
+    raise unknown("engine", name, ENGINES)
