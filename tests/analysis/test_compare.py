@@ -1,0 +1,164 @@
+"""Comparisons: the text as a person sees it, differences, and what may not be compared."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.compare import Comparison, comparison
+from analysis.derive import Derived
+from analysis.statistics import ENOUGH, difference
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+from tests.analysis.conftest import EXPECT
+
+GOLDEN = Path(__file__).parent / "golden"
+Compared = Callable[[int], Comparison]
+
+
+def stated(variant: str, seed: int) -> Derived:
+    """A derived run whose result is written down here, so that no other file moves the text."""
+    cas = variant == "cas"
+    total = (0.25 if cas else 0.2) + (0.001 * (seed % 3) if cas else 0.0005 * seed)
+    parts = {"active": total - 0.05, "idle_wfi": 0.03, "idle_exit": 0.0001, "shared": 0.0199}
+    result = {
+        "energy_j": {
+            "total": total,
+            "cluster": {"little": 0.1, "big": total - 0.1},
+            "component": parts,
+            "task": {"decode": total - 0.06, "(other)": 0.01},
+        },
+        "window_s": 2.0,
+        "latency_us": {"decode": {"p50": 12.5, "p95": 40.25 + cas, "p99": 99.0, "max": 1234.5}},
+        "missed_deadlines": 3 * cas,
+        "deadlines": {"decode": {"jobs": 60, "missed": 3 * cas}},
+        "residency": {
+            "little": {"450000": 0.75, "800000": 0.25, "950000": 0.0},
+            "big": {"600000": 1.0 - 0.5 * cas, "1000000": 0.0, "1200000": 0.5 * cas},
+        },
+        "mean_mhz": {"little": 537.5, "big": 600.0 + 300 * cas},
+        "opp_transitions_per_s": {"little": 10.0, "big": 0.0 + cas},
+        "cpu_busy": [0.3, 0.2, 0.1, 0.0, 0.25 * cas, 0.0],
+        "work_share": {"little": 1.0 - 0.5 * cas, "big": 0.5 * cas},
+        "migrations": 12 + 100 * cas + seed,
+        "engine": "qemu",
+        "power_model": {"name": "published", "summary": "published power"},
+    }
+    if not cas:
+        result["overutilized_share"] = 0.0125
+    cell = {
+        **{"platform": "juno-r2", "scenario": "eas/video-playback", "engine": "qemu"},
+        **{"variant": variant, "seed": seed, "duration": "short", "elide": True},
+        "tasks": [{"name": "decode", "threads": ["decode-0"], "period_us": 33_333}],
+        "expect": [entry for entry in EXPECT if entry["variant"] == variant],
+    }
+    return Derived(Path("runs/key/derived/key"), result, cell)
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 10])
+def test_the_table_is_the_golden_text(platform: Platform, seeds: int) -> None:
+    runs = {name: [stated(name, seed) for seed in range(seeds)] for name in ("mainline", "cas")}
+    text = comparison(platform, runs).text()
+    assert text == (GOLDEN / f"compare-{seeds}.txt").read_text()
+
+
+def test_columns_are_aligned(compared: Compared) -> None:
+    lines = compared(1).text().splitlines()
+    head = next(line for line in lines if "unit" in line)
+    end = head.index("mainline") + len("mainline")
+    row = next(line for line in lines if line.startswith("  total"))
+    assert row[:end].endswith("202.50")
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_json_has_every_difference(compared: Compared) -> None:
+    found = compared(1).differences_json()
+    total = next(entry for entry in found if entry["measure"] == "energy_j.total")
+    results = compared(1).results
+    base = results["mainline"][0]["energy_j"]["total"] * 1e3
+    other = results["cas"][0]["energy_j"]["total"] * 1e3
+    assert total["baseline_value"] == pytest.approx(base)
+    assert total["difference"] == pytest.approx(other - base)
+    assert total["percent"] == pytest.approx(100 * (other - base) / base)
+    assert "confidence_95" not in total
+    json.dumps(found)
+
+
+def test_a_measure_that_one_variant_lacks_has_no_difference(compared: Compared) -> None:
+    line = next(line for line in compared(1).lines if line.row.path == ("overutilized_share",))
+    assert line.mean("mainline") is not None
+    assert line.mean("cas") is None
+    assert line.differences == {}
+
+
+def test_summary_of_one_seed_is_its_result(compared: Compared) -> None:
+    summary = compared(1).summary("cas")
+    result = compared(1).results["cas"][0]
+    assert {key: summary[key] for key in result if key != "expect"} == {
+        key: value for key, value in result.items() if key != "expect"
+    }
+    assert [entry["holds"] for entry in summary["expect"]] == [False, True]
+
+
+def test_summary_over_seeds_is_the_mean(compared: Compared) -> None:
+    found = compared(2)
+    totals = [found.results["cas"][seed]["energy_j"]["total"] for seed in (0, 1)]
+    assert found.summary("cas")["energy_j"]["total"] == pytest.approx(sum(totals) / 2)
+    assert found.summary("cas")["seeds"] == [0, 1]
+
+
+def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> None:
+    assert "no test" in compared(2).text()
+    assert "95 %" not in compared(2).text()
+    text = compared(ENOUGH).text()
+    assert "95 % interval" in text
+    assert "phase sensitivity" in text
+    entries = compared(ENOUGH).differences_json()
+    assert all("confidence_95" in entry for entry in entries)
+
+
+def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
+    good = compared(1)
+    run = good.variants["cas"][0]
+    for key, value in (("engine", "gem5"), ("duration", "full"), ("elide", False)):
+        other = dataclasses.replace(run, cell={**run.cell, key: value})
+        with pytest.raises(EascopeError, match=f"{key} is"):
+            comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [other]})
+    with pytest.raises(EascopeError, match="is a run of cas, not of sum"):
+        comparison(good.platform, {"mainline": good.variants["mainline"], "sum": [run]})
+
+
+def test_nothing_in_common_is_refused(compared: Compared) -> None:
+    good = compared(1)
+    run = good.variants["cas"][0]
+    other = dataclasses.replace(run, cell={**run.cell, "seed": 5})
+    with pytest.raises(EascopeError, match="no seed in common"):
+        comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [other]})
+    with pytest.raises(EascopeError, match="at least one run"):
+        comparison(good.platform, {"mainline": []})
+
+
+def test_paired_difference() -> None:
+    one = difference([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
+    assert one.absolute == pytest.approx(0.5)
+    assert one.percent == pytest.approx(25.0)
+    assert (one.low, one.high, one.clear) == (None, None, None)
+    assert difference([0.0], [3.0]).percent is None
+    with pytest.raises(ValueError, match="paired"):
+        difference([1.0], [])
+
+
+def test_bootstrap_intervals() -> None:
+    base = [100.0 + number for number in range(10)]
+    shifted = [value + 2 + (-1) ** number * 0.5 for number, value in enumerate(base)]
+    one = difference(base, shifted)
+    assert one.low is not None and one.high is not None
+    assert 1.5 < one.low < 2.0 < one.high < 2.5
+    assert one.clear is True
+    assert difference(base, shifted) == one  # the same values, the same interval
+    noise = [value + (-1) ** number for number, value in enumerate(base)]
+    assert difference(base, noise).clear is False

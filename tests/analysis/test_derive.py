@@ -1,0 +1,165 @@
+"""A run to its result: content, determinism, reuse, and broken runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.derive import TABLES, Derived, derive
+from analysis.energy import PublishedPower
+from configs.activity import Activity
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+from tests.analysis.conftest import make_run
+from tests.analysis.synthetic import MS, Burst, Schedule
+
+LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
+#: Keys that DESIGN.md (section 4) names.
+KEYS = {
+    *("energy_j", "window_s", "latency_us", "missed_deadlines", "opp_transitions_per_s"),
+    *("residency", "cpu_busy", "migrations", "overutilized_share", "eas", "expect", "engine"),
+}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_result_has_every_key(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    result = derive(make_run(tmp_path, platform, "mainline", 0), platform, activity).result
+    assert set(result) >= KEYS
+    assert result["engine"] == "qemu"
+    assert result["eas"] is True
+    assert result["window_s"] == 1.0
+    assert len(result["cpu_busy"]) == 6
+    assert result["wakeups"] == {"audio-2": 60, "decode-0": 30, "render-1": 60}
+    assert set(result["latency_us"]["decode-0"]) == {"p50", "p90", "p95", "p99", "max"}
+    for shares in result["residency"].values():
+        assert sum(shares.values()) == pytest.approx(1.0)
+    assert sum(result["work_share"].values()) == pytest.approx(1.0)
+
+
+def test_cas_is_placed_on_the_bigs(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    shares = {
+        variant: derive(make_run(tmp_path, platform, variant, 0), platform, activity).result[
+            "work_share"
+        ]["little"]
+        for variant in ("mainline", "cas")
+    }
+    assert shares["mainline"] == 1.0
+    assert shares["cas"] < 0.25
+
+
+def test_the_same_run_gives_the_same_bytes(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    one = derive(make_run(tmp_path / "a", platform, "cas", 3), platform, activity)
+    two = derive(make_run(tmp_path / "b", platform, "cas", 3), platform, activity)
+    assert one.path.name == two.path.name
+    assert files(one.path) == files(two.path)
+    assert set(files(one.path)) == {"result.json", *(f"{name}.parquet" for name in TABLES)}
+
+
+def test_a_derived_run_is_not_derived_again(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    run = make_run(tmp_path, platform, "cas", 0)
+    first = derive(run, platform, activity)
+    (run / "trace.dat").unlink()  # deriving again would fail
+    assert derive(run, platform, activity).result == first.result
+
+
+def test_another_power_model_has_a_folder_of_its_own(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    model = PublishedPower(platform)
+    model.digest = "another"
+    run = make_run(tmp_path, platform, "cas", 0)
+    one, two = derive(run, platform, activity), derive(run, platform, activity, model)
+    assert one.path != two.path
+    assert one.path.parent == two.path.parent
+
+
+def test_what_a_run_cannot_give_is_absent(derived: Callable[[Schedule], Derived]) -> None:
+    bursts = [Burst("a", 0, 0, 400 * MS)]
+    result = derived(Schedule(1_000 * MS, bursts, LOW, eas=None)).result
+    assert "missed_deadlines" not in result
+    assert "overutilized_share" not in result
+    assert "eas" not in result
+    result = derived(Schedule(1_000 * MS, [Burst("a", 999 * MS, 0, MS // 2)], LOW)).result
+    assert result["latency_us"] != {}
+
+
+def test_a_task_that_never_woke_has_no_latency(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    run = make_run(tmp_path, platform, "cas", 0)
+    cell = json.loads((run / "cell.json").read_text())
+    cell["tasks"].append({"name": "silent", "threads": ["silent"], "period_us": 16_667})
+    (run / "cell.json").write_text(json.dumps(cell))
+    result = derive(run, platform, activity).result
+    assert "silent" not in result["latency_us"]
+    assert "silent" not in result["deadlines"]
+    assert result["wakeups"]["silent"] == 0
+
+
+def break_counters(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path], None]:
+    def apply(run: Path) -> None:
+        path = run / "counters.parquet"
+        change(pl.read_parquet(path)).write_parquet(path)
+
+    return apply
+
+
+def cut(name: str, size: int) -> Callable[[Path], None]:
+    def apply(run: Path) -> None:
+        (run / name).write_bytes((run / name).read_bytes()[:size])
+
+    return apply
+
+
+def more_active(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(pl.col("active_ns") + 1)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (cut("trace.dat", 5_000), "truncated"),
+        (lambda run: (run / "trace.dat").unlink(), "trace.dat is missing"),
+        (cut("counters.parquet", 100), "not a readable parquet file"),
+        (lambda run: (run / "counters.parquet").unlink(), "counters.parquet is missing"),
+        (break_counters(lambda table: table.drop("khz")), "column khz is missing"),
+        (break_counters(more_active), "add up to"),
+        (break_counters(lambda t: t.filter(pl.col("cpu") != 3)), "rows of cpu 3 are missing"),
+        (break_counters(lambda t: t.filter(pl.col("cpu") >= 0)), "shared part of little"),
+        (
+            break_counters(lambda t: t.filter((pl.col("cpu") != 4) | (pl.col("khz") > 600_000))),
+            "do not cover the window",
+        ),
+        (
+            break_counters(lambda t: t.with_columns(pl.col("cluster") + 1)),
+            "has a cluster that platform juno-r2 does not have",
+        ),
+        (cut("marks.json", 30), "not readable as a list of markers"),
+        (cut("cell.json", 30), "not readable as JSON"),
+        (lambda run: (run / "cell.json").unlink(), "cell.json: is missing"),
+    ],
+)
+def test_a_broken_run_is_one_line_and_leaves_nothing(
+    tmp_path: Path,
+    platform: Platform,
+    activity: Activity,
+    damage: Callable[[Path], None],
+    words: str,
+) -> None:
+    run = make_run(tmp_path, platform, "cas", 0)
+    damage(run)
+    with pytest.raises(EascopeError, match=words) as caught:
+        derive(run, platform, activity)
+    assert "\n" not in str(caught.value)
+    assert not [path for path in run.glob("derived/*")]

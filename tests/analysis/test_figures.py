@@ -1,0 +1,75 @@
+"""Figures: the same bytes each time, vector only, and labelled with their engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from analysis import figures, style
+from analysis.compare import Comparison
+
+Compared = Callable[[int], Comparison]
+
+
+def texts(figure: Figure) -> str:
+    found = figure.findobj(Text)
+    return "\n".join(entry.get_text() for entry in found if isinstance(entry, Text))
+
+
+def test_the_same_comparison_gives_the_same_bytes(compared: Compared, tmp_path: Path) -> None:
+    one = figures.write(compared(1), tmp_path / "a")
+    with mpl.rc_context({"font.size": 20, "svg.hashsalt": None, "axes.grid": True}):
+        two = figures.write(compared(1), tmp_path / "b")  # a user's own settings do not matter
+    assert set(one) == {"placement", "frequency", "energy"}
+    for name, paths in one.items():
+        assert [path.suffix for path in paths] == [".svg", ".pdf"]
+        assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in two[name]]
+
+
+def test_files_hold_vectors_and_no_date(compared: Compared, tmp_path: Path) -> None:
+    for svg, pdf in figures.write(compared(1), tmp_path).values():
+        text = svg.read_text()
+        assert "<image" not in text
+        assert "<dc:date>" not in text
+        data = pdf.read_bytes()
+        assert data.startswith(b"%PDF")
+        assert b"CreationDate" not in data
+        assert b"/Subtype /Image" not in data
+        assert b"/Type3" not in data.replace(b" ", b"")
+
+
+@pytest.mark.parametrize("name", list(figures.FIGURES))
+def test_every_figure_names_engine_platform_and_scenario(compared: Compared, name: str) -> None:
+    with style.styled():
+        shown = texts(figures.FIGURES[name](compared(1)))
+    assert "Engine: qemu (its error against gem5" in shown
+    assert "test/bursts on juno-r2" in shown
+    for variant in ("mainline", "cas"):
+        assert variant in shown
+    assert re.search(r"\((mJ|MHz|ms|%)\)", shown), "axes carry units"
+
+
+def test_energy_bars_end_at_the_total(compared: Compared) -> None:
+    with style.styled():
+        figure = figures.energy(compared(1))
+    axes = figure.axes[0]
+    ends = {}
+    for bars in axes.containers:
+        for bar in bars:
+            row = round(bar.get_y() + bar.get_height() / 2)
+            ends[row] = max(ends.get(row, 0.0), bar.get_x() + bar.get_width())
+    totals = [compared(1).results[name][0]["energy_j"]["total"] for name in ("mainline", "cas")]
+    assert [ends[0], ends[1]] == pytest.approx([1e3 * total for total in totals])
+
+
+def test_colours_differ_in_lightness_or_hue() -> None:
+    assert len(set(style.PALETTE)) == len(style.PALETTE)
+    assert style.ink_on("#FFFFFF") != style.ink_on("#0072B2")
+    shades = [style.shade(style.CLUSTERS[0], step / 4) for step in range(5)]
+    assert len(set(shades)) == 5

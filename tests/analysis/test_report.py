@@ -1,0 +1,114 @@
+"""The report: one file that needs nothing else, with everything that a reader must know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from analysis import figures, report
+from analysis.compare import Comparison
+
+Compared = Callable[[int], Comparison]
+_VOID = {"meta", "br", "path", "use", "rect", "circle", "line", "img", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Checks nesting; collects identifiers, references and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "src", "xlink:href", "data", "poster", "srcset", "action"):
+                self.references.append(value or "")
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def page(compared: Compared, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("report")
+    drawn = figures.write(compared(2), folder / "figures")
+    return report.write(compared(2), drawn, folder / "report.html").read_text()
+
+
+def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
+    parsed = Page()
+    parsed.feed(page)
+    parsed.close()
+    assert parsed.open == []
+    assert parsed.references
+    assert all(reference.startswith("#") for reference in parsed.references)
+    assert not parsed.tags & {"script", "link", "img", "iframe", "object", "embed"}
+    without_namespaces = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    assert not re.search(r"https?://|@import|url\((?!#)|file://", without_namespaces)
+
+
+def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
+    parsed = Page()
+    parsed.feed(page)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    known = set(parsed.ids)
+    assert {reference[1:] for reference in parsed.references} <= known
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= known
+
+
+def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
+    for words in (
+        "Engine <b>qemu</b> (its error against gem5 has not been measured yet; busy loops elided)",
+        "2 seeds",
+        "Fewer than 10 seeds: values only, no test",
+        "phase sensitivity",
+        "does not hold",
+        "a source",
+        "Borrowed figures",
+        "juno-sched-energy.dtsi",
+        "Assumed activity",
+        "one instruction per cycle",
+        "published power per OPP and idle state",
+        "rate_limit_us",
+        "on (read back)",
+        "off (read back)",
+        "Values by seed",
+        "mainline-0",  # the runs that it stands on
+        "cas-1",
+    ):
+        assert words in page, words
+    assert page.count("<svg ") == 3
+    for line in compared(2).lines:
+        assert line.row.label in page
+
+
+def test_it_is_deterministic_and_undated(compared: Compared, tmp_path: Path, page: str) -> None:
+    drawn = figures.write(compared(2), tmp_path / "again")
+    assert report.page(compared(2), drawn) == page
+    assert str(tmp_path) not in page
+
+
+def test_text_is_escaped(compared: Compared) -> None:
+    good = compared(1)
+    cell = good.variants["mainline"][0].cell
+    before = cell["controls"]
+    cell["controls"] = {"<b>odd</b>": "<script>alert(1)</script>"}
+    try:
+        text = report.page(good, {})
+    finally:
+        cell["controls"] = before
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
