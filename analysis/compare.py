@@ -178,7 +178,7 @@ class Comparison:
         return [
             f"{cell['scenario']} on {cell['platform']}: {', '.join(self.names)}",
             f"engine {self.engine} ({elided}), {cell['duration']} window of {window:.3f} s, "
-            f"seeds {_ranges(self.seeds)}, energy from {power} power",
+            f"{_ranges(self.seeds)}, energy from {power} power",
         ]
 
     def _table(self) -> list[str]:
@@ -236,13 +236,15 @@ class Comparison:
             for name in self.names:
                 values = line.values[name]
                 cells = [_number(values.get(seed), line.row.digits) for seed in self.seeds]
-                table.append([f"{_INDENT}{line.row.label}{unit}", name, *cells])
-        note = "The spread over seeds comes from start offsets: phase sensitivity, not noise. " + (
+                label = f"{_INDENT}{line.row.group}, {line.row.label}{unit}"
+                table.append([label, name, *cells])
+        spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
+        test = (
             "Intervals: paired bootstrap over seeds; * excludes zero."
             if len(self.seeds) >= ENOUGH
             else f"Fewer than {ENOUGH} seeds: values only, no test."
         )
-        return ["", *_aligned(table), "", note]
+        return ["", *_aligned(table), "", spread, test]
 
     def _expect(self) -> list[str]:
         if not self.verdicts:
@@ -330,10 +332,12 @@ def _signed(value: float | None, digits: int) -> str:
 
 
 def _ranges(seeds: Sequence[int]) -> str:
-    """``0-9`` or ``0, 2, 5``."""
+    """``seed 3``, ``seeds 0-9`` or ``seeds 0, 2, 5``."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
     if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
-        return f"{seeds[0]}-{seeds[-1]}"
-    return ", ".join(map(str, seeds))
+        return f"seeds {seeds[0]}-{seeds[-1]}"
+    return "seeds " + ", ".join(map(str, seeds))
 
 
 def _aligned(table: list[list[str]]) -> list[str]:

@@ -59,7 +59,7 @@ def test_energy_bars_end_at_the_total(compared: Compared) -> None:
     with style.styled():
         figure = figures.energy(compared(1))
     axes = figure.axes[0]
-    ends = {}
+    ends: dict[int, float] = {}
     for bars in axes.containers:
         for bar in bars:
             row = round(bar.get_y() + bar.get_height() / 2)
