@@ -99,20 +99,16 @@ def _turns(
 ) -> int | None:
     """Turns of a phase's fixed work, or ``None`` when it has none."""
     if phase.run_us is not None:
-        wanted = phase.run_us * rate
+        key, value, per_unit = "run_us", phase.run_us, rate
     elif phase.run_instructions is not None:
-        wanted = Fraction(phase.run_instructions) / activity.turn_instructions
+        key, value = "run_instructions", phase.run_instructions
+        per_unit = Fraction(1, activity.turn_instructions)
     else:
         return None
-    turns = max(1, round(wanted))
+    turns = max(1, round(value * per_unit))
     if turns > MOST_TURNS:
-        key = "run_us" if phase.run_us is not None else "run_instructions"
-        value = phase.run_us or phase.run_instructions
         raise bad_input(
-            scenario.path,
-            f"task {task.name}: {key}",
-            value,
-            f"up to {int(value * MOST_TURNS / wanted)}",
+            scenario.path, f"task {task.name}: {key}", value, f"up to {int(MOST_TURNS / per_unit)}"
         )
     return turns
 

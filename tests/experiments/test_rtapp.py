@@ -50,7 +50,7 @@ def test_executed_turns_are_the_wanted_ones(
 
 
 def test_naive_calibration_would_be_worse(juno: Platform, juno_activity: Activity) -> None:
-    """Why the calibration is not the ns per turn: as an integer, 88 for 88.017, it is 0.02 % off."""
+    """Why the calibration is not the ns per turn: an integer, 88 for 88.017, is 0.02 % off."""
     rate = turns_per_us(juno, juno_activity)
     naive = loadwait(100_000, round(1000 / rate))
     assert abs(naive - 100_000 * rate) > 200

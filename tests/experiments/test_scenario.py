@@ -132,7 +132,7 @@ def test_unknown_scenario_offers_the_nearest(juno: Platform) -> None:
 
 
 def test_relative_clamps(tmp_path: Path, juno: Platform) -> None:
-    """Against the source's numbers: a Juno little has capacity 383, its double clamp 383 and 384."""
+    """The source: a Juno little has capacity 383; its boosted tasks are clamped to 383..384."""
     path = write(tmp_path, task='uclamp = {min = "1.0*little", max = "1.0*little+1"}')
     (task,) = load_scenario(path, juno).tasks
     assert (task.uclamp_min, task.uclamp_max) == (383, 384)

@@ -1,0 +1,245 @@
+"""Cells: one (platform, variant, scenario, engine, seed), resolved to exact bytes and a simkey."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from configs.activity import Activity, check_capacity, load_activity
+from configs.devicetree import device_tree
+from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
+from configs.host.errors import unknown
+from configs.platform import Platform, load_platform
+from engines.base import Engine, Machine, get_engine
+from experiments.rtapp import Workload, compile_scenario
+from experiments.scenario import Scenario, load_scenario
+from experiments.script import TRACE_EVENTS, script, trace_kib
+from kernels.build import KernelArtefact, kernel
+from kernels.variants import Variant, boot_args, load_variants, state_expectations
+from rootfs.image import ImageArtefact, initramfs
+
+SCHEMA = 1
+
+#: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
+BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asks for, in names."""
+
+    platform: str
+    variant: str
+    scenario: str
+    engine: str = "qemu"
+    seed: int = 0
+    full: bool = False
+    elide: bool = True
+
+    @property
+    def words(self) -> str:
+        """For progress lines."""
+        return f"{self.variant}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Names:
+    """A request whose names were all found; nothing was built yet."""
+
+    request: Request
+    platform: Platform
+    activity: Activity
+    variant: Variant
+    scenario: Scenario
+    engine: Engine
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A request with every byte that decides its outcome; ``record`` is ``cell.json``."""
+
+    names: Names
+    machine: Machine
+    simkey: str
+    record: dict[str, Any]
+
+    @property
+    def simulated_s(self) -> float:
+        """Simulated seconds from the workload's start to its end, for estimates."""
+        window = self.names.scenario.window
+        length_ms = window.length_ms(self.names.request.full)
+        return (window.warmup_ms + (10_000 if length_ms is None else length_ms)) / 1000
+
+
+def find(request: Request) -> Names:
+    """Resolve and check every name and file of a request, without building or writing.
+
+    :raises RequestError: for the first that is wrong.
+    """
+    platform = load_platform(request.platform)
+    activity = load_activity(platform)
+    check_capacity(platform, activity)
+    variants = load_variants()
+    if request.variant not in variants:
+        raise unknown("variant", request.variant, variants)
+    engine = get_engine(request.engine)
+    scenario = load_scenario(request.scenario, platform)
+    for expect in scenario.expect:
+        if expect.variant not in variants:
+            raise unknown(f"variant in {scenario.path.name}", expect.variant, variants)
+    return Names(request, platform, activity, variants[request.variant], scenario, engine)
+
+
+@cache
+def _kernel(name: str) -> KernelArtefact:
+    return kernel(name)
+
+
+@cache
+def _initramfs() -> ImageArtefact:
+    return initramfs()
+
+
+@cache
+def _digest(path: Path) -> str:
+    return sha256_file(path)
+
+
+def prepare(names: Names) -> Cell:
+    """Build or fetch what the cell needs and compute its simkey.
+
+    :raises EascopeError: when an artefact cannot be had.
+    """
+    request, platform, variant = names.request, names.platform, names.variant
+    image = _kernel(variant.kernel)
+    guest = _initramfs()
+    dtb = _device_tree(platform, variant.dtb, request.engine)
+    workload = compile_scenario(names.scenario, platform, names.activity, request.seed)
+    text = script(
+        names.scenario,
+        platform,
+        workload.document,
+        switches=variant.switches,
+        expectations=state_expectations(variant, platform),
+        engine=request.engine,
+        full=request.full,
+        elide=request.elide,
+    )
+    machine = Machine(
+        platform=platform,
+        activity=names.activity,
+        image=image.image,
+        dtb=dtb,
+        initramfs=guest.path,
+        script=text,
+        cmdline=f"{BOOT} {boot_args(variant)}".strip(),
+        elide=request.elide,
+    )
+    settings = {
+        "engine": names.engine.settings(platform, names.activity),
+        "cmdline": machine.cmdline,
+        "elide": request.elide,
+        "memory_mib": platform.memory_mib,
+    }
+    identity = dict(names.engine.identity())
+    digests = {
+        "image": _digest(image.image),
+        "dtb": _digest(dtb),
+        "initramfs": _digest(guest.path),
+        "script": sha256_bytes(text),
+        "engine": digest_of(identity),
+        "settings": digest_of(settings),
+    }
+    simkey = digest_of({**digests, "seed": request.seed})
+    record = _record(names, image, guest, workload, digests, simkey)
+    record["engine_identity"] = identity
+    record["settings"] = settings
+    return Cell(names, machine, simkey, record)
+
+
+def _device_tree(platform: Platform, flavour: str, engine: str) -> Path:
+    """The device tree as a file, in the cache under its own digest."""
+    blob = device_tree(platform, flavour, engine)
+
+    def build(folder: Path) -> None:
+        (folder / "machine.dtb").write_bytes(blob)
+
+    key = {"sha256": sha256_bytes(blob)}
+    return artefact("devicetree", key, build, label=f"device tree {flavour}") / "machine.dtb"
+
+
+def _record(
+    names: Names,
+    image: KernelArtefact,
+    guest: ImageArtefact,
+    workload: Workload,
+    digests: dict[str, str],
+    simkey: str,
+) -> dict[str, Any]:
+    """``cell.json``: the inputs in words and digests."""
+    request, platform, scenario = names.request, names.platform, names.scenario
+    window = scenario.window
+    return {
+        "schema": SCHEMA,
+        "simkey": simkey,
+        "platform": platform.name,
+        "variant": names.variant.name,
+        "scenario": scenario.name,
+        "engine": request.engine,
+        "seed": request.seed,
+        "duration": "full" if request.full else "short",
+        "elide": request.elide,
+        "kernel": {"name": names.variant.kernel, "version": image.version, **image.provenance},
+        "declares": dict(names.variant.declares),
+        "switches": [list(switch) for switch in names.variant.switches],
+        "initramfs": guest.provenance,
+        "digests": digests,
+        "inputs": {
+            "platform": platform.digest,
+            "activity": names.activity.digest,
+            "scenario": scenario.digest,
+        },
+        "controls": {
+            "hz": _config_value(image.config, "HZ"),
+            "rate_limit_us": platform.rate_limit_us,
+            "transition_latency_us": platform.transition_latency_us,
+            "delay_dequeue": _delay_dequeue(names.variant),
+            "cpuidle_governor": "menu",
+            "tracing": True,
+            "trace_events": list(TRACE_EVENTS),
+            "trace_markers": "rt-app: main, task, stats",
+            "trace_kib_per_cpu": trace_kib(window, request.full, platform),
+            "temperature_c": platform.temperature_c,
+        },
+        "tasks": list(workload.tasks),
+        "window": {"warmup_ms": window.warmup_ms, "window_ms": window.length_ms(request.full)},
+        "expect": [
+            {"variant": one.variant, "statement": one.statement, "source": one.source}
+            for one in scenario.expect
+            if one.variant == names.variant.name
+        ],
+        "borrowed": list(platform.borrowed),
+        "assumed": list(names.activity.assumed),
+    }
+
+
+def _config_value(config: Path, name: str) -> int:
+    """An integer option of the built kernel's configuration."""
+    match = re.search(rf"^CONFIG_{name}=(\d+)$", config.read_text(), re.MULTILINE)
+    if match is None:
+        raise ValueError(f"{config}: CONFIG_{name} is not set")
+    return int(match[1])
+
+
+def _delay_dequeue(variant: Variant) -> bool:
+    """Whether EEVDF's delayed dequeue is on: mainline's default, unless a switch turns it off."""
+    return all("NO_DELAY_DEQUEUE" not in value for _, value in variant.switches)
+
+
+def cell_bytes(record: dict[str, Any]) -> bytes:
+    """``cell.json`` as it is written: readable, and the same bytes for the same record."""
+    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,157 @@
+"""``eascope``: the command line (DESIGN.md, section 4).
+
+Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one
+line on stderr (a failed command adds the end of its log), never a traceback, unless eascope itself
+is at fault and ``EASCOPE_DEBUG`` would be of use to whoever mends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from configs.host.errors import EascopeError, nearest
+from experiments import commands
+
+PROGRAM = "eascope"
+
+#: Commands in the order of their help: one line of meaning, an example.
+COMMANDS = {
+    "doctor": ("what is present, missing, and how to get it", "eascope doctor"),
+    "list": ("names of one kind with one line each", "eascope list scenarios"),
+    "run": (
+        "run one cell, unless it is there already",
+        "eascope run --platform juno-r2 --variant mainline --scenario smoke",
+    ),
+    "compare": (
+        "run what is missing; table of differences, figures, report",
+        "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback",
+    ),
+    "show": ("one run: what it was and what came out", "eascope show 3f9a"),
+    "status": ("every run and its state", "eascope status"),
+    "verify": ("compare runs and cache with their recorded digests", "eascope verify"),
+}
+WORK = {
+    "doctor": commands.doctor,
+    "list": commands.list_names,
+    "run": commands.run,
+    "compare": commands.compare,
+    "show": commands.show,
+    "status": commands.status,
+    "verify": commands.verify,
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors as one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit 2 with one line that says where help is."""
+        print(f"{PROGRAM}: error: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _natural(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 0")
+    return number
+
+
+def _count(text: str) -> int:
+    number = _natural(text)
+    if not 1 <= number <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 1000")
+    return number
+
+
+def _cell_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--platform", required=True, metavar="P", help="board (list platforms)")
+    parser.add_argument("--scenario", required=True, metavar="S", help="tasks (list scenarios)")
+    parser.add_argument(
+        "--engine", default="qemu", metavar="E", help="qemu (default, fast) or gem5 (reference)"
+    )
+    parser.add_argument("--full", action="store_true", help="the scenario's full duration")
+    parser.add_argument(
+        "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
+    )
+
+
+def make_parser() -> Parser:
+    """The parser of the whole command line."""
+    parser = Parser(
+        prog=PROGRAM,
+        description="Joules and milliseconds of Linux scheduler changes on simulated big.LITTLE.",
+        epilog=f"example: {COMMANDS['compare'][1]}",
+    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    made = {}
+    for name, (meaning, example) in COMMANDS.items():
+        made[name] = subparsers.add_parser(
+            name, help=meaning, description=f"{meaning}.", epilog=f"example: {example}"
+        )
+        made[name].add_argument("--json", action="store_true", help="print JSON on stdout")
+    made["list"].add_argument("kind", metavar="KIND", help=" | ".join(commands.KINDS))
+    made["run"].add_argument("--variant", required=True, metavar="V", help="list variants")
+    made["run"].add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="start offsets (default 0)"
+    )
+    _cell_options(made["run"])
+    made["compare"].add_argument("variants", nargs="+", metavar="V", help="the first is the base")
+    made["compare"].add_argument(
+        "--seeds", type=_count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
+    )
+    _cell_options(made["compare"])
+    made["show"].add_argument("run", metavar="RUN", help="its directory, or how its name begins")
+    made["verify"].add_argument(
+        "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the return value is the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    signal.signal(signal.SIGTERM, _interrupt)
+    parser = make_parser()
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        name = arguments[0]
+        parser.error(
+            f"unknown command {name!r}{nearest(name, COMMANDS)}: allowed: {', '.join(COMMANDS)}"
+        )
+    try:
+        options = parser.parse_args(arguments)
+        if options.command is None:
+            parser.print_help()
+            return 2
+        code = WORK[options.command](options)
+        sys.stdout.flush()
+        return code
+    except EascopeError as error:
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"\n{PROGRAM}: interrupted; the same command continues", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing more can be said to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if os.environ.get("EASCOPE_DEBUG"):
+            raise
+        print(f"{PROGRAM}: error: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    """SIGTERM ends a command as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

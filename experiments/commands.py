@@ -1,0 +1,329 @@
+"""What each command of ``eascope`` does. Each returns its exit code; errors are raised."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from configs.host.cache import MANIFEST, cache_root, check_artefact, runs_root
+from configs.host.errors import EascopeError, RequestError, unknown
+from configs.platform import list_platforms
+
+if TYPE_CHECKING:  # at run time each command imports what it needs, so that --help is quick
+    from analysis.derive import Derived
+    from experiments.cell import Cell, Names
+    from experiments.runs import Run
+
+Objects = list[dict[str, Any]]
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False))
+
+
+def _print_columns(rows: Iterable[Iterable[Any]]) -> None:
+    """Aligned columns, the last one as long as it is."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    if not cells:
+        return
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(line.rstrip())
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """What is present, what is missing and how to get it."""
+    from experiments.doctor import diagnose
+
+    checks = diagnose()
+    if options.json:
+        _print_json(checks)
+    else:
+        _print_columns(
+            ("ok" if check["ok"] else "MISSING", check["check"], check["detail"])
+            for check in checks
+        )
+        for check in checks:
+            if not check["ok"]:
+                print(f"{check['check']}: {check['remedy']}")
+    return 0 if all(check["ok"] for check in checks) else 1
+
+
+def _platforms() -> Objects:
+    return [{"name": name, "summary": summary} for name, summary in list_platforms()]
+
+
+def _variants() -> Objects:
+    from kernels.variants import load_variants
+
+    return [
+        {
+            "name": variant.name,
+            "summary": variant.summary,
+            "kernel": variant.kernel,
+            "declares": dict(variant.declares),
+            "source": variant.source,
+        }
+        for variant in load_variants().values()
+    ]
+
+
+def _scenarios() -> Objects:
+    from experiments.scenario import summaries
+
+    return list(summaries())
+
+
+def _engines() -> Objects:
+    from engines.base import ENGINES
+
+    return [{"name": name, "summary": summary} for name, summary in ENGINES.items()]
+
+
+def _campaigns() -> Objects:
+    return []
+
+
+KINDS: dict[str, Callable[[], Objects]] = {
+    "platforms": _platforms,
+    "variants": _variants,
+    "scenarios": _scenarios,
+    "engines": _engines,
+    "campaigns": _campaigns,
+}
+
+
+def list_names(options: argparse.Namespace) -> int:
+    """Names of one kind with one line each."""
+    if options.kind not in KINDS:
+        raise unknown("kind", options.kind, KINDS)
+    objects = KINDS[options.kind]()
+    if options.json:
+        _print_json(objects)
+    else:
+        _print_columns((one["name"], one["summary"]) for one in objects)
+    return 0
+
+
+def run(options: argparse.Namespace) -> int:
+    """One cell, unless it is there already."""
+    from analysis.compare import comparison
+    from analysis.derive import derive
+    from experiments.cell import Request, find, prepare
+    from experiments.pool import run_all
+
+    names = find(
+        Request(
+            options.platform,
+            options.variant,
+            options.scenario,
+            options.engine,
+            options.seed,
+            options.full,
+            not options.no_elide,
+        )
+    )
+    cell = prepare(names)
+    [(done, derived)] = run_all(
+        [cell], lambda cell, one: (one, derive(one.path, names.platform, names.activity))
+    )
+    if options.json:
+        host = done.host
+        _print_json(
+            {
+                **derived.result,
+                "run": str(done.path),
+                "host_s": host["host_s"],
+                "mips": host["mips"],
+            }
+        )
+    else:
+        print(comparison(names.platform, {names.variant.name: [derived]}).text())
+        print(f"run: {_shown(done.path)}")
+    return 0
+
+
+def compare(options: argparse.Namespace) -> int:
+    """What is missing of variants x seeds; table, figures, report."""
+    from analysis.compare import comparison
+    from analysis.derive import derive
+    from analysis.figures import write as write_figures
+    from analysis.report import write as write_report
+    from experiments.cell import Request, find, prepare
+    from experiments.pool import run_all
+
+    names_of = list(dict.fromkeys(options.variants))
+    if len(names_of) < 2:
+        raise RequestError(f"compare needs two variants or more, got {', '.join(names_of)}")
+    found = [
+        find(
+            Request(
+                options.platform,
+                variant,
+                options.scenario,
+                options.engine,
+                seed,
+                options.full,
+                not options.no_elide,
+            )
+        )
+        for variant in names_of
+        for seed in range(options.seeds)
+    ]
+    first = found[0]
+    cells = [prepare(names) for names in found]
+
+    def after(cell: Cell, one: Run) -> Derived:
+        derived = derive(one.path, first.platform, first.activity)
+        # What is expected may have been written down after the run: the scenario's word counts.
+        return replace(derived, cell={**derived.cell, "expect": cell.record["expect"]})
+
+    derived = run_all(cells, after)
+    by_variant = {
+        variant: derived[number * options.seeds : (number + 1) * options.seeds]
+        for number, variant in enumerate(names_of)
+    }
+    result = comparison(first.platform, by_variant)
+    folder = _comparison_folder(first, options.seeds, names_of)
+    figures = write_figures(result, folder)
+    report = write_report(result, figures, folder / "report.html")
+    if options.json:
+        _print_json(
+            {
+                "platform": first.platform.name,
+                "scenario": first.scenario.name,
+                "engine": result.engine,
+                "variants": {name: result.summary(name) for name in result.names},
+                "differences": result.differences_json(),
+                "report": str(report),
+                "figures": {name: [str(path) for path in paths] for name, paths in figures.items()},
+            }
+        )
+    else:
+        print(result.text())
+        for name, paths in figures.items():
+            print(f"figure {name}: {' '.join(_shown(path) for path in paths)}")
+        print(f"report: {_shown(report)}")
+    return 0
+
+
+def _comparison_folder(first: Names, seeds: int, variants: list[str]) -> Path:
+    """Where a comparison's figures and report go; made anew, for it is derived from runs."""
+    request = first.request
+    parts = [first.scenario.name, first.platform.name, request.engine, *variants]
+    parts += [f"{seeds}-seeds"] if seeds > 1 else []
+    parts += ["full"] if request.full else []
+    parts += ["no-elide"] if not request.elide else []
+    folder = runs_root() / "comparisons" / "_".join(part.replace("/", "-") for part in parts)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _shown(path: Path) -> str:
+    """``path`` as a person here would type it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _run_object(one: Run) -> dict[str, Any]:
+    """A run in words, as status, show and verify print it."""
+    shown: dict[str, Any] = {"run": str(one.path), "state": one.state}
+    try:
+        cell = one.cell
+        shown |= {
+            key: cell[key]
+            for key in ("platform", "variant", "scenario", "engine", "seed", "duration", "elide")
+        }
+        if one.state == "done":
+            shown |= {key: one.host[key] for key in ("host_s", "mips", "sim_s")}
+        elif one.state == "failed":
+            shown["cause"] = json.loads((one.path / "failed.json").read_bytes())["cause"]
+    except (EascopeError, OSError, KeyError, ValueError) as error:
+        shown["state"] = "broken"
+        shown["cause"] = str(error)
+    return shown
+
+
+def status(options: argparse.Namespace) -> int:
+    """Every run there is and its state."""
+    from experiments.runs import all_runs
+
+    objects = [_run_object(one) for one in all_runs()]
+    if options.json:
+        _print_json(objects)
+        return 0
+    for one in objects:
+        one["key"] = Path(one["run"]).name[:12]
+        one["time"] = f"{one['host_s']:.1f} s" if "host_s" in one else one.get("cause", "")
+    columns = ("key", "state", "platform", "variant", "scenario", "engine", "seed", "time")
+    _print_columns([one.get(column, "-") for column in columns] for one in objects)
+    print(f"{len(objects)} runs in {_shown(runs_root())}")
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """One run: what it was, how it ended, and its result."""
+    from analysis.compare import comparison
+    from analysis.derive import derive
+    from configs.activity import load_activity
+    from configs.platform import load_platform
+    from experiments.runs import find_run
+
+    one = find_run(options.run)
+    shown = _run_object(one)
+    text = ""
+    if one.state == "done":
+        platform = load_platform(one.cell["platform"])
+        derived = derive(one.path, platform, load_activity(platform))
+        shown["result"] = derived.result
+        text = comparison(platform, {one.cell["variant"]: [derived]}).text()
+    elif one.state == "failed":
+        failed = json.loads((one.path / "failed.json").read_bytes())
+        shown["failed"] = failed
+        text = "\n".join(failed.get("console_tail", []) + failed.get("log_tail", []))
+    if options.json:
+        _print_json([shown])
+    else:
+        _print_columns(
+            (key, value) for key, value in shown.items() if key not in ("result", "failed")
+        )
+        print(text)
+    return 0
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Compare runs and cache entries with the digests that they were written with."""
+    from experiments.runs import all_runs, check, find_run
+
+    runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
+    objects = [_run_object(one) | {"problems": check(one)} for one in runs]
+    if not options.runs:
+        objects += [_verify_cache(path.parent) for path in _manifests()]
+    bad = [one for one in objects if one["problems"]]
+    if options.json:
+        _print_json(objects)
+    else:
+        for one in bad:
+            print("\n".join(one["problems"]))
+        print(f"{len(objects) - len(bad)} of {len(objects)} as they were written")
+    return 1 if bad else 0
+
+
+def _manifests() -> list[Path]:
+    return sorted(cache_root().glob(f"*/*/{MANIFEST}"))
+
+
+def _verify_cache(folder: Path) -> dict[str, Any]:
+    shown: dict[str, Any] = {"cache": str(folder), "state": "done", "problems": []}
+    try:
+        check_artefact(folder)
+    except EascopeError as error:
+        shown |= {"state": "broken", "problems": [str(error)]}
+    return shown

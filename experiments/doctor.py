@@ -1,0 +1,132 @@
+"""What this machine has of what eascope needs, and how to get the rest."""
+
+from __future__ import annotations
+
+import os
+import platform as host
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from configs.host.cache import MANIFEST, cache_root, runs_root
+from configs.host.errors import EascopeError
+from configs.host.proc import run
+from configs.platform import list_platforms, load_platform
+from engines.base import ENGINES, get_engine
+
+PACKAGES = Path(__file__).parent.parent / "configs" / "host" / "system-packages.txt"
+#: Disk that kernels, image, engine and some hundred runs take.
+DISK_GB = 6
+#: Memory of one run on the fast engine and of the kernel's link, in GB.
+MEMORY_GB = 3
+
+Check = dict[str, Any]
+
+
+def _check(name: str, ok: bool, detail: str, remedy: str) -> Check:
+    return {"check": name, "ok": ok, "detail": detail, "remedy": "" if ok else remedy}
+
+
+def system_packages() -> list[str]:
+    """Debian packages that eascope needs, from the list that ``make setup`` reads."""
+    lines = (line.partition("#")[0].strip() for line in PACKAGES.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def _packages() -> Iterator[Check]:
+    wanted = system_packages()
+    listing = run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n"]).decode()
+    there = {line.split()[0] for line in listing.splitlines() if line.rstrip().endswith("ii")}
+    missing = [name for name in wanted if name not in there]
+    yield _check(
+        "system packages",
+        not missing,
+        f"{len(wanted) - len(missing)} of {len(wanted)}"
+        + (f", missing: {' '.join(missing)}" if missing else ""),
+        f"apt-get install --no-install-recommends {' '.join(missing)} (or make setup)",
+    )
+
+
+def _python() -> Iterator[Check]:
+    yield _check(
+        "python",
+        sys.version_info >= (3, 11),
+        host.python_version(),
+        "use Debian 12 or 13, or Python 3.11 or later",
+    )
+
+
+def _room() -> Iterator[Check]:
+    for name, folder in (("cache", cache_root()), ("runs", runs_root())):
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        free = shutil.disk_usage(there).free / 1e9
+        writable = os.access(there, os.W_OK)
+        yield _check(
+            f"disk for {name}",
+            writable and free >= DISK_GB,
+            f"{folder}: {free:.0f} GB free{'' if writable else ', not writable'}",
+            f"free {DISK_GB} GB there, or set EASCOPE_{name.upper()} to another folder",
+        )
+
+
+def _machine() -> Iterator[Check]:
+    cores = len(os.sched_getaffinity(0))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+    yield _check(
+        "memory",
+        memory >= MEMORY_GB,
+        f"{memory:.0f} GB, {cores} cores, {host.machine()}",
+        f"use a machine with {MEMORY_GB} GB",
+    )
+
+
+def _platforms() -> Iterator[Check]:
+    names = [name for name, _ in list_platforms()]
+    for name in names:
+        load_platform(name)
+    yield _check("platforms", bool(names), ", ".join(names), "restore configs/platforms")
+
+
+def _artefacts() -> Iterator[Check]:
+    """What the first run would have to make; that it is not there yet is no fault."""
+    for kind, label, target in (
+        ("kernel", "kernels", "make kernels: minutes"),
+        ("initramfs", "guest image", "make rootfs: under a minute"),
+    ):
+        count = len(list((cache_root() / kind).glob(f"*/{MANIFEST}")))
+        detail = f"{count} built" if count else f"not built yet, the first run does it ({target})"
+        yield _check(label, True, detail, "")
+
+
+def _engines() -> Iterator[Check]:
+    for name in ENGINES:
+        try:
+            detail = get_engine(name).status()
+            yield _check(f"engine {name}", True, detail, "")
+        except EascopeError as error:
+            yield _check(f"engine {name}", False, str(error).splitlines()[0], "see the detail")
+
+
+CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
+    _python,
+    _packages,
+    _machine,
+    _room,
+    _platforms,
+    _artefacts,
+    _engines,
+)
+
+
+def diagnose() -> list[Check]:
+    """Every check; one that cannot be made is one that fails, with the reason."""
+    found: list[Check] = []
+    for check in CHECKS:
+        try:
+            found += check()
+        except EascopeError as error:
+            name = check.__name__.strip("_")
+            found.append(_check(name, False, str(error).splitlines()[0], "see the detail"))
+    return found

@@ -1,0 +1,146 @@
+"""Running the missing cells of a request, a few at a time, with progress and an estimate.
+
+Each cell is one engine process that keeps one host core busy, so threads are enough here. An
+interrupt reaches the workers through the progress callback: it raises, the engine ends its
+process, and the cell leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from configs.host.proc import duration, say
+from experiments.cell import Cell
+from experiments.runs import Run, all_runs, execute, existing
+
+Result = TypeVar("Result")
+
+#: Host seconds of a boot, and per simulated second, where no run tells yet.
+BOOT_S = 3.0
+HOST_S_PER_S = 1.0
+#: Seconds between two progress lines where stderr is not a terminal.
+QUIET_S = 10.0
+
+
+class Cancelled(BaseException):
+    """Raised inside a worker to end it; not an ``Exception``, so it is never taken as a failure."""
+
+
+def workers() -> int:
+    """Cells at a time: one per host core, at most four (each takes 0.3 GB)."""
+    return max(1, min(4, len(os.sched_getaffinity(0))))
+
+
+def estimate_s(cells: Sequence[Cell]) -> float:
+    """Host seconds for ``cells``, from earlier runs where there are any."""
+    rates = [
+        run.host["host_s"] / run.host["sim_s"]
+        for run in all_runs()[-20:]
+        if run.state == "done" and (run.path / "host.json").is_file() and run.host["sim_s"] > 0
+    ]
+    total = sum(
+        statistics.median(rates) * (cell.simulated_s + 1.0)
+        if rates
+        else BOOT_S + HOST_S_PER_S * cell.simulated_s
+        for cell in cells
+    )
+    longest = max((cell.simulated_s for cell in cells), default=0) * (
+        statistics.median(rates) if rates else HOST_S_PER_S
+    )
+    return max(longest, total / workers())
+
+
+class Progress:
+    """Lines on stderr: one that is rewritten on a terminal, else one per cell and per 10 s."""
+
+    def __init__(self, total: int, estimate: float) -> None:
+        self.total = total
+        self.estimate = estimate
+        self.done = 0
+        self.shares: dict[str, float] = {}
+        self.started = time.monotonic()
+        self.shown = self.started
+        self.lock = threading.Lock()
+        self.terminal = sys.stderr.isatty()
+
+    def update(self, key: str, share: float) -> None:
+        """Cell ``key`` is ``share`` (0..1) through its simulated time."""
+        with self.lock:
+            self.shares[key] = min(share, 1.0)
+            now = time.monotonic()
+            if now - self.shown < (0.2 if self.terminal else QUIET_S):
+                return
+            self.shown = now
+            through = sum(self.shares.values()) / self.total
+            spent = now - self.started
+            left = spent / through - spent if through > 0.05 else self.estimate - spent
+            text = f"  {through:.0%} of {self.total} runs, about {duration(max(left, 0))} left"
+            if self.terminal:
+                print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+            else:
+                say(text)
+
+    def finished(self, key: str, text: str) -> None:
+        """Cell ``key`` has ended."""
+        with self.lock:
+            self.done += 1
+            self.shares[key] = 1.0
+            clear = "\r\x1b[K" if self.terminal else ""
+            say(f"{clear}  [{self.done}/{self.total}] {text}")
+
+
+def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list[Result]:
+    """Run what is missing of ``cells`` and call ``after`` (derivation) for each, in order of cells.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    :raises KeyboardInterrupt: after every engine has ended.
+    """
+    missing = [cell for cell in cells if existing(cell.simkey) is None]
+    expected = estimate_s(missing)
+    if missing:
+        say(f"  {len(missing)} of {len(cells)} runs to do, about {duration(expected)}")
+    progress = Progress(max(1, len(missing)), expected)
+    stop = threading.Event()
+
+    def one(cell: Cell) -> Result:
+        def advance(simulated_s: float) -> None:
+            if stop.is_set():
+                raise Cancelled
+            progress.update(cell.simkey, simulated_s / (cell.simulated_s + 1.0))
+
+        if stop.is_set():
+            raise Cancelled
+        run = execute(cell, advance)
+        if run.fresh:
+            progress.finished(
+                cell.simkey,
+                f"{cell.names.request.words}: {duration(run.host['host_s'])}, "
+                f"{run.host['mips']:.0f} MIPS",
+            )
+        return after(cell, run)
+
+    with ThreadPoolExecutor(workers()) as executor:
+        futures = [executor.submit(one, cell) for cell in cells]
+        try:
+            # In short steps, because Python sees an interrupt only between waits.
+            while not wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).done >= set(futures):
+                if any(future.done() and future.exception() for future in futures):
+                    break
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            for future in futures:
+                future.cancel()
+    # Runs that were under way when another failed have ended by now, and stay.
+    for future in futures:
+        if not future.cancelled() and (error := future.exception()) is not None:
+            raise error
+    return [future.result() for future in futures]

@@ -1,0 +1,229 @@
+"""Run directories: ``runs/<simkey>/``, immutable once complete; the folder is the whole state.
+
+A run is written under a temporary name and renamed when it is complete, so a directory with
+``done`` is whole and one without is a failed run. A lock per simkey, freed by the kernel when its
+holder dies, keeps two processes off the same cell.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import platform as host
+import re
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from configs.host.cache import runs_root, sha256_file, write_atomic
+from configs.host.errors import EascopeError, RequestError
+from configs.host.proc import say
+from engines.base import EngineFailed
+from experiments.cell import Cell, cell_bytes
+
+#: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
+RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt")
+SIMKEY = re.compile(r"[0-9a-f]{64}")
+#: What depends on the host's time: outside every digest.
+HOST = "host.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run directory. ``fresh``: it was executed just now."""
+
+    path: Path
+    fresh: bool = False
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        """``cell.json``."""
+        return _json(self.path / "cell.json")
+
+    @property
+    def host(self) -> dict[str, Any]:
+        """``host.json``: host seconds and the like."""
+        return _json(self.path / HOST)
+
+    @property
+    def state(self) -> str:
+        """``done``, ``failed`` or ``broken`` (neither mark is there)."""
+        if (self.path / "done").is_file():
+            return "done"
+        return "failed" if (self.path / "failed.json").is_file() else "broken"
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise EascopeError(
+            f"{path}: not readable ({error}): remove {path.parent} and run again"
+        ) from error
+
+
+def all_runs() -> list[Run]:
+    """Every run directory, oldest first."""
+    root = runs_root()
+    if not root.is_dir():
+        return []
+    folders = [path for path in root.iterdir() if SIMKEY.fullmatch(path.name)]
+    return [
+        Run(path) for path in sorted(folders, key=lambda path: (path.stat().st_mtime, path.name))
+    ]
+
+
+def find_run(name: str) -> Run:
+    """A run by its directory or by the beginning of its simkey.
+
+    :raises RequestError: when none or several fit.
+    """
+    path = Path(name)
+    if (path / "cell.json").is_file():
+        return Run(path)
+    fitting = [run for run in all_runs() if run.path.name.startswith(name)]
+    if len(fitting) != 1:
+        what = "fits no run" if not fitting else f"fits {len(fitting)} runs"
+        raise RequestError(
+            f"run {name!r} {what} in {runs_root()}: allowed: a run's directory, or the beginning "
+            "of one name as eascope status lists them"
+        )
+    return fitting[0]
+
+
+def existing(simkey: str) -> Run | None:
+    """The complete run of a simkey, if there is one."""
+    run = Run(runs_root() / simkey)
+    return run if run.state == "done" else None
+
+
+@contextmanager
+def _cell_lock(simkey: str) -> Iterator[None]:
+    """Hold the cell; say so when another process has it and we wait."""
+    folder = runs_root() / ".locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / simkey).open("a") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                raise
+            say(f"  {simkey[:12]}: another process runs this cell, waiting for it")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(stream, fcntl.LOCK_UN)
+
+
+def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> Run:
+    """The run of ``cell``: the one that is there, or a new one.
+
+    A failed run stays as ``runs/<simkey>/failed.json`` with its cause and log tails, and is tried
+    again when asked for again. What interrupts (Ctrl-C, or ``on_progress`` raising) leaves nothing.
+
+    :param on_progress: called with simulated seconds; may raise to end the run.
+    :raises EascopeError: when the run failed.
+    """
+    root = runs_root()
+    root.mkdir(parents=True, exist_ok=True)
+    final = root / cell.simkey
+    with _cell_lock(cell.simkey):
+        if (run := existing(cell.simkey)) is not None:
+            return run
+        for stale in root.glob(f".{cell.simkey}.tmp-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(dir=root, prefix=f".{cell.simkey}.tmp-"))
+        work.chmod(0o755)
+        try:
+            (work / "cell.json").write_bytes(cell_bytes(cell.record))
+            try:
+                _simulate(cell, work, on_progress)
+            except Exception as error:
+                _write_failure(work, error)
+                _publish(work, final)
+                raise
+            _publish(work, final)
+        except BaseException:
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+    return Run(final, fresh=True)
+
+
+def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | None) -> None:
+    """Run the engine into ``work`` and mark it done when every file is there."""
+    result = cell.names.engine.run(cell.machine, work, on_progress)
+    for name in RAW:
+        if not (work / name).is_file():
+            raise EascopeError(f"the engine ended well but left no {name}")
+    record = {
+        "host_s": round(result.host_s, 3),
+        "mips": round(result.mips, 1),
+        "sim_s": round(result.sim_s, 6),
+        "machine": host.machine(),
+        "cpus": os.cpu_count(),
+        "python": host.python_version(),
+    }
+    (work / HOST).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    files = {
+        path.name: {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
+        for path in sorted(work.iterdir())
+        if path.is_file() and path.name != HOST
+    }
+    write_atomic(work / "done", json.dumps({"files": files}, indent=1, sort_keys=True).encode())
+
+
+def _write_failure(work: Path, error: Exception) -> None:
+    """``failed.json``: the cause in one line, and the ends of the logs."""
+    record: dict[str, Any] = {"cause": str(error).splitlines()[0] if str(error) else repr(error)}
+    if isinstance(error, EngineFailed):
+        record["console_tail"] = error.console_tail
+        record["log_tail"] = error.log_tail
+    elif not isinstance(error, EascopeError):
+        record["traceback"] = traceback.format_exc().splitlines()
+    (work / "failed.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+
+def _publish(work: Path, final: Path) -> None:
+    """Give the directory its name; an earlier failed run of the same cell makes way."""
+    for path in work.iterdir():
+        if path.is_file():
+            path.chmod(0o444)
+    if final.exists():
+        old = final.with_name(f".{final.name}.tmp-old")
+        shutil.rmtree(old, ignore_errors=True)
+        os.rename(final, old)
+        os.rename(work, final)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        os.rename(work, final)
+
+
+def check(run: Run) -> list[str]:
+    """What is wrong with a run's bytes: one line each, empty when they are as they were written."""
+    if run.state != "done":
+        return [f"{run.path}: {run.state}"]
+    try:
+        files = _json(run.path / "done")["files"]
+        wanted = {name: entry["sha256"] for name, entry in files.items()}
+    except (EascopeError, KeyError, TypeError, AttributeError) as error:
+        return [f"{run.path}/done: not readable ({error})"]
+    wrong = []
+    for name, digest in sorted(wanted.items()):
+        path = run.path / name
+        if not path.is_file():
+            wrong.append(f"{path}: is missing")
+        elif sha256_file(path) != digest:
+            wrong.append(f"{path}: does not match its recorded SHA-256")
+    known = {*wanted, "done", HOST, "derived"}
+    wrong += [f"{path}: was added" for path in sorted(run.path.iterdir()) if path.name not in known]
+    if run.path.name != run.cell.get("simkey"):
+        wrong.append(f"{run.path}: simkey in cell.json is {run.cell.get('simkey')}")
+    return wrong

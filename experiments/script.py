@@ -1,0 +1,85 @@
+"""The guest agent's script of one cell: switches, proofs of the kernel's state, tracing, window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from configs.platform import Platform
+from experiments.scenario import Scenario, Window
+from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
+
+#: What every run records; compared variants record the same, so that tracing costs them the same.
+TRACE_EVENTS = (
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "sched:sched_wakeup_new",
+    "sched:sched_migrate_task",
+    "power:cpu_frequency",
+    "power:cpu_idle",
+    "lisa:lisa__sched_overutilized",
+)
+#: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
+TRACE_KIB_PER_S = 512
+TRACE_KIB_LEAST = 2048
+#: Share of the guest's memory that the buffers may take together.
+TRACE_MEMORY_SHARE = 0.5
+
+TRACING_ON = "/sys/kernel/tracing/tracing_on"
+WORKLOAD = "/tmp/rt-app.json"
+#: Files of the guest that a run keeps beside its trace.
+REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_aware")
+
+#: The copy of rt-app whose busy loop an engine elides.
+RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT}
+
+
+def trace_kib(window: Window, full: bool, platform: Platform) -> int:
+    """Ring buffer per CPU in KiB for a window's length, bounded by the guest's memory."""
+    length_ms = window.length_ms(full)
+    seconds = (window.warmup_ms + (30_000 if length_ms is None else length_ms)) / 1000
+    most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
+    return min(most, max(TRACE_KIB_LEAST, round(seconds * TRACE_KIB_PER_S)))
+
+
+def script(
+    scenario: Scenario,
+    platform: Platform,
+    workload: bytes,
+    *,
+    switches: Iterable[tuple[str, str]],
+    expectations: Sequence[Sequence[str]],
+    engine: str,
+    full: bool,
+    elide: bool,
+) -> bytes:
+    """The script's bytes, which are part of the simkey.
+
+    :param workload: rt-app's JSON.
+    :param switches: (path, value) of the variant, applied first.
+    :param expectations: lines that prove the declared state, before the window and after it.
+    """
+    program = RTAPP_ELIDED[engine] if elide else RT_APP
+    proofs = [" ".join(words) for words in expectations]
+    length_ms = scenario.window.length_ms(full)
+    head = ["eascope-script 1"]
+    head += [f"write {path} {value}" for path, value in switches]
+    head += [f"file {WORKLOAD} {len(workload)}"]
+    body = [
+        f"trace-setup {trace_kib(scenario.window, full, platform)} {' '.join(TRACE_EVENTS)}",
+        *proofs,
+        "barrier",
+        # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
+        f"write {TRACING_ON} 1",
+        f"spawn rt-app {program} {WORKLOAD}",
+        f"sleep-ms {scenario.window.warmup_ms}",
+        "start",
+        "wait rt-app" if length_ms is None else f"sleep-ms {length_ms}",
+        "stop",
+        *([] if length_ms is None else ["kill rt-app"]),
+        *proofs,
+        *(f"report {path}" for path in REPORTED),
+        "trace-collect",
+        "collect /tmp/rt-app.log rt-app.log",
+        "exit",
+    ]
+    return "\n".join(head).encode() + b"\n" + workload + b"\n" + "\n".join(body).encode() + b"\n"

@@ -1,0 +1,178 @@
+"""The simkey: the same for the same bytes, another for every byte that could change the outcome."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from configs.host.errors import RequestError
+from experiments import cell as cells
+from experiments.cell import Cell, Request, cell_bytes, find, prepare
+from experiments.script import script
+
+REQUEST = Request("juno-r2", "mainline", "smoke")
+
+
+class Artefacts:
+    """Stands for the built artefacts; a test changes one and looks at the simkey."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.identity: dict[str, Any] = {"qemu": "10.0", "plugin": "p1"}
+        self.settings: dict[str, Any] = {"quantum_ns": 20_000}
+        self.write("image", "Image")
+        self.write("initramfs", "cpio")
+        self.write("config", "CONFIG_HZ=250\nCONFIG_SMP=y\n")
+
+    def write(self, name: str, content: str) -> None:
+        (self.folder / name).write_text(content)
+
+    def kernel(self, name: str) -> Any:
+        return SimpleNamespace(
+            image=self.folder / "image",
+            config=self.folder / "config",
+            version="6.12.1",
+            provenance={"source_sha256": "s"},
+        )
+
+    def initramfs(self) -> Any:
+        return SimpleNamespace(path=self.folder / "initramfs", provenance={"agent": "a"})
+
+    def engine(self, name: str) -> Any:
+        return SimpleNamespace(
+            name=name,
+            identity=lambda: self.identity,
+            settings=lambda platform, activity: self.settings,
+        )
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
+    made = Artefacts(tmp_path)
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cells, "_kernel", made.kernel)
+    monkeypatch.setattr(cells, "_initramfs", made.initramfs)
+    monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
+    monkeypatch.setattr(cells, "get_engine", made.engine)
+    return made
+
+
+def prepared(**changes: Any) -> Cell:
+    return prepare(find(replace(REQUEST, **changes)))
+
+
+def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
+    one, two = prepared(), prepared()
+    assert one.simkey == two.simkey
+    assert len(one.simkey) == 64
+    assert cell_bytes(one.record) == cell_bytes(two.record)
+    assert json.loads(cell_bytes(one.record))["simkey"] == one.simkey
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 1},
+        {"variant": "cas"},
+        {"scenario": "eas/video-playback"},
+        {"full": True},
+        {"elide": False},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_every_part_of_a_request_counts(artefacts: Artefacts, changes: dict[str, Any]) -> None:
+    assert prepared(**changes).simkey != prepared().simkey
+
+
+CHANGES: dict[str, Callable[[Artefacts, pytest.MonkeyPatch], None]] = {
+    "image": lambda made, _: made.write("image", "Image 2"),
+    "initramfs": lambda made, _: made.write("initramfs", "cpio 2"),
+    "engine": lambda made, _: made.identity.update(qemu="10.1"),
+    "plugin": lambda made, _: made.identity.update(plugin="p2"),
+    "settings": lambda made, _: made.settings.update(quantum_ns=1_000),
+    "device tree": lambda _, patch: patch.setattr(cells, "device_tree", lambda *_: b"other"),
+    "boot arguments": lambda _, patch: patch.setattr(cells, "boot_args", lambda _: "quiet2"),
+    "proofs": lambda _, patch: patch.setattr(
+        cells, "state_expectations", lambda *_: [("exists", "/proc/version")]
+    ),
+}
+
+
+@pytest.mark.parametrize("part", CHANGES)
+def test_every_artefact_counts(
+    artefacts: Artefacts, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = prepared().simkey
+    CHANGES[part](artefacts, monkeypatch)
+    assert prepared().simkey != before
+
+
+def test_words_do_not_count(artefacts: Artefacts, tmp_path: Path) -> None:
+    """What is said about a scenario, and what is expected of it, changes nothing that runs."""
+    text = Path(find(REQUEST).scenario.path).read_text()
+    first = tmp_path / "x.toml"
+    first.write_text(text)
+    before = prepared(scenario=str(first))
+    extra = '\n[[expect]]\nvariant = "cas"\nstatement = "migrations > 3"\nsource = "none"\n'
+    first.write_text("# a remark\n" + text + extra)
+    after = prepared(scenario=str(first))
+    assert after.simkey == before.simkey
+    assert prepared(scenario=str(first), variant="cas").record["expect"][0]["source"] == "none"
+
+
+def test_record_says_the_controls(artefacts: Artefacts) -> None:
+    record = prepared().record
+    controls = record["controls"]
+    assert controls["hz"] == 250
+    assert controls["rate_limit_us"] == 500
+    assert controls["transition_latency_us"] == 50
+    assert controls["delay_dequeue"] is True
+    assert controls["temperature_c"] == 57
+    assert record["kernel"]["version"] == "6.12.1"
+    assert record["declares"] == {"eas": True, "governor": "schedutil"}
+    assert record["borrowed"]
+    assert record["assumed"]
+    assert record["window"] == {"warmup_ms": 300, "window_ms": 500}
+
+
+def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefacts) -> None:
+    lines = prepared(variant="cas").machine.script.decode().splitlines()
+    start, stop = lines.index("start"), lines.index("stop")
+    proof = "expect /proc/sys/kernel/sched_energy_aware 0"
+    assert proof in lines[:start]
+    assert proof in lines[stop:]
+    assert lines.index("write /proc/sys/kernel/sched_energy_aware 0") < lines.index(proof)
+    assert lines[start + 1 : stop] == ["sleep-ms 500"], "the agent only sleeps in the window"
+    assert lines[-1] == "exit"
+    assert "spawn rt-app /bin/rt-app-elided-hint /tmp/rt-app.json" in lines
+    executed = prepared(elide=False).machine.script.decode()
+    assert "spawn rt-app /bin/rt-app /tmp/rt-app.json\n" in executed
+
+
+def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
+    names = find(REQUEST)
+    text = script(
+        names.scenario,
+        names.platform,
+        b"start\nstop\n",
+        switches=[],
+        expectations=[],
+        engine="qemu",
+        full=False,
+        elide=True,
+    )
+    assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
+
+
+def test_unknown_variant_in_expect(artefacts: Artefacts, tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    extra = '\n[[expect]]\nvariant = "cass"\nstatement = "migrations > 3"\nsource = "none"\n'
+    path.write_text(find(REQUEST).scenario.path.read_text() + extra)
+    with pytest.raises(RequestError, match=r"variant in x.toml 'cass' \(did you mean cas\?\)"):
+        find(replace(REQUEST, scenario=str(path)))

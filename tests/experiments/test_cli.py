@@ -1,0 +1,181 @@
+"""The command line as a person meets it: a subprocess, its exit code, and one line on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.cli import COMMANDS
+from experiments.runs import execute
+from tests.experiments.fake import KEY, badly, cell
+
+RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
+COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", "smoke"]
+
+
+def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "experiments.cli", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        check=False,
+        timeout=120,
+    )
+
+
+def changed(arguments: list[str], option: str, value: str) -> list[str]:
+    position = arguments.index(option) + 1
+    return [*arguments[:position], value, *arguments[position + 1 :]]
+
+
+#: arguments, words that stderr must have
+WRONG: dict[str, tuple[list[str], list[str]]] = {
+    "command": (["comapre"], ["unknown command 'comapre'", "did you mean compare?"]),
+    "platform": (
+        changed(RUN, "--platform", "juno-r3"),
+        ["unknown platform 'juno-r3'", "did you mean juno-r2?"],
+    ),
+    "variant": (
+        changed(RUN, "--variant", "mainlin"),
+        ["unknown variant 'mainlin'", "did you mean mainline?"],
+    ),
+    "second variant": (
+        ["compare", "mainline", "cass", *COMPARE[3:]],
+        ["unknown variant 'cass'", "did you mean cas?"],
+    ),
+    "scenario": (
+        changed(RUN, "--scenario", "eas/video"),
+        ["unknown scenario 'eas/video'", "did you mean eas/video-playback?"],
+    ),
+    "engine": (
+        [*RUN, "--engine", "quemu"],
+        ["unknown engine 'quemu'", "did you mean qemu?"],
+    ),
+    "gem5": ([*RUN, "--engine", "gem5"], ["gem5"]),
+    "kind": (["list", "platfroms"], ["'platfroms'", "did you mean platforms?"]),
+    "no scenario": (RUN[:-2], ["--scenario"]),
+    "seed": ([*RUN, "--seed", "-1"], ["--seed", "-1"]),
+    "seeds": ([*COMPARE, "--seeds", "0"], ["--seeds", "'0'", "1 to 1000"]),
+    "option": ([*RUN, "--ful1"], ["--ful1"]),
+    "one variant": (["compare", "cas", *COMPARE[3:]], ["two variants"]),
+    "run": (["show", "ffff"], ["'ffff'", "fits no run"]),
+    "verify": (["verify", "ffff"], ["'ffff'", "fits no run"]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_request(case: str) -> None:
+    """Exit 2, one line, no traceback, nothing on stdout and nothing written."""
+    arguments, words = WRONG[case]
+    done = eascope(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    for word in words:
+        assert word in done.stderr, done.stderr
+    assert not Path(os.environ["EASCOPE_RUNS"]).exists()
+
+
+def test_wrong_scenario_file(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text(
+        'summary = "x"\nsource = "y"\nloads = "z"\n[[task]]\nname = "a"\ncpus = "huge:0"\n'
+    )
+    done = eascope(*changed(RUN, "--scenario", str(bad)))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"eascope: error: {bad}: task[0].")
+    assert done.stderr.count("\n") == 1
+
+
+def test_wrong_platform_file(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text("schema = 2\n")
+    done = eascope(*changed(RUN, "--platform", str(bad)))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"eascope: error: {bad}: schema = 2: allowed: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command: str) -> None:
+    done = eascope(command, "--help")
+    assert done.returncode == 0
+    assert f"example: eascope {command}" in " ".join(done.stdout.split())
+    assert "--json" in done.stdout
+
+
+def test_examples_are_right() -> None:
+    """The example of each help parses; what it names exists."""
+    from experiments.cell import Request, find
+    from experiments.cli import make_parser
+
+    for _, example in COMMANDS.values():
+        options = make_parser().parse_args(example.split()[1:])
+        for variant in getattr(options, "variants", [getattr(options, "variant", None)]):
+            if variant is not None:
+                find(Request(options.platform, variant, options.scenario, options.engine))
+
+
+@pytest.mark.parametrize("kind", ["platforms", "variants", "scenarios", "engines", "campaigns"])
+def test_list(kind: str) -> None:
+    objects = json.loads(eascope("list", kind, "--json").stdout)
+    text = eascope("list", kind).stdout
+    for one in objects:
+        assert one["summary"]
+        assert f"{one['name']} " in text
+
+
+def test_status_show_verify() -> None:
+    execute(cell())
+    with pytest.raises(Exception, match="guest panic"):
+        execute(cell(badly, key="cd" * 32))
+    objects = json.loads(eascope("status", "--json").stdout)
+    assert [one["state"] for one in objects] == ["done", "failed"]
+    assert objects[0]["host_s"] == 1.5
+    assert objects[1]["cause"] == "guest panic: Oops"
+    assert "2 runs in" in eascope("status").stdout
+
+    shown = json.loads(eascope("show", "cd", "--json").stdout)
+    assert shown[0]["failed"]["console_tail"] == ["last words"]
+    assert "last words" in eascope("show", "cd").stdout
+
+    assert eascope("verify", KEY).returncode == 0
+    console = Path(objects[0]["run"]) / "console.log"
+    console.chmod(0o644)
+    console.write_text("other")
+    done = eascope("verify", KEY[:8])
+    assert done.returncode == 1
+    assert "console.log: does not match" in done.stdout
+
+
+def test_run_whose_trace_is_truncated() -> None:
+    """Show says in one line what is wrong with it, and writes no half of a result."""
+    run = execute(cell())
+    done = eascope("show", KEY)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    derived = run.path / "derived"
+    assert not derived.exists() or list(derived.iterdir()) == []
+
+
+def test_verify_finds_a_corrupt_cache_entry(tmp_path: Path) -> None:
+    from configs.host.cache import artefact
+
+    os.environ["EASCOPE_CACHE"] = str(tmp_path / "cache")
+    try:
+        folder = artefact("thing", {"a": 1}, lambda work: (work / "x").write_text("x") and None)
+    finally:
+        del os.environ["EASCOPE_CACHE"]
+    assert eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache")).returncode == 0
+    (folder / "x").write_text("y")
+    done = eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 1
+    assert f"cache entry {folder} is corrupt: x does not match" in done.stdout
