@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from configs.devicetree import FLAVOURS
+from configs.devicetree import FLAVOURS, opps_of
 from configs.host.errors import RequestError, missing_key
 from configs.platform import Cluster, Platform
 from configs.strict import NAME_RULE, Table, read_toml
@@ -72,7 +72,7 @@ class Variant:
 
 
 @cache
-def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant]]:
+def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant], dict[str, str]]:
     top = read_toml(path)
     kernels = {table.where.split(".")[1]: table for table in _named(top, "kernel")}
     known = {name: _kernel(name, table) for name, table in kernels.items()}
@@ -81,8 +81,25 @@ def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant]]:
         for table in _named(top, "variant")
         for name in [table.where.split(".")[1]]
     }
+    planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
     top.finish()
-    return known, variants
+    return known, variants, planned
+
+
+def _planned(table: Table, variants: Mapping[str, Variant]) -> dict[str, str]:
+    """Names and summaries of ``[planned]``; a variant that is there is not planned any more."""
+    for name in table.data:
+        if not _NAME.fullmatch(name) or name in variants:
+            raise table.error(name, f"a name of {NAME_RULE}, that no [variant] has")
+    return {name: table.text(name) for name in table.data}
+
+
+def load_planned(path: Path = VARIANTS) -> dict[str, str]:
+    """Name and one line of every variant that scenarios speak of and that cannot be run yet.
+
+    :raises RequestError: as `load_variants`.
+    """
+    return dict(_load(path)[2])
 
 
 def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
@@ -221,7 +238,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
         zeros = " 0" * len(platform.cpus)
         lines.append(("contains", STATS, f"feec_called{zeros}"))
     for cluster in platform.clusters:
-        lines += _cluster_lines(cluster, governor)
+        lines += _cluster_lines(cluster, governor, variant.dtb)
     for cpu in platform.cpus:
         lines += _cpu_lines(cpu, variant, platform)
     lines.append(("report", STATS))
@@ -229,7 +246,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     return lines
 
 
-def _cluster_lines(cluster: Cluster, governor: str) -> list[tuple[str, ...]]:
+def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[str, ...]]:
     """Frequency domain and energy model of one cluster."""
     first = cluster.cpus[0]
     policy = f"/sys/devices/system/cpu/cpufreq/policy{first}"
@@ -240,7 +257,7 @@ def _cluster_lines(cluster: Cluster, governor: str) -> list[tuple[str, ...]]:
         ("expect", f"{policy}/related_cpus", " ".join(map(str, cluster.cpus))),
         ("expect", f"{model}/cpus", _cpu_list(cluster.cpus)),
     ]
-    for opp in cluster.opps:
+    for opp in opps_of(cluster, flavour):
         lines.append(("expect", f"{model}/ps:{opp.khz}/power", str(opp.power_uw)))
     return lines
 
