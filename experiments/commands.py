@@ -39,20 +39,25 @@ def _print_columns(rows: Iterable[Iterable[Any]]) -> None:
 
 def doctor(options: argparse.Namespace) -> int:
     """What is present, what is missing and how to get it."""
-    from experiments.doctor import diagnose
+    from experiments.doctor import OPTIONAL, diagnose
 
     checks = diagnose()
+    missing = [one for one in checks if not one["ok"] and one["check"] not in OPTIONAL]
     if options.json:
         _print_json(checks)
     else:
         _print_columns(
-            ("ok" if check["ok"] else "MISSING", check["check"], check["detail"])
-            for check in checks
+            (
+                "ok" if one["ok"] else "MISSING" if one in missing else "absent",
+                one["check"],
+                one["detail"],
+            )
+            for one in checks
         )
-        for check in checks:
-            if not check["ok"]:
-                print(f"{check['check']}: {check['remedy']}")
-    return 0 if all(check["ok"] for check in checks) else 1
+        for one in checks:
+            if not one["ok"]:
+                print(f"{one['check']}: {one['remedy']}")
+    return 1 if missing else 0
 
 
 def _platforms() -> Objects:

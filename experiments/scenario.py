@@ -294,7 +294,7 @@ def _window(table: Table) -> Window:
             if table.has(key):
                 raise table.error(key, "not together with until")
     else:
-        full = table.integer("full_ms", 1, 3_600_000, "ms")
+        full = table.integer("full_ms", 1, 3_000_000, "ms")
         short = table.integer("short_ms", 1, full, "ms, up to full_ms")
     table.finish()
     return Window(warmup, short, full)

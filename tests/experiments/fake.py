@@ -22,7 +22,7 @@ KEY = "ab" * 32
 
 
 class FakeEngine:
-    """Writes the files that an engine writes; ``behave`` is called between the first and the rest."""
+    """Writes what an engine writes; ``behave`` is called between the first file and the rest."""
 
     name = "fake"
 

@@ -15,6 +15,7 @@ from configs.host.errors import RequestError
 from experiments import cell as cells
 from experiments.cell import Cell, Request, cell_bytes, find, prepare
 from experiments.script import script
+from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
 
@@ -150,9 +151,9 @@ def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefact
     assert lines.index("write /proc/sys/kernel/sched_energy_aware 0") < lines.index(proof)
     assert lines[start + 1 : stop] == ["sleep-ms 500"], "the agent only sleeps in the window"
     assert lines[-1] == "exit"
-    assert "spawn rt-app /bin/rt-app-elided-hint /tmp/rt-app.json" in lines
+    assert f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json" in lines
     executed = prepared(elide=False).machine.script.decode()
-    assert "spawn rt-app /bin/rt-app /tmp/rt-app.json\n" in executed
+    assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
 
 
 def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
