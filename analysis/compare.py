@@ -223,6 +223,8 @@ class Comparison:
     def _seeds(self) -> list[str]:
         """Every seed's values of the leading measures, and what the spread means."""
         if len(self.seeds) < 2:
+            if len(self.names) < 2:
+                return []
             return ["", "One seed: values only, no test. Use --seeds 10 for confidence intervals."]
         shown = [
             line
