@@ -1,0 +1,272 @@
+"""Building kernels: source, queues and fragments to Image, vmlinux and .config, in the cache.
+
+A kernel is a function of its source, its patches, its configuration and the compiler. The
+artefact's key is the digest of these, so an unchanged kernel is never built again.
+``python -m kernels.build`` builds all that the variants name (``make kernels``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform as host
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from configs.host.cache import artefact, cache_root, digest_of, sha256_bytes, sha256_file
+from configs.host.debian import apt
+from configs.host.errors import EascopeError, unknown
+from configs.host.proc import need, run, say
+from kernels.source import ARCHITECTURE, Source, apply_series, find_source, series_digest
+from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
+
+#: Raised whenever the way of building changes what comes out.
+RECIPE = 1
+#: Measured on two cores without ccache; with it a quarter.
+ESTIMATE_S = 300.0
+#: Fixed, so that the same inputs give the same bytes.
+IDENTITY = {
+    "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 2026",
+    "KBUILD_BUILD_USER": "eascope",
+    "KBUILD_BUILD_HOST": "eascope",
+    "KBUILD_BUILD_VERSION": "1",
+}
+PREFIX = "aarch64-linux-gnu-"
+
+
+@dataclass(frozen=True)
+class KernelArtefact:
+    """A built kernel.
+
+    :param image: arm64 ``Image``, what the fast engine boots.
+    :param vmlinux: ELF with symbols, what gem5 boots.
+    :param config: the complete ``.config``.
+    :param version: what ``uname -r`` prints.
+    :param provenance: source, patches, configuration and compiler, for records.
+    """
+
+    name: str
+    image: Path
+    vmlinux: Path
+    config: Path
+    version: str
+    provenance: dict[str, Any]
+
+
+def kernel(name: str = "base") -> KernelArtefact:
+    """The kernel ``name`` of ``variants.toml``, built when the cache does not have it.
+
+    :raises RequestError: an unknown name.
+    :raises EascopeError: no source, a patch that does not apply, a lost option, a failed build.
+    """
+    spec = _spec(name)
+    source = find_source()
+    key = _key(spec, source)
+    folder = artefact(
+        "kernel",
+        key,
+        lambda work: _build(spec, source, work),
+        label=f"kernel {name}, {source.label}",
+        estimate_s=ESTIMATE_S,
+    )
+    return _artefact(name, folder)
+
+
+def built(name: str = "base") -> KernelArtefact | None:
+    """The kernel ``name`` when the cache has it; downloads and builds nothing.
+
+    :raises RequestError: an unknown name.
+    """
+    spec = _spec(name)
+    if not os.environ.get("KERNEL_SRC") and not (apt(ARCHITECTURE).root / "ready").is_file():
+        return None
+    try:
+        folder = cache_root() / "kernel" / digest_of(_key(spec, find_source()))[:32]
+    except EascopeError:  # no compiler, no source: then nothing was built from them either
+        return None
+    return _artefact(name, folder) if (folder / "manifest.json").is_file() else None
+
+
+def _spec(name: str) -> Kernel:
+    kernels = load_kernels()
+    if name not in kernels:
+        raise unknown("kernel", name, kernels)
+    return kernels[name]
+
+
+def _artefact(name: str, folder: Path) -> KernelArtefact:
+    facts = json.loads((folder / "kernel.json").read_bytes())
+    return KernelArtefact(
+        name,
+        folder / "Image",
+        folder / "vmlinux",
+        folder / "config",
+        facts["version"],
+        facts["provenance"],
+    )
+
+
+def _series_folders(spec: Kernel) -> list[Path]:
+    return [SERIES / series for series in spec.series]
+
+
+def fragment_text(spec: Kernel) -> str:
+    """All fragments of a kernel, and the options by which it names itself."""
+    queue = series_digest(_series_folders(spec))[:12]
+    own = (
+        f'CONFIG_LOCALVERSION="-eascope-{spec.name}"\n'
+        f'CONFIG_SCHED_LAB_KERNEL="{spec.name}"\n'
+        f'CONFIG_SCHED_LAB_QUEUE="{queue}"\n'
+    )
+    return "\n".join((FRAGMENTS / f"{name}.config").read_text() for name in spec.fragments) + own
+
+
+def _key(spec: Kernel, source: Source) -> dict[str, Any]:
+    return {
+        "recipe": RECIPE,
+        "name": spec.name,
+        "source": source.sha256,
+        "series": series_digest(_series_folders(spec)),
+        "fragment": sha256_bytes(fragment_text(spec).encode()),
+        "compiler": compiler(),
+    }
+
+
+def cross_prefix() -> str:
+    """``CROSS_COMPILE`` on this host: empty on arm64 itself."""
+    return "" if host.machine() == "aarch64" else PREFIX
+
+
+@cache
+def compiler() -> str:
+    """First lines of the compiler's and the linker's version.
+
+    :raises EascopeError: when the compiler is not installed.
+    """
+    prefix = cross_prefix()
+    package = "gcc" if not prefix else "gcc-aarch64-linux-gnu"
+    lines = []
+    for program in ("gcc", "ld"):
+        found = need(f"{prefix}{program}", package)
+        lines.append(run([found, "--version"]).decode().splitlines()[0])
+    return "; ".join(lines)
+
+
+def _build(spec: Kernel, source: Source, folder: Path) -> None:
+    work = folder / "work"
+    log = folder / "build.log"
+    tree, out = work / "src", work / "out"
+    source.unpack(tree)
+    for series in _series_folders(spec):
+        apply_series(tree, series, source)
+    configure(tree, out, fragment_text(spec), log)
+    make(tree, out, ["Image", "vmlinux"], log)
+
+    shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
+    shutil.copy2(out / "vmlinux", folder / "vmlinux")
+    shutil.copy2(out / ".config", folder / "config")
+    facts = {
+        "version": (out / "include/config/kernel.release").read_text().strip(),
+        "provenance": {
+            **source.provenance(),
+            "upstream": source.version,
+            "series": list(spec.series),
+            "series_sha256": series_digest(_series_folders(spec)),
+            "config_sha256": sha256_file(out / ".config"),
+            "compiler": compiler(),
+        },
+    }
+    (folder / "kernel.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+    shutil.rmtree(work)
+
+
+def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:
+    """Run kbuild with our fixed identity, out of tree, through ccache when it is there.
+
+    :raises CommandFailed: with the end of ``log``.
+    """
+    for program, package in (("flex", "flex"), ("bison", "bison"), ("bc", "bc")):
+        need(program, package)
+    prefix = cross_prefix()
+    ccache = "ccache " if shutil.which("ccache") else ""
+    cache_dir = os.environ.get("CCACHE_DIR") or str(cache_root() / "ccache")
+    command = [need("make", "make"), "-C", str(tree), f"O={out}", f"-j{os.cpu_count() or 1}"]
+    command += [f"CC={ccache}{prefix}gcc", f"HOSTCC={ccache}gcc", f"CROSS_COMPILE={prefix}"]
+    command += ["ARCH=arm64", *(f"{key}={value}" for key, value in variables.items()), *targets]
+    env = {
+        **IDENTITY,
+        # Trees lie in a new folder each time: relative paths let ccache know them again.
+        "CCACHE_BASEDIR": str(tree.parent),
+        "CCACHE_NOHASHDIR": "1",
+        "CCACHE_DIR": cache_dir,
+    }
+    run(command, log=log, env=env, nice=5, label="kernel build")
+
+
+def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
+    """Write ``out/.config`` from ``fragment``, everything else off.
+
+    :raises EascopeError: naming every option of the fragment that did not survive.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    answers = out / "fragment.config"
+    answers.write_text(fragment)
+    make(tree, out, ["allnoconfig"], log, KCONFIG_ALLCONFIG=str(answers))
+    make(tree, out, ["olddefconfig"], log)
+    lost = lost_options(fragment, (out / ".config").read_text())
+    if lost:
+        raise EascopeError(
+            "kernel configuration: options did not survive (a dependency is missing, or another "
+            f"option decides): {'; '.join(lost)}"
+        )
+
+
+def options(text: str) -> dict[str, str]:
+    """``{"SMP": "y", "MODULES": "n", ...}``; an option's last line counts, as in kconfig."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if match := re.fullmatch(r"CONFIG_(\w+)=(.*)", line.strip()):
+            found[match[1]] = match[2]
+        elif match := re.fullmatch(r"# CONFIG_(\w+) is not set", line.strip()):
+            found[match[1]] = "n"
+    return found
+
+
+def lost_options(fragment: str, config: str) -> list[str]:
+    """Options whose value in ``config`` is not what ``fragment`` says, as ``A=y (is n)``."""
+    got = options(config)
+    return [
+        f"CONFIG_{key}={value} (is {got.get(key, 'n')})"
+        for key, value in options(fragment).items()
+        if got.get(key, "n") != value
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build the named kernels, by default all that a variant names."""
+    parser = argparse.ArgumentParser(
+        prog="python -m kernels.build",
+        description="Build kernels into the cache.",
+        epilog="example: python -m kernels.build base",
+    )
+    parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml")
+    names = parser.parse_args(arguments).kernel
+    try:
+        for name in names or sorted({one.kernel for one in load_variants().values()}):
+            done = kernel(name)
+            say(f"  kernel {name}: {done.version}")
+            print(done.image)
+    except EascopeError as error:
+        say(f"error: {error}")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
