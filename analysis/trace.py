@@ -133,10 +133,10 @@ def read_trace(path: Path) -> Trace:
     )
     parsed = lines.with_columns(pl.col("line").str.extract_groups(_LINE).alias("groups"))
     events = parsed.unnest("groups")
-    strange = events.filter(pl.col("event").is_null())
-    # A marker text may hold line breaks; what follows the first line has no event of its own.
-    markers = events.filter(pl.col("event") == "print").height
-    if strange.height and not markers:
+    # A marker's text may hold line breaks: what follows its first line has no event of its own.
+    before = pl.col("event").forward_fill().fill_null("")
+    strange = events.filter(pl.col("event").is_null() & (before != "print"))
+    if strange.height:
         raise TraceError(f"{path}: line is not understood: {strange['line'][0]!r}")
     events = events.filter(pl.col("event").is_not_null()).select(
         (pl.col("seconds").cast(pl.Int64) * 1_000_000_000 + pl.col("nanos").cast(pl.Int64)).alias(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import analysis.trace
 from analysis.trace import TraceError, read_trace
 from tests.analysis.tracefile import Event, marker, migrate, switch, trace_dat, waking, write
 
@@ -83,6 +84,32 @@ def test_a_truncated_trace_is_refused_in_one_line(tmp_path: Path, kept: float) -
     assert "\n" not in message
     assert message.startswith(str(path))
     assert caught.value.exit_code == 1
+
+
+def test_a_marker_of_several_lines_is_one_event(tmp_path: Path) -> None:
+    events = [marker(1_000 * MS, 0, 11, "first\nsecond"), waking(1_001 * MS, 0, TASK, 0)]
+    write(tmp_path / "trace.dat", events, 1)
+    trace = read_trace(tmp_path / "trace.dat")
+    assert trace.events["event"].to_list() == ["print", "sched_waking"]
+
+
+def test_lines_that_are_not_understood_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "trace.dat", some_events(), 2)
+    reported = analysis.trace._report(tmp_path / "trace.dat")
+    monkeypatch.setattr(analysis.trace, "_report", lambda path: reported + b"what is this\n")
+    with pytest.raises(TraceError, match="line is not understood: 'what is this'"):
+        read_trace(tmp_path / "trace.dat")
+
+
+def test_lost_events_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "trace.dat", some_events(), 2)
+    reported = analysis.trace._report(tmp_path / "trace.dat")
+    lost = reported + b"CPU:1 [123 EVENTS DROPPED]\n"
+    monkeypatch.setattr(analysis.trace, "_report", lambda path: lost)
+    with pytest.raises(TraceError, match="events were lost: CPU:1"):
+        read_trace(tmp_path / "trace.dat")
 
 
 def test_a_missing_trace_is_one_line(tmp_path: Path) -> None:
