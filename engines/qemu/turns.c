@@ -157,12 +157,14 @@ int64_t turns_get_clock(void)
 		return vt_to_ns(base);
 	now = turns_now();
 	if (turn != NOBODY && vcpus[turn].tail) {
+		/* One that turns_order_clock_read() has let through. */
 		now -= duration_of(vcpus[turn].cluster, vcpus[turn].tail);
 		vcpus[turn].tail = 0;
+		if (now < last_read)
+			report_end("engine", "cpu%d reads a clock that has gone back by %lu ns",
+				   turn, (unsigned long)vt_to_ns(last_read - now));
+		last_read = now;
 	}
-	if (now < last_read)
-		now = last_read;
-	last_read = now;
 	return vt_to_ns(now);
 }
 
@@ -241,7 +243,8 @@ static void choose(void)
 			vtime ready;
 
 			if (!can_run(vcpu)) {
-				if (vcpu->state == VCPU_ASLEEP)
+				/* It was called for something else, such as a TLB flush. */
+				if (cpu_work_list_empty(vcpu->cpu))
 					vcpu->woken_at = VT_NEVER;
 				continue;
 			}
