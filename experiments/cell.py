@@ -12,14 +12,14 @@ from typing import Any
 from configs.activity import Activity, check_capacity, load_activity
 from configs.devicetree import device_tree
 from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
-from configs.host.errors import unknown
+from configs.host.errors import EascopeError, RequestError, unknown
 from configs.platform import Platform, load_platform
 from engines.base import Engine, Machine, get_engine
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario
 from experiments.script import TRACE_EVENTS, script, trace_kib
 from kernels.build import KernelArtefact, kernel
-from kernels.variants import Variant, boot_args, load_variants, state_expectations
+from kernels.variants import Variant, boot_args, load_planned, load_variants, state_expectations
 from rootfs.image import ImageArtefact, initramfs
 
 SCHEMA = 1
@@ -83,14 +83,18 @@ def find(request: Request) -> Names:
     platform = load_platform(request.platform)
     activity = load_activity(platform)
     check_capacity(platform, activity)
-    variants = load_variants()
+    variants, planned = load_variants(), load_planned()
+    if request.variant in planned:
+        raise RequestError(
+            f"variant {request.variant!r} has no kernel yet: allowed: {', '.join(sorted(variants))}"
+        )
     if request.variant not in variants:
         raise unknown("variant", request.variant, variants)
     engine = get_engine(request.engine)
     scenario = load_scenario(request.scenario, platform)
     for expect in scenario.expect:
-        if expect.variant not in variants:
-            raise unknown(f"variant in {scenario.path.name}", expect.variant, variants)
+        if expect.variant not in {*variants, *planned}:
+            raise unknown(f"variant in {scenario.path.name}", expect.variant, [*variants, *planned])
     return Names(request, platform, activity, variants[request.variant], scenario, engine)
 
 
@@ -115,6 +119,7 @@ def prepare(names: Names) -> Cell:
     :raises EascopeError: when an artefact cannot be had.
     """
     request, platform, variant = names.request, names.platform, names.variant
+    identity = _identity(names.engine)  # first: it fails in seconds, where a kernel takes minutes
     image = _kernel(variant.kernel)
     guest = _initramfs()
     dtb = _device_tree(platform, variant.dtb, request.engine)
@@ -145,7 +150,6 @@ def prepare(names: Names) -> Cell:
         "elide": request.elide,
         "memory_mib": platform.memory_mib,
     }
-    identity = dict(names.engine.identity())
     digests = {
         "image": _digest(image.image),
         "dtb": _digest(dtb),
@@ -159,6 +163,13 @@ def prepare(names: Names) -> Cell:
     record["engine_identity"] = identity
     record["settings"] = settings
     return Cell(names, machine, simkey, record)
+
+
+def _identity(engine: Engine) -> dict[str, Any]:
+    try:
+        return dict(engine.identity())
+    except EascopeError as error:
+        raise EascopeError(f"engine {engine.name} cannot be had: {error}") from error
 
 
 def _device_tree(platform: Platform, flavour: str, engine: str) -> Path:

@@ -166,6 +166,17 @@ def test_run_whose_trace_is_truncated() -> None:
     assert not derived.exists() or list(derived.iterdir()) == []
 
 
+def test_qemu_cannot_be_had(tmp_path: Path) -> None:
+    """Nothing cached and no package tools: one line that names the engine and the remedy."""
+    done = eascope(*RUN, EASCOPE_CACHE=str(tmp_path / "cache"), PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("eascope: error: engine qemu cannot be had: ")
+    assert "apt-get install" in done.stderr
+    assert not (tmp_path / "cache").exists()
+    assert not Path(os.environ["EASCOPE_RUNS"]).exists()
+
+
 def test_verify_finds_a_corrupt_cache_entry(tmp_path: Path) -> None:
     from configs.host.cache import artefact
 

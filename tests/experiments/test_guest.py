@@ -1,0 +1,202 @@
+"""The whole way, with the real kernel on the fast engine: names in, result out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.host.cache import cache_root
+from configs.host.errors import EascopeError
+from experiments.cell import Request, find, prepare
+from experiments.runs import execute
+from tests.experiments.test_cli import RUN, eascope
+
+pytestmark = pytest.mark.guest
+
+VIDEO = ["--platform", "juno-r2", "--scenario", "eas/video-playback"]
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What ``eascope run --json`` prints for the smoke scenario; its runs outlive one test."""
+    runs = tmp_path_factory.mktemp("smoke") / "runs"
+    done = eascope(*RUN, "--json", EASCOPE_RUNS=str(runs))
+    assert done.returncode == 0, done.stderr
+    yield json.loads(done.stdout)
+
+
+def copy_of(smoke: dict[str, Any]) -> Path:
+    """A copy of the run in this test's own runs folder, to be broken."""
+    source = Path(smoke["run"])
+    target = Path(os.environ["EASCOPE_RUNS"]) / source.name
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("derived"))
+    for path in target.iterdir():
+        path.chmod(0o644)
+    return target
+
+
+def test_smoke_gives_every_measure(smoke: dict[str, Any]) -> None:
+    assert smoke["eas"] is True
+    assert smoke["engine"] == "qemu"
+    assert smoke["window_s"] == pytest.approx(0.5, abs=1e-3)
+    assert smoke["missed_deadlines"] == 0
+    assert set(smoke["latency_us"]) == {"light", "heavy", "pinned"}
+    assert sum(smoke["energy_j"]["cluster"].values()) == smoke["energy_j"]["total"]
+    assert smoke["cpu_busy"][4] > 0.1, "'pinned' needs a tenth of big:0"
+    assert all(number >= 0 for number in smoke["opp_transitions_per_s"].values())
+    run = Path(smoke["run"])
+    assert (run / "done").is_file()
+    assert {"host_s", "mips"} <= set(smoke)
+
+
+def test_second_command_simulates_nothing(smoke: dict[str, Any]) -> None:
+    runs = str(Path(smoke["run"]).parent)
+    again = eascope(*RUN, "--json", EASCOPE_RUNS=runs)
+    assert json.loads(again.stdout) == smoke
+    assert "to do" not in again.stderr
+    assert eascope("verify", Path(smoke["run"]).name, EASCOPE_RUNS=runs).returncode == 0
+
+
+def test_same_cell_three_times_under_load_is_the_same_bytes(
+    smoke: dict[str, Any], tmp_path: Path
+) -> None:
+    """Nothing of the host gets in: three runs, two of them beside busy processes."""
+    spinners = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(2 * (os.cpu_count() or 1))
+    ]
+    try:
+        for number in range(2):
+            runs = tmp_path / f"runs{number}"
+            again = json.loads(eascope(*RUN, "--json", EASCOPE_RUNS=str(runs)).stdout)
+            assert files(Path(again["run"])) == files(Path(smoke["run"]))
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+def files(run: Path) -> dict[str, bytes]:
+    """Every file of a run and of what was derived from it, but for the host's time."""
+    return {
+        str(path.relative_to(run)): path.read_bytes()
+        for path in sorted(run.rglob("*"))
+        if path.is_file() and path.name != "host.json"
+    }
+
+
+def test_every_expected_activation_runs(smoke: dict[str, Any]) -> None:
+    """Period and work are the scenario's: so many wake-ups, so much time on the pinned CPU."""
+    import polars as pl
+
+    (folder,) = (Path(smoke["run"]) / "derived").iterdir()
+    latency = pl.read_parquet(folder / "latency.parquet")
+    counts = dict(latency.group_by("task").len().iter_rows())
+    assert counts["light"] == pytest.approx(2 * 500 / 16, abs=2)
+    assert counts["heavy"] == pytest.approx(500 / 16, abs=1)
+
+
+def test_undeclared_state_fails_the_run() -> None:
+    """A kernel that is not in the declared state: the run fails and says which file said what."""
+    names = find(Request("juno-r2", "mainline", "smoke"))
+    lying = replace(names.variant, declares={"eas": False, "governor": "schedutil"})
+    with pytest.raises(EascopeError, match=r"energy_aware"):
+        execute(prepare(replace(names, variant=lying)))
+    (run,) = Path(os.environ["EASCOPE_RUNS"]).glob("[0-9a-f]*")
+    failed = json.loads((run / "failed.json").read_bytes())
+    assert "script line" in failed["cause"]
+    assert not (run / "done").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "term"])
+def test_interrupt_and_continue(number: signal.Signals) -> None:
+    """Exit 130 within a second, no process and no file left, and the same command continues."""
+    command = [sys.executable, "-m", "experiments.cli", "compare", "mainline", "cas", *VIDEO]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    runs = Path(os.environ["EASCOPE_RUNS"])
+    deadline = time.monotonic() + 60
+    while not list(runs.glob(".*.tmp-*/console.log")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(children_of(started.pid)) >= 1
+    children = children_of(started.pid)
+    started.send_signal(number)
+    _, stderr = started.communicate(timeout=30)
+    assert started.returncode == 130, stderr
+    assert "the same command continues" in stderr
+    assert "Traceback" not in stderr
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert [path.name for path in runs.iterdir() if ".tmp-" in path.name] == []
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def children_of(parent: int) -> list[int]:
+    """Processes whose parent is ``parent``."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[1]) == parent:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def test_truncated_trace(smoke: dict[str, Any]) -> None:
+    run = copy_of(smoke)
+    trace = (run / "trace.dat").read_bytes()
+    (run / "trace.dat").write_bytes(trace[: len(trace) // 2])
+    done = eascope("show", run.name)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "trace.dat" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list((run / "derived").glob("*")) == []
+
+
+def test_corrupt_cache_entry_on_use(tmp_path: Path) -> None:
+    """A changed byte in an artefact is found before anything runs with it."""
+    find(Request("juno-r2", "mainline", "smoke")).engine.identity()  # so that there is one
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for kind in cache_root().iterdir():
+        if kind.name == "qemu":
+            shutil.copytree(kind, cache / "qemu", symlinks=True)
+        else:
+            (cache / kind.name).symlink_to(kind)
+    program = next((cache / "qemu").glob("*/bin/qemu-system-aarch64"))
+    content = bytearray(program.read_bytes())
+    content[len(content) // 2] ^= 1
+    program.chmod(0o755)
+    program.write_bytes(content)
+    done = eascope(*RUN, EASCOPE_CACHE=str(cache))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert f"{program.parent.parent} is corrupt: bin/qemu-system-aarch64 does not" in done.stderr
+    assert not Path(os.environ["EASCOPE_RUNS"]).exists()
+
+
+def test_eas_uses_the_littles_more_than_cas() -> None:
+    """What EAS is for. The energy difference is reported as it comes out, not asserted."""
+    done = eascope("compare", "mainline", "cas", *VIDEO, "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    mainline, cas = (result["variants"][name] for name in ("mainline", "cas"))
+    assert (mainline["eas"], cas["eas"]) == (True, False)
+    assert mainline["work_share"]["little"] > cas["work_share"]["little"]
+    assert Path(result["report"]).is_file()
+    for paths in result["figures"].values():
+        assert all(Path(path).stat().st_size > 1000 for path in paths)
+    assert {entry["measure"] for entry in result["differences"]} >= {"energy_j.total"}
