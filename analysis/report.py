@@ -34,7 +34,7 @@ tbody tr:hover { background: var(--tint); }
 tr.group th { padding-top: .7rem; text-align: left; }
 td.unit { color: var(--muted); text-align: left; }
 .words td, .words th { text-align: left; }
-.words td { overflow-wrap: anywhere; }
+.words td { overflow-wrap: break-word; max-width: 46rem; }
 .holds { color: #00664b; font-weight: 600; white-space: nowrap; }
 .fails { color: #a03c00; font-weight: 600; white-space: nowrap; }
 .open { color: var(--muted); white-space: nowrap; }
@@ -101,11 +101,13 @@ def _lead(comparison: Comparison) -> str:
         one = total.differences[name]
         if one.percent is None:
             continue
-        word = "more" if one.percent >= 0 else "less"
+        word = "more energy than" if one.percent >= 0 else "less energy than"
+        amount = f"{abs(one.percent):.1f} % {word}"
+        if abs(one.percent) < 0.05:
+            amount = "as much energy as"
         sentences.append(
-            f"<b>{escape(name)}</b> uses {abs(one.percent):.1f} % {word} energy than "
-            f"<b>{escape(comparison.baseline)}</b> ({total.mean(name):.1f} against "
-            f"{total.mean(comparison.baseline):.1f} mJ)"
+            f"<b>{escape(name)}</b> uses {amount} <b>{escape(comparison.baseline)}</b> "
+            f"({total.mean(name):.1f} against {total.mean(comparison.baseline):.1f} mJ)"
         )
     lead = f'<p class="lead">{"; ".join(sentences)}.</p>\n' if sentences else ""
     return lead + (
@@ -119,7 +121,7 @@ def _lead(comparison: Comparison) -> str:
 def _spread_note(comparison: Comparison) -> str:
     seeds = len(comparison.seeds)
     if seeds < 2:
-        return "One seed: values only, no test."
+        return "Values only, no test."
     spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
     if seeds < ENOUGH:
         return f"{spread} Fewer than {ENOUGH} seeds: values only, no test."
@@ -241,7 +243,7 @@ def _controls(comparison: Comparison) -> str:
     controls = _table(["control", "value"], rows, "words")
     tasks = [
         f"<tr><td>{escape(task['name'])}</td><td>{escape(', '.join(task['threads']))}</td>"
-        f"<td>{escape(_plain({k: v for k, v in task.items() if k not in ('name', 'threads')}))}"
+        f"<td>{escape(_plain({k: v for k, v in task.items() if k not in ('name', 'threads') and v}))}"
         "</td></tr>"
         for task in cell["tasks"]
     ]
