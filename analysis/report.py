@@ -243,11 +243,20 @@ def _controls(comparison: Comparison) -> str:
     controls = _table(["control", "value"], rows, "words")
     tasks = [
         f"<tr><td>{escape(task['name'])}</td><td>{escape(', '.join(task['threads']))}</td>"
-        f"<td>{escape(_plain({k: v for k, v in task.items() if k not in ('name', 'threads') and v}))}"
-        "</td></tr>"
+        f"<td>{escape(_plain(_work(task)))}</td></tr>"
         for task in cell["tasks"]
     ]
     return controls + "<br>" + _table(["task", "threads", "work"], tasks, "words")
+
+
+def _work(task: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task was given, without its names and without what was left open."""
+    left_open: tuple[Any, ...] = (None, {"min": None, "max": None})
+    return {
+        key: value
+        for key, value in task.items()
+        if key not in ("name", "threads") and value not in left_open
+    }
 
 
 def _energy_notes(comparison: Comparison) -> str:
