@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Programs that run on the fast engine without an operating system: every instruction is ours, so
+ * times and counts can be predicted exactly. Results go out as a file, through the hint channel.
+ */
+#ifndef EASCOPE_TEST_GUEST_H
+#define EASCOPE_TEST_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ENERGYCTRL 0x0b000000ul
+#define N_CPUS 6
+
+enum energyctrl_register {
+	DVFS_HANDLER_STATUS = 0x00,
+	DVFS_NUM_DOMAINS = 0x04,
+	DVFS_DOMAINID_AT_INDEX = 0x08,
+	DVFS_HANDLER_TRANS_LATENCY = 0x0c,
+	DOMAIN_ID = 0x10,
+	PERF_LEVEL = 0x14,
+	PERF_LEVEL_ACK = 0x18,
+	NUM_OF_PERF_LEVELS = 0x1c,
+	PERF_LEVEL_TO_READ = 0x20,
+	FREQ_AT_PERF_LEVEL = 0x24,
+	VOLT_AT_PERF_LEVEL = 0x28,
+};
+
+static inline uint32_t reg_read(uint32_t offset)
+{
+	return *(volatile uint32_t *)(ENERGYCTRL + offset);
+}
+
+static inline void reg_write(uint32_t offset, uint32_t value)
+{
+	*(volatile uint32_t *)(ENERGYCTRL + offset) = value;
+}
+
+static inline void set_level(uint32_t domain, uint32_t level)
+{
+	reg_write(DOMAIN_ID, domain);
+	reg_write(PERF_LEVEL, level);
+}
+
+static inline uint32_t get_level(uint32_t domain)
+{
+	reg_write(DOMAIN_ID, domain);
+	return reg_read(PERF_LEVEL);
+}
+
+static inline uint64_t clock_ticks(void)
+{
+	uint64_t value;
+
+	asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(value) : : "memory");
+	return value;
+}
+
+static inline uint64_t clock_hz(void)
+{
+	uint64_t value;
+
+	asm volatile("mrs %0, cntfrq_el0" : "=r"(value));
+	return value;
+}
+
+/* ns from ticks, for the intervals of these tests. */
+static inline uint64_t ticks_to_ns(uint64_t ticks)
+{
+	return ticks * 1000000000ul / clock_hz();
+}
+
+/* Exactly 2 n instructions; n > 0. */
+static inline void spin(uint64_t n)
+{
+	asm volatile("1:	subs	%0, %0, #1\n"
+		     "	b.ne	1b\n"
+		     : "+r"(n)
+		     :
+		     : "cc");
+}
+
+static inline void spin_ns(uint64_t ns)
+{
+	uint64_t until = clock_ticks() + ns * clock_hz() / 1000000000ul;
+
+	while (clock_ticks() < until)
+		;
+}
+
+/* runtime.c */
+void message(uint64_t verb, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4);
+void mark(uint64_t id);
+void fail(const char *reason) __attribute__((noreturn));
+void out(const char *label, uint64_t value);
+void out_cpu(const char *label, uint64_t cpu, uint64_t value);
+void finish(void) __attribute__((noreturn));
+/* Start the other CPUs in secondary_main(); each has its own stack. */
+void start_secondaries(void);
+uint64_t wait_for_interrupt_ns(uint64_t ns);
+
+/* The program. */
+void guest_main(void);
+void secondary_main(uint64_t cpu);
+
+#endif
