@@ -1,0 +1,123 @@
+"""A real guest's run against answers known beforehand, and its sources against each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis.trace import read_trace
+from analysis.window import read_window
+from tests.experiments.test_cli import eascope
+
+pytestmark = pytest.mark.guest
+
+LOOPS = 137
+#: Sleeps once across START, then LOOPS times: each sleep ends with one wake-up.
+PROBE = f"""
+summary = "a task that sleeps a known number of times"
+source = "eascope's own: known answers for the trace"
+loads = "chosen so that the number of wake-ups is known"
+
+[[task]]
+name = "probe"
+cpus = "little:1"
+[[task.phase]]
+loops = 1
+run_us = 100
+sleep_us = 300_000
+[[task.phase]]
+loops = {LOOPS}
+run_us = 200
+sleep_us = 2_000
+
+[window]
+warmup_ms = 150
+until = "tasks-end"
+"""
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What ``eascope run --json`` prints for the scenario above."""
+    root = tmp_path_factory.mktemp("probe")
+    (root / "probe.toml").write_text(PROBE)
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json"),
+        *("--scenario", str(root / "probe.toml")),
+        EASCOPE_RUNS=str(root / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def table(result: dict[str, Any], name: str) -> pl.DataFrame:
+    (folder,) = (Path(result["run"]) / "derived").iterdir()
+    return pl.read_parquet(folder / f"{name}.parquet")
+
+
+def test_n_sleeps_give_n_wakeups(probe: dict[str, Any]) -> None:
+    assert probe["wakeups"] == {"probe": LOOPS + 1}
+    assert table(probe, "latency").filter(pl.col("task") == "probe").height == LOOPS + 1
+    assert probe["migrations"] == 0
+
+
+def test_every_burst_is_a_slice_of_the_work_given(probe: dict[str, Any]) -> None:
+    slices = table(probe, "slices").filter(pl.col("task") == "probe")
+    assert slices["cpu"].unique().to_list() == [1]
+    bursts = slices.filter(pl.col("t1_ns") - pl.col("t0_ns") > 100_000)
+    assert bursts.height == LOOPS
+
+
+def test_slices_lie_within_the_counters_active_time(probe: dict[str, Any]) -> None:
+    """Two independent sources: the trace says who ran, the engine how long the CPU was awake."""
+    ran = dict(
+        table(probe, "slices")
+        .group_by("cpu")
+        .agg((pl.col("t1_ns") - pl.col("t0_ns")).sum())
+        .iter_rows()
+    )
+    active = dict(
+        table(probe, "intervals")
+        .filter(pl.col("cpu") >= 0)
+        .group_by("cpu")
+        .agg(pl.col("active_ns").sum())
+        .iter_rows()
+    )
+    assert ran[1] > 0.2e6 * LOOPS
+    for cpu, ran_ns in ran.items():
+        assert ran_ns <= active[cpu]
+    # What no thread covers is entry to and exit from idle and the timer interrupt.
+    assert (active[1] - ran[1]) / (LOOPS + 1) < 60_000
+
+
+def test_requested_frequencies_are_those_that_the_engine_ran_at(probe: dict[str, Any]) -> None:
+    run = Path(probe["run"])
+    trace, window = read_trace(run / "trace.dat"), read_window(run / "marks.json")
+    requested = trace.table("cpu_frequency").with_columns(pl.col("t_ns") + window.offset_ns)
+    frequency = table(probe, "frequency")
+    for cluster, cpus in ((0, [0, 1, 2, 3]), (1, [4, 5])):
+        asked = set(requested.filter(pl.col("cpu_id").is_in(cpus))["state"].to_list())
+        rows = frequency.filter(pl.col("cluster") == cluster)
+        changed = rows.filter(pl.col("t0_ns") > window.t0_ns)["khz"].to_list()
+        assert set(changed) <= asked
+    assert frequency.filter(pl.col("cluster") == 0).height > 1, "schedutil moved the littles"
+    assert set(frequency["khz"].to_list()) <= {
+        450_000,
+        800_000,
+        950_000,
+        600_000,
+        1_000_000,
+        1_200_000,
+    }
+
+
+def test_parts_of_a_real_run_sum_exactly(probe: dict[str, Any]) -> None:
+    energy = probe["energy_j"]
+    for part in ("cluster", "component", "task"):
+        assert sum(energy[part].values()) == energy["total"]
+    assert table(probe, "tasks")["energy_fj"].sum() == table(probe, "energy")["energy_fj"].sum()
