@@ -1,0 +1,135 @@
+"""Every scenario file, on every board: it loads, it compiles, and it expects what can be judged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from analysis.expect import parse
+from configs.activity import Activity, load_activity
+from configs.platform import Platform, list_platforms, load_platform
+from experiments.rtapp import compile_scenario
+from experiments.scenario import Scenario, load_scenario, names
+from kernels.variants import load_planned, load_variants
+
+BOARDS = tuple(name for name, _ in list_platforms())
+
+#: What an expectation may be about: the first key of a measure's path.
+MEASURES = {
+    "activation_us",
+    "cluster_busy",
+    "cpu_busy",
+    "cpu_share",
+    "deadlines",
+    "energy_j",
+    "fairness",
+    "latency_us",
+    "mean_mhz",
+    "migrations",
+    "missed_deadlines",
+    "opp_transitions_per_s",
+    "overutilized_share",
+    "residency",
+    "run_share",
+    "speed",
+    "top_opp",
+    "wakeups",
+    "work_share",
+}
+#: Measures whose second key is a task, a cluster.
+OF_TASKS = {"activation_us", "cpu_share", "deadlines", "latency_us", "run_share", "speed"}
+OF_CLUSTERS = {"cluster_busy", "mean_mhz", "opp_transitions_per_s", "top_opp", "work_share"}
+
+
+@pytest.fixture(scope="module", params=BOARDS)
+def board(request: pytest.FixtureRequest) -> tuple[Platform, Activity]:
+    platform = load_platform(request.param)
+    return platform, load_activity(platform)
+
+
+def scenario_of(name: str, board: tuple[Platform, Activity]) -> Scenario:
+    return load_scenario(name, board[0])
+
+
+@pytest.mark.parametrize("name", names())
+def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Activity]) -> None:
+    platform, activity = board
+    scenario = load_scenario(name, platform)
+    documents = []
+    for seed in (1, 2):
+        workload = compile_scenario(scenario, platform, activity, seed)
+        document = json.loads(workload.document)
+        assert len(document["tasks"]) == sum(task.count for task in scenario.tasks)
+        comms = [comm for record in workload.tasks for comm in record["threads"]]
+        assert len(set(comms)) == len(comms) == len(document["tasks"])
+        assert all(len(comm) <= 15 for comm in comms)
+        documents.append(document)
+    delays = [[task.pop("delay") for task in one["tasks"].values()] for one in documents]
+    assert delays[0] != delays[1], "another seed starts at other times"
+    assert documents[0] == documents[1], "and does the same work"
+
+
+@pytest.mark.parametrize("name", names())
+def test_says_what_it_is_where_it_is_from_and_why_its_loads(
+    name: str, board: tuple[Platform, Activity]
+) -> None:
+    scenario = scenario_of(name, board)
+    assert 20 <= len(scenario.summary) <= 100
+    assert len(scenario.source) >= 60 and len(scenario.loads) >= 60
+    assert "\n" not in scenario.source + scenario.loads, "a line break that was not meant"
+    assert "  " not in scenario.source + scenario.loads
+
+
+@pytest.mark.parametrize("name", names())
+def test_full_is_the_longer_one(name: str, board: tuple[Platform, Activity]) -> None:
+    window = scenario_of(name, board).window
+    short, full = window.length_ms(False), window.length_ms(True)
+    assert (short is None) == (full is None)
+    if short is not None and full is not None:
+        assert short < full
+        assert 500 <= short <= 5_000, "a short run is for a person who waits"
+
+
+@pytest.mark.parametrize("name", names())
+def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity]) -> None:
+    """Variants that exist or are planned, measures that there are, tasks and clusters by name."""
+    scenario = scenario_of(name, board)
+    tasks = {task.name for task in scenario.tasks}
+    clusters = {cluster.name for cluster in board[0].clusters}
+    variants = {**load_variants(), **load_planned()}
+    for expect in scenario.expect:
+        statement = parse(expect.statement)
+        assert {expect.variant, *statement.variants} <= set(variants), expect
+        assert len(expect.source) >= 15, expect
+        for measure in statement.measures:
+            head = measure.path[0]
+            assert head in MEASURES, measure
+            if head in OF_TASKS:
+                assert measure.path[1] in tasks, measure
+            if head in OF_CLUSTERS:
+                assert measure.path[1] in clusters, measure
+
+
+@pytest.mark.parametrize("name", names())
+def test_nothing_ends_before_the_window_does(name: str, board: tuple[Platform, Activity]) -> None:
+    """A task that ends within the window would make the measured part two different ones."""
+    scenario = scenario_of(name, board)
+    if scenario.window.full_ms is not None:
+        assert all(task.endless for task in scenario.tasks)
+
+
+def test_capacities_of_the_sources_board() -> None:
+    """Relative clamps are the source's numbers on the source's board."""
+    juno = load_platform("juno-r2")
+
+    def clamps(name: str) -> set[tuple[int | None, int | None]]:
+        tasks = load_scenario(name, juno).tasks
+        return {(task.uclamp_min, task.uclamp_max) for task in tasks}
+
+    assert clamps("uclamp/capped-tasks-spread") == {(None, 110)}
+    assert clamps("uclamp/eight-capped-tasks") == {(None, 110)}
+    assert clamps("uclamp/unpin-from-big") == {(None, 110)}
+    assert clamps("uclamp/boosted-above-little") == {(383, 384)}
+    assert clamps("uclamp/frequency-spike") == {(None, None), (None, 300)}
+    assert clamps("eas/stuck-on-big") == {(None, 200)}
