@@ -1,0 +1,134 @@
+"""The configuration survives, the artefact is complete, and an unchanged kernel is not rebuilt."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from configs.host.cache import sha256_file
+from configs.host.errors import EascopeError, RequestError
+from kernels import build as module
+from kernels.build import (
+    KernelArtefact,
+    built,
+    configure,
+    fragment_text,
+    kernel,
+    lost_options,
+    main,
+    options,
+)
+from kernels.variants import SERIES, load_kernels
+
+FRAGMENT = "CONFIG_SMP=y\n# CONFIG_NET is not set\nCONFIG_NR_CPUS=32\n"
+
+
+def test_options_are_read_as_kconfig_reads_them() -> None:
+    text = '# CONFIG_A is not set\nCONFIG_B=y\nCONFIG_B=m\nCONFIG_C="x y"\n# a comment\n'
+    assert options(text) == {"A": "n", "B": "m", "C": '"x y"'}
+
+
+def test_lost_options_are_named_with_what_they_became() -> None:
+    assert lost_options(FRAGMENT, "CONFIG_SMP=y\nCONFIG_NR_CPUS=32\n") == []
+    assert lost_options(FRAGMENT, "# CONFIG_SMP is not set\nCONFIG_NET=y\nCONFIG_NR_CPUS=8\n") == [
+        "CONFIG_SMP=y (is n)",
+        "CONFIG_NET=n (is y)",
+        "CONFIG_NR_CPUS=32 (is 8)",
+    ]
+
+
+def test_a_lost_option_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fake_make(tree: Path, out: Path, targets: list[str], log: Path, **_: str) -> None:
+        (out / ".config").write_text("CONFIG_SMP=y\nCONFIG_NR_CPUS=32\n")
+
+    monkeypatch.setattr(module, "make", fake_make)
+    configure(tmp_path, tmp_path / "out", FRAGMENT, tmp_path / "log")
+    with pytest.raises(EascopeError, match=r"did not survive .*: CONFIG_GEM5_CPUIDLE=y \(is n\)"):
+        configure(
+            tmp_path, tmp_path / "out", FRAGMENT + "CONFIG_GEM5_CPUIDLE=y\n", tmp_path / "log"
+        )
+
+
+def test_no_option_is_given_twice() -> None:
+    for spec in load_kernels().values():
+        keys = [
+            line.split("=")[0].removeprefix("# ").removesuffix(" is not set")
+            for line in fragment_text(spec).splitlines()
+            if line.startswith(("CONFIG_", "# CONFIG_"))
+        ]
+        assert sorted(keys) == sorted(set(keys))
+
+
+def test_unknown_kernel_offers_the_nearest() -> None:
+    with pytest.raises(RequestError, match=r"unknown kernel 'bas' \(did you mean base\?\)"):
+        kernel("bas")
+
+
+def test_command_line_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bas"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    module.compiler.cache_clear()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    try:
+        with pytest.raises(EascopeError, match="apt-get install gcc-aarch64-linux-gnu"):
+            module.compiler()
+    finally:
+        module.compiler.cache_clear()
+
+
+def test_fragment_survived(base_kernel: KernelArtefact) -> None:
+    spec = load_kernels()["base"]
+    config = base_kernel.config.read_text()
+    assert lost_options(fragment_text(spec), config) == []
+    assert options(config)["HZ"] == "250"
+
+
+def test_artefact_is_what_it_says(base_kernel: KernelArtefact) -> None:
+    assert base_kernel.version.startswith("6.12.")
+    assert base_kernel.version.endswith("-eascope-base")
+    # arm64's header: the magic "ARM\x64" at offset 56.
+    assert base_kernel.image.read_bytes()[56:60] == b"ARM\x64"
+    assert base_kernel.vmlinux.read_bytes()[:4] == b"\x7fELF"
+    symbols = subprocess.run(
+        ["nm", base_kernel.vmlinux], capture_output=True, text=True, check=False
+    ).stdout
+    assert " T panic" in symbols  # gem5 stops at it
+    said = base_kernel.provenance
+    assert said["config_sha256"] == sha256_file(base_kernel.config)
+    assert {"package_version", "source_sha256", "series_sha256", "compiler"} <= set(said)
+
+
+def test_image_names_no_folder_of_this_machine(base_kernel: KernelArtefact) -> None:
+    data = base_kernel.image.read_bytes()
+    assert os.fsencode(Path.home() / ".cache") not in data
+    assert os.fsencode(base_kernel.image.parent.parent) not in data
+
+
+def test_unchanged_kernel_is_not_built_again(
+    base_kernel: KernelArtefact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(module, "_build", never)
+    assert kernel("base") == base_kernel
+    assert built("base") == base_kernel
+
+
+def test_changed_patch_is_another_kernel(
+    base_kernel: KernelArtefact, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    copy = tmp_path / "series" / "base"
+    copy.mkdir(parents=True)
+    for path in (SERIES / "base").iterdir():
+        (copy / path.name).write_text(path.read_text())
+    first = sorted(copy.glob("*.patch"))[0]
+    first.write_text(first.read_text() + "\n")
+    monkeypatch.setattr(module, "SERIES", copy.parent)
+    assert built("base") is None

@@ -1,0 +1,168 @@
+"""The queues: they apply to every source without fuzz, are clean, and fail with the hunk."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.host.debian import apt
+from configs.host.errors import EascopeError
+from configs.host.proc import need
+from kernels.source import (
+    ARCHITECTURE,
+    PACKAGE,
+    PatchFailed,
+    Source,
+    apply_series,
+    offered,
+    series_digest,
+    series_patches,
+)
+from tests.kernels.conftest import queues, source_files
+
+NINE = "".join(f"line {number}\n" for number in range(1, 10))
+TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
+
+
+def applied(source: Source, folder: Path) -> Path:
+    """A copy of the touched files of ``source`` with all queues applied in order."""
+    shutil.copytree(source_files(source), folder)
+    for queue in queues():
+        apply_series(folder, queue, source)
+    return folder
+
+
+def test_applies_to_the_source_that_is_built(source: Source, tmp_path: Path) -> None:
+    tree = applied(source, tmp_path / "tree")
+    assert (tree / "kernel/sched/lab.c").is_file()
+    assert "sched_lab_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
+    assert not list(tree.rglob("*.rej")) and not list(tree.rglob("*.orig"))
+
+
+def test_applies_to_every_source_that_was_downloaded(tmp_path: Path) -> None:
+    here = [
+        one
+        for one in offered()
+        if list(apt(ARCHITECTURE).archives.glob(f"{PACKAGE}_{one.package_version}_*.deb"))
+    ]
+    if len(here) < 2:
+        pytest.skip("one source in the cache; make check-long downloads all that are offered")
+    for one in here:
+        applied(one, tmp_path / one.package_version)
+
+
+@pytest.mark.long
+def test_applies_to_every_source_that_is_offered(tmp_path: Path) -> None:
+    found = offered()
+    assert found
+    for one in found:
+        applied(one, tmp_path / one.package_version)
+
+
+def test_nothing_but_the_series_lies_in_a_queue() -> None:
+    for queue in queues():
+        listed = [patch.name for patch in series_patches(queue)]
+        assert listed == sorted(path.name for path in queue.glob("*.patch"))
+        assert {path.name for path in queue.iterdir()} == {"series", *listed}
+
+
+def test_every_patch_says_who_and_why() -> None:
+    for queue in queues():
+        for patch in series_patches(queue):
+            head, _, rest = patch.read_text().partition("\n\n")
+            assert re.search(r"^From: .+ <.+@.+>$", head, re.MULTILINE), patch.name
+            assert re.search(r"^Subject: \[PATCH\] [a-zA-Z/-]+: [A-Z]", head, re.MULTILINE)
+            message = rest.partition("\n---\n")[0]
+            assert re.search(r"^Signed-off-by: .+ <.+@.+>$", message, re.MULTILINE), patch.name
+            words = message.rpartition("Signed-off-by:")[0].split()
+            assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
+
+
+def checkpatch(source: Source, patch: Path) -> str:
+    """What the source's own checkpatch says about ``patch``, but for long lines."""
+    tool = source_files(source) / "scripts/checkpatch.pl"
+    command = [need("perl", "perl"), str(tool), "--no-tree", "--terse", "--no-summary"]
+    command += ["--ignore", "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING", str(patch)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.strip()
+
+
+def test_checkpatch_finds_nothing_but_long_lines(source: Source) -> None:
+    for queue in queues():
+        for patch in series_patches(queue):
+            assert checkpatch(source, patch) == ""
+
+
+def test_checkpatch_would_find_something(source: Source, tmp_path: Path) -> None:
+    patch = series_patches(queues()[0])[0]
+    bad = tmp_path / patch.name
+    bad.write_text(re.sub(r"^\+(\t)", "+        ", patch.read_text(), flags=re.MULTILINE))
+    assert "code indent should use tabs" in checkpatch(source, bad)
+
+
+def test_toy_patch_applies(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    tree, queue = toy(NINE)
+    apply_series(tree, queue, TOY)
+    assert (tree / "file.c").read_text() == NINE.replace("line 5", "line five")
+
+
+def test_offset_is_allowed(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    tree, queue = toy("new\n" * 20 + NINE)
+    apply_series(tree, queue, TOY)
+    assert "line five" in (tree / "file.c").read_text()
+
+
+def test_fuzz_is_refused(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    tree, queue = toy(NINE.replace("line 2", "line two"))
+    with pytest.raises(PatchFailed, match="does not apply"):
+        apply_series(tree, queue, TOY)
+
+
+def test_failure_shows_patch_source_file_and_hunk(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    tree, queue = toy(NINE.replace("line 5", "line V"))
+    with pytest.raises(PatchFailed) as error:
+        apply_series(tree, queue, TOY)
+    first, _, hunk = str(error.value).partition("\n")
+    assert first.startswith("toy/0001-change.patch does not apply to Linux 6.12.0 ")
+    assert first.endswith(": file.c: hunk 1 at line 2:")
+    assert "  -line 5" in hunk and "  +line five" in hunk
+
+
+def test_failure_on_a_missing_file(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    tree, queue = toy(NINE)
+    (tree / "file.c").unlink()
+    with pytest.raises(PatchFailed, match=r"toy/0001-change\.patch does not apply"):
+        apply_series(tree, queue, TOY)
+
+
+def test_a_patch_that_is_already_applied_fails(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    tree, queue = toy(NINE.replace("line 5", "line five"))
+    with pytest.raises(PatchFailed, match="does not apply"):
+        apply_series(tree, queue, TOY)
+
+
+def test_series_names_a_patch_that_is_not_there(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    tree, queue = toy(NINE)
+    (queue / "series").write_text("0001-change.patch\n# later\n0002-gone.patch\n")
+    with pytest.raises(EascopeError, match=r"series: 0002-gone\.patch: no such patch"):
+        apply_series(tree, queue, TOY)
+
+
+def test_digest_follows_content_and_order(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    _, queue = toy(NINE)
+    before = series_digest([queue])
+    assert before == series_digest([queue])
+    patch = queue / "0001-change.patch"
+    patch.write_text(patch.read_text().replace("line five", "line fife"))
+    assert series_digest([queue]) != before
+    assert series_digest([queue, queue]) != series_digest([queue])

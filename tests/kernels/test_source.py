@@ -1,0 +1,107 @@
+"""Which source is taken, and what KERNEL_SRC may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.host.errors import RequestError
+from kernels import source as module
+from kernels.source import TESTED, Source, _compare, directory_source, find_source, upstream
+
+MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = {}\n"
+
+
+def given(*versions: str) -> list[Source]:
+    """Sources of these package versions, as `offered` returns them."""
+    return [Source(upstream(version), version, "0" * 64) for version in versions]
+
+
+@pytest.fixture(autouse=True)
+def _no_kernel_src(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KERNEL_SRC", raising=False)
+
+
+def test_newest_tested_version_is_taken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "offered", lambda: given("6.12.999-1", "6.12.107-1", "6.12.95-1"))
+    assert find_source().package_version == "6.12.107-1"
+    assert capsys.readouterr().err == ""
+
+
+def test_untested_version_warns_and_is_recorded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "offered", lambda: given("6.12.999-2", "6.12.998-1"))
+    found = find_source()
+    assert found.package_version == "6.12.999-2"
+    said = capsys.readouterr().err
+    assert "6.12.999-2) is untested: tested are " + ", ".join(TESTED) in said
+    assert found.provenance()["source_tested"] is False
+
+
+def test_upstream_version_of_a_package() -> None:
+    assert upstream("6.12.117-1~deb12u1") == "6.12.117"
+    assert upstream("6.12.95-1~bpo12+1") == "6.12.95"
+    assert upstream("1:6.12.8-3") == "6.12.8"
+
+
+def test_versions_are_ordered_as_debian_does() -> None:
+    assert _compare("6.12.117-1", "6.12.117-1~deb12u1") == 1
+    assert _compare("6.12.95-1~bpo12+1", "6.12.107-1") == -1
+    assert _compare("6.12.95-1", "6.12.95-1") == 0
+
+
+def kernel_tree(folder: Path, sublevel: int = 117) -> Path:
+    """A folder that looks like a kernel tree."""
+    (folder / "kernel").mkdir(parents=True)
+    (folder / "Makefile").write_text(MAKEFILE.format(sublevel))
+    (folder / "kernel" / "fork.c").write_text("int fork;\n")
+    (folder / "sound").mkdir()
+    (folder / "sound" / "card.c").write_text("int card;\n")
+    (folder / "sound" / "Kconfig").write_text("# sound\n")
+    (folder / "include" / "sound").mkdir(parents=True)
+    (folder / "include" / "sound" / "core.h").write_text("\n")
+    return folder
+
+
+def test_kernel_src_is_copied_without_what_no_build_reads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tree = kernel_tree(tmp_path / "my kernel")
+    monkeypatch.setenv("KERNEL_SRC", str(tree))
+    found = find_source()
+    assert (found.version, found.package_version) == ("6.12.117", "my kernel")
+    assert found.provenance()["source"] == "KERNEL_SRC"
+    found.unpack(tmp_path / "copy")
+    copied = {str(p.relative_to(tmp_path / "copy")) for p in (tmp_path / "copy").rglob("*.*")}
+    assert copied == {"kernel/fork.c", "include/sound/core.h"}
+    assert (tmp_path / "copy" / "sound" / "Kconfig").is_file()
+
+
+def test_kernel_src_is_identified_by_its_bytes(tmp_path: Path) -> None:
+    one, two = kernel_tree(tmp_path / "one"), kernel_tree(tmp_path / "two")
+    assert directory_source(one).sha256 == directory_source(two).sha256
+    (tmp_path / "three").mkdir()
+    three = kernel_tree(tmp_path / "three" / "x")
+    (three / "kernel" / "fork.c").write_text("int fork2;\n")
+    assert directory_source(three).sha256 != directory_source(one).sha256
+
+
+def test_kernel_src_that_is_no_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KERNEL_SRC", str(tmp_path))
+    with pytest.raises(RequestError, match=r"KERNEL_SRC = .*: no Makefile: allowed: a Linux"):
+        find_source()
+    (tmp_path / "Makefile").write_text("all:\n")
+    with pytest.raises(RequestError, match="no kernel version in its Makefile"):
+        find_source()
+
+
+def test_kernel_src_that_was_built_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tree = kernel_tree(tmp_path / "built")
+    (tree / ".config").write_text("")
+    monkeypatch.setenv("KERNEL_SRC", str(tree))
+    with pytest.raises(RequestError, match="the tree has been built in: allowed: a clean tree"):
+        find_source()

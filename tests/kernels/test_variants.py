@@ -1,0 +1,191 @@
+"""The variants file: what is in it, what it proves in a guest, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.host.errors import RequestError
+from configs.platform import Platform
+from kernels.variants import (
+    SERIES,
+    VARIANTS,
+    boot_args,
+    load_kernels,
+    load_variants,
+    state_expectations,
+)
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Callable[..., Path]:
+    """A function that writes a copy of variants.toml with pieces of text replaced (first match)."""
+
+    def write(*edits: tuple[str, str]) -> Path:
+        text = VARIANTS.read_text()
+        for old, new in edits:
+            assert old in text, f"the variants file has no {old!r} any more"
+            text = text.replace(old, new, 1)
+        path = tmp_path / "variants.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_mainline_is_the_base_kernel_untouched() -> None:
+    mainline = load_variants()["mainline"]
+    assert (mainline.kernel, mainline.dtb, mainline.switches) == ("base", "std", ())
+    assert boot_args(mainline) == ""
+    assert dict(mainline.declares) == {"eas": True, "governor": "schedutil"}
+
+
+def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
+    variants = load_variants()
+    mainline, cas = variants["mainline"], variants["cas"]
+    assert (cas.kernel, cas.dtb, cas.boot) == (mainline.kernel, mainline.dtb, mainline.boot)
+    assert cas.switches[0] == ("/proc/sys/kernel/sched_energy_aware", "0")
+    assert cas.declares["eas"] is False
+
+
+def test_every_series_is_part_of_a_kernel() -> None:
+    used = {series for kernel in load_kernels().values() for series in kernel.series}
+    assert used == {path.parent.name for path in SERIES.glob("*/series")}
+
+
+def test_proofs_of_mainline(juno: Platform) -> None:
+    lines = state_expectations(load_variants()["mainline"], juno)
+    assert ("expect", "/proc/sys/kernel/sched_energy_aware", "1") in lines
+    assert ("contains", "/sys/kernel/debug/sched/eascope/variant", "energy_aware=1") in lines
+    big = juno.clusters[1]
+    for opp in big.opps:
+        path = f"/sys/kernel/debug/energy_model/cpu4/ps:{opp.khz}/power"
+        assert ("expect", path, str(opp.power_uw)) in lines
+    policy = "/sys/devices/system/cpu/cpufreq/policy4"
+    assert ("expect", f"{policy}/scaling_governor", "schedutil") in lines
+    assert ("expect", f"{policy}/related_cpus", "4 5") in lines
+    assert ("expect", "/sys/devices/system/cpu/cpu0/cpu_capacity", "383") in lines
+    flags = "/sys/kernel/debug/sched/domains/cpu5/domain1/flags"
+    assert ("contains", flags, "SD_ASYM_CPUCAPACITY_FULL") in lines
+    assert not any("feec_called" in line[-1] for line in lines)
+
+
+def test_proofs_of_cas_include_that_eas_is_never_asked(juno: Platform) -> None:
+    lines = state_expectations(load_variants()["cas"], juno)
+    assert ("expect", "/proc/sys/kernel/sched_energy_aware", "0") in lines
+    stats = "/sys/kernel/debug/sched/eascope/stats"
+    assert ("contains", stats, "feec_called 0 0 0 0 0 0") in lines
+
+
+def test_proofs_are_words_of_the_agents_script(juno: Platform) -> None:
+    for variant in load_variants().values():
+        for line in state_expectations(variant, juno):
+            assert line[0] in ("expect", "contains", "exists", "absent", "write", "report")
+            assert line[1].startswith("/") and " " not in line[1]
+            assert all(part == part.strip() and part and "\n" not in part for part in line)
+
+
+BAD = {
+    "unknown kernel": (
+        ('kernel = "base"', 'kernel = "bse"'),
+        "variant.mainline.kernel = 'bse'",
+        "one of base",
+    ),
+    "unknown device-tree flavour": (
+        ('dtb = "std"', 'dtb = "standard"'),
+        "variant.mainline.dtb = 'standard'",
+        "std",
+    ),
+    "unknown governor": (
+        ('governor = "schedutil"', 'governor = "schedutils"'),
+        "variant.mainline.declares.governor = 'schedutils'",
+        "did you mean schedutil?",
+    ),
+    "eas is not a truth value": (
+        ("eas = true", 'eas = "on"'),
+        "variant.mainline.declares.eas = 'on'",
+        "true or false",
+    ),
+    "a key that nobody knows": (
+        ('boot = ""', 'boot = ""\nswitch = []'),
+        "variant.mainline.switch = []",
+        "did you mean switches?",
+    ),
+    "a switch outside the scheduler": (
+        ("/proc/sys/kernel/sched_energy_aware", "/etc/passwd"),
+        "variant.cas.switches = [['/etc/passwd', '0']",
+        "below /proc/sys/",
+    ),
+    "a switch that climbs out": (
+        ("/proc/sys/kernel/sched_energy_aware", "/proc/sys/../kcore"),
+        "variant.cas.switches",
+        "below /proc/sys/",
+    ),
+    "a switch whose value is no string": (
+        ('sched_energy_aware", "0"]', 'sched_energy_aware", 0]'),
+        "variant.cas.switches",
+        "both strings",
+    ),
+    "boot arguments on two lines": (
+        ('boot = ""', 'boot = "a\\nb"'),
+        "variant.mainline.boot = 'a\\nb'",
+        "separated by single spaces",
+    ),
+    "a series that is not there": (
+        ('series = ["base"]', 'series = ["base", "sum2"]'),
+        "kernel.base.series = ['base', 'sum2']",
+        "at least one of: ",
+    ),
+    "no fragments": (
+        ('fragments = ["base"]', "fragments = []"),
+        "kernel.base.fragments = []",
+        "at least one of: base",
+    ),
+    "a name with capitals": (
+        ("[variant.mainline]", "[variant.Mainline]"),
+        "variant.Mainline = ",
+        "lower-case letters",
+    ),
+    "no summary": (
+        ('summary = "EAS and schedutil', 'summary = ""\nx = "'),
+        "variant.mainline.summary = ''",
+        "a non-empty string",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_file_is_one_line_with_key_and_what_is_allowed(
+    edited: Callable[..., Path], case: str
+) -> None:
+    edit, key, allowed = BAD[case]
+    with pytest.raises(RequestError) as error:
+        load_variants(edited(edit))
+    text = str(error.value)
+    assert "\n" not in text
+    assert "variants.toml: " in text and key in text and allowed in text, text
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("key", ["summary", "source", "kernel", "dtb", "boot", "switches"])
+def test_missing_key_is_named(edited: Callable[..., Path], key: str) -> None:
+    lines = VARIANTS.read_text().partition("[variant.mainline]")
+    kept, done = [], False
+    for line in lines[2].splitlines():
+        if not done and line.startswith(f"{key} ="):
+            done = True
+        else:
+            kept.append(line)
+    path = edited()
+    path.write_text(lines[0] + lines[1] + "\n".join(kept) + "\n")
+    with pytest.raises(RequestError, match=rf"variant\.mainline\.{key} is missing: allowed: "):
+        load_variants(path)
+
+
+def test_not_toml(tmp_path: Path) -> None:
+    path = tmp_path / "variants.toml"
+    path.write_text("[variant.x\n")
+    with pytest.raises(RequestError, match=r"not TOML: .*line 1"):
+        load_variants(path)
