@@ -8,6 +8,7 @@ sums of floats are exact as well.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -70,6 +71,7 @@ class PublishedPower:
         return parts
 
 
+@cache
 def component_of(state: str) -> str:
     """Component name of an idle state: ``cpu-sleep-0`` gives ``idle_cpu_sleep_0``."""
     return "idle_" + "".join(c if c.isalnum() else "_" for c in state.lower())
