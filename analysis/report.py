@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.compare import Comparison, Line, verdict_values, verdict_word
-from analysis.figures import ENGINE_ERROR
+from analysis.figures.common import ENGINE_ERROR
 from analysis.statistics import ENOUGH
 from configs.host.cache import write_atomic
 

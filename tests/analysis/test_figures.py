@@ -11,8 +11,9 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from analysis import figures, style
+from analysis import figures
 from analysis.compare import Comparison
+from analysis.figures import style
 
 Compared = Callable[[int], Comparison]
 
@@ -57,7 +58,7 @@ def test_every_figure_names_engine_platform_and_scenario(compared: Compared, nam
 
 def test_energy_bars_end_at_the_total(compared: Compared) -> None:
     with style.styled():
-        figure = figures.energy(compared(1))
+        figure = figures.FIGURES["energy"](compared(1))
     axes = figure.axes[0]
     ends: dict[int, float] = {}
     for bars in axes.containers:

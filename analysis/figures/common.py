@@ -1,0 +1,46 @@
+"""What the figures have in common: the stretch that timelines show, and the lines of labels."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from analysis.compare import Comparison
+from analysis.derive import Derived
+from analysis.figures import style
+
+#: Length of the stretch of time that timelines show, in ms.
+TIMELINE_MS = 200
+#: What is known about each engine's error against the reference.
+ENGINE_ERROR = {
+    "qemu": "its error against gem5 has not been measured yet",
+    "gem5": "the reference engine",
+}
+
+
+def stretch(run: Derived) -> tuple[int, int]:
+    """Begin (ns since power-on) and length of the part that timelines show."""
+    first = int(run.table("frequency")["t0_ns"].min())  # type: ignore[arg-type]
+    whole = round(run.result["window_s"] * 1e9)
+    return first, min(TIMELINE_MS * 1_000_000, whole)
+
+
+def label(figure: Figure, comparison: Comparison, title: str, detail: str, height: float) -> None:
+    """Title line and the line below that says where the figure comes from."""
+    cell = comparison.cell
+    figure.text(
+        0.012,
+        1 - 0.05 / height,
+        f"{title}: {cell['scenario']} on {cell['platform']}",
+        fontsize=9.5,
+        fontweight="bold",
+        va="top",
+    )
+    error = ENGINE_ERROR.get(comparison.engine, "error not known")
+    figure.text(
+        0.012,
+        0.06 / height,
+        f"Engine: {comparison.engine} ({error}). {detail[:1].upper()}{detail[1:]}.",
+        fontsize=6.8,
+        color=style.MUTED,
+        va="bottom",
+    )

@@ -1,0 +1,135 @@
+"""The energy figure: what each variant used, by cluster and component."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from analysis.compare import Comparison
+from analysis.figures import style
+from analysis.figures.common import label
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Energy of the window by cluster and component, one bar per variant."""
+    names = comparison.names
+    summaries = {name: comparison.summary(name)["energy_j"] for name in names}
+    layers = _layers(comparison, summaries)
+    clusters = len({layer[0] for layer in layers})
+    height = 0.55 + 0.17 * clusters + 0.52 * len(names) + 0.78
+    figure = Figure(figsize=(style.WIDTH, height))
+    axes = figure.add_axes(
+        (0.125, 0.74 / height, 0.86, (0.52 * len(names) + 0.06) / height),
+    )
+    top = max(summary["total"] for summary in summaries.values()) * 1e3
+    base = summaries[comparison.baseline]["total"]
+    for row, name in enumerate(names):
+        begin = 0.0
+        for cluster, component, colour, hatch in layers:
+            part = summaries[name]["cluster_component"][cluster].get(component, 0.0) * 1e3
+            axes.barh(
+                [row], [part], left=begin, height=0.62, color=colour,
+                hatch=hatch, edgecolor="white", linewidth=0.5, zorder=2,
+            )  # fmt: skip
+            if part > 0.055 * top:
+                axes.text(
+                    begin + part / 2, row, f"{part:.1f}", ha="center", va="center",
+                    fontsize=7, color=style.ink_on(colour), zorder=3,
+                )  # fmt: skip
+            begin += part
+        text = f"{begin:.1f} mJ"
+        if name != comparison.baseline and base:
+            text += f"\n{100 * (summaries[name]['total'] / base - 1):+.1f} %"
+        axes.text(begin + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
+        _seed_marks(axes, comparison, name, row)
+    axes.set_yticks(range(len(names)))
+    axes.set_yticklabels(names, fontsize=8)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, top * 1.14)
+    axes.set_xlabel(f"energy of the {_window_s(comparison):.3g} s window (mJ)")
+    axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
+    handles = _handles(layers)
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.12, 1 - 0.27 / height),
+        ncols=len(handles) // clusters,
+        borderaxespad=0,
+        handlelength=1.3,
+        handleheight=0.9,
+        columnspacing=1.4,
+    )
+    power = comparison.variants[comparison.baseline][0].result["power_model"]["name"]
+    seeds = len(comparison.seeds)
+    note = f"{power} power per OPP and idle state; " + (
+        f"means over {seeds} seeds (dots: each seed)" if seeds > 1 else "one seed"
+    )
+    label(figure, comparison, "Energy", note, height)
+    return figure
+
+
+def _window_s(comparison: Comparison) -> float:
+    """Length of the window in s."""
+    return float(comparison.variants[comparison.baseline][0].result["window_s"])
+
+
+def _layers(
+    comparison: Comparison, summaries: dict[str, dict[str, dict[str, dict[str, float]]]]
+) -> list[tuple[str, str, str, str]]:
+    """(cluster, component, colour, hatch) from left to right; parts that are 0 everywhere go."""
+    layers = []
+    for cluster in comparison.platform.clusters:
+        colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
+        found = {
+            component
+            for summary in summaries.values()
+            for component, value in summary["cluster_component"][cluster.name].items()
+            if value > 0
+        }
+        idle = sorted(name for name in found if name.startswith("idle_") and name != "idle_exit")
+        order = [("active", 0.0, ""), ("idle_exit", 0.25, "////")]
+        order += [(name, 0.45 + 0.15 * number, "") for number, name in enumerate(idle)]
+        order += [("shared", 0.78, "")]
+        for component, amount, hatch in order:
+            if component in found:
+                layers.append((cluster.name, component, style.lighter(colour, amount), hatch))
+    return layers
+
+
+def _handles(layers: list[tuple[str, str, str, str]]) -> list[Patch]:
+    """Legend entries, a row per cluster: the legend is filled by columns, short rows are padded."""
+    by_cluster: dict[str, list[Patch]] = {}
+    for where, what, colour, hatch in layers:
+        patch = Patch(
+            facecolor=colour, hatch=hatch, edgecolor="white", label=f"{where} {_words(what)}"
+        )
+        by_cluster.setdefault(where, []).append(patch)
+    longest = max(len(patches) for patches in by_cluster.values())
+    return [
+        patches[column] if column < len(patches) else Patch(alpha=0, label=" ")
+        for column in range(longest)
+        for patches in by_cluster.values()
+    ]
+
+
+def _seed_marks(axes: Axes, comparison: Comparison, name: str, row: int) -> None:
+    """A dot per seed at its total, when there are several."""
+    if len(comparison.seeds) < 2:
+        return
+    totals = [comparison.results[name][seed]["energy_j"]["total"] for seed in comparison.seeds]
+    axes.plot(
+        [1e3 * total for total in totals],
+        [row + 0.38] * len(totals),
+        linestyle="none",
+        marker="o",
+        markersize=2.2,
+        color=style.INK,
+        zorder=4,
+        clip_on=False,
+    )
+
+
+def _words(component: str) -> str:
+    return component.replace("_", " ")

@@ -1,0 +1,125 @@
+"""The frequency figure: clocks over time, and the share of time at each operating point."""
+
+from __future__ import annotations
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.compare import Comparison
+from analysis.derive import Derived
+from analysis.figures import style
+from analysis.figures.common import label, stretch
+from configs.platform import Cluster
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Clock of each cluster over time, and the share of the window at each OPP."""
+    platform = comparison.platform
+    names = comparison.names
+    count = len(platform.clusters) * len(names)
+    height = 0.5 + 0.62 * count + 0.2 * len(platform.clusters) + 0.62
+    figure = Figure(figsize=(style.WIDTH, height))
+    ratios: list[float] = []
+    for number in range(len(platform.clusters)):
+        ratios += ([0.32] if number else []) + [1.0] * len(names)
+    grid = figure.add_gridspec(
+        len(ratios),
+        2,
+        width_ratios=(2.2, 1.3),
+        height_ratios=ratios,
+        left=0.165,
+        right=0.985,
+        top=1 - 0.52 / height,
+        bottom=0.72 / height,
+        wspace=0.08,
+        hspace=0.28,
+    )
+    row = 0
+    for cluster in platform.clusters:
+        for number, name in enumerate(names):
+            run = comparison.variants[name][0]
+            left = figure.add_subplot(grid[row, 0])
+            right = figure.add_subplot(grid[row, 1])
+            _clock(left, run, cluster, name)
+            _residency(right, comparison, cluster, name)
+            if number == 0:
+                left.set_title(f"{cluster.name}: clock (MHz)")
+                right.set_title("time at each OPP (%; MHz in the bar)", fontweight="normal")
+            last = cluster is platform.clusters[-1] and number == len(names) - 1
+            left.tick_params(labelbottom=last)
+            right.tick_params(labelbottom=last, left=False, labelleft=False)
+            if last:
+                left.set_xlabel("time since START (ms)")
+                right.set_xlabel("share of the window (%)")
+            row += 1
+        row += 1
+    seed = comparison.variants[comparison.baseline][0].cell["seed"]
+    several = "; shares are means over seeds" if len(comparison.seeds) > 1 else ""
+    label(figure, comparison, "Frequency", f"seed {seed}{several}", height)
+    return figure
+
+
+def _clock(axes: Axes, run: Derived, cluster: Cluster, name: str) -> None:
+    start, length = stretch(run)
+    rows = run.table("frequency").filter(
+        (pl.col("cluster") == cluster.index) & (pl.col("t0_ns") < start + length)
+    )
+    x: list[float] = []
+    y: list[float] = []
+    for khz, t0, t1 in rows.select("khz", "t0_ns", "t1_ns").iter_rows():
+        x += [max(t0 - start, 0) / 1e6, min(t1 - start, length) / 1e6]
+        y += [khz / 1000, khz / 1000]
+    colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
+    axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
+    axes.plot(x, y, color=colour, linewidth=0.9, zorder=2)
+    ticks = _apart([opp.khz / 1000 for opp in cluster.opps], 0.26 * cluster.max_khz / 1000)
+    axes.set_yticks(ticks)
+    axes.set_yticklabels([f"{tick:g}" for tick in ticks])
+    axes.set_ylim(0, cluster.max_khz / 1000 * 1.08)
+    axes.set_xlim(0, length / 1e6)
+    axes.grid(axis="y", color=style.GRID, linewidth=0.5, zorder=0)
+    axes.annotate(
+        name,
+        (0, 0.5),
+        xycoords="axes fraction",
+        xytext=(-36, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=8,
+    )
+
+
+def _apart(values: list[float], distance: float) -> list[float]:
+    """The largest value and, going down, every value at least ``distance`` below the last kept."""
+    kept = [values[-1]]
+    for value in reversed(values):
+        if kept[-1] - value >= distance:
+            kept.append(value)
+    return kept
+
+
+def _residency(axes: Axes, comparison: Comparison, cluster: Cluster, name: str) -> None:
+    shares = comparison.summary(name)["residency"][cluster.name]
+    colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
+    begin = 0.0
+    for number, opp in enumerate(cluster.opps):
+        share = 100 * shares[str(opp.khz)]
+        fill = style.shade(colour, number / max(len(cluster.opps) - 1, 1))
+        axes.barh([0], [share], left=begin, height=0.7, color=fill, edgecolor="white", lw=0.5)
+        if share >= 11:
+            mhz = f"{opp.khz / 1000:g}"
+            axes.text(
+                begin + share / 2,
+                0,
+                f"{mhz}: {share:.0f} %" if share >= 28 else mhz,
+                ha="center",
+                va="center",
+                fontsize=7,
+                color=style.ink_on(fill),
+            )
+        begin += share
+    axes.set_ylim(-0.5, 0.5)
+    axes.set_xlim(0, 100)
+    axes.spines["left"].set_visible(False)

@@ -1,0 +1,152 @@
+"""The placement figure: which thread ran on which CPU."""
+
+from __future__ import annotations
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from analysis.compare import Comparison
+from analysis.derive import Derived
+from analysis.figures import style
+from analysis.figures.common import label, stretch
+from configs.platform import Platform
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Who ran where: a stretch of the timeline per CPU, and the whole window's shares."""
+    platform = comparison.platform
+    names = comparison.names
+    colours = _task_colours(comparison)
+    height = 0.75 + len(names) * (0.46 + 0.17 * len(platform.cpus)) + 0.42
+    figure = Figure(figsize=(style.WIDTH, height))
+    grid = figure.add_gridspec(
+        len(names),
+        2,
+        width_ratios=(3.1, 1),
+        left=0.105,
+        right=0.985,
+        top=1 - 0.75 / height,
+        bottom=0.72 / height,
+        wspace=0.06,
+        hspace=0.42,
+    )
+    widest = max(_busy_shares(comparison.variants[name][0]).get("top", 0.0) for name in names)
+    for number, name in enumerate(names):
+        run = comparison.variants[name][0]
+        left = figure.add_subplot(grid[number, 0])
+        right = figure.add_subplot(grid[number, 1], sharey=left)
+        _timeline(left, run, platform, colours)
+        _shares(right, run, platform, colours, widest)
+        left.set_title(name)
+        right.set_title("share of the window", fontweight="normal")
+        last = number == len(names) - 1
+        left.tick_params(labelbottom=last)
+        right.tick_params(labelbottom=last)
+        if last:
+            left.set_xlabel("time since START (ms)")
+            right.set_xlabel("CPU time (%)")
+    handles = [Patch(color=colour, label=task) for task, colour in colours.items()]
+    handles.append(Patch(color=style.REST, label="other threads"))
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.1, 1 - 0.27 / height),
+        ncols=min(len(handles), 6),
+        borderaxespad=0,
+        handlelength=1.1,
+        handleheight=0.9,
+        columnspacing=1.4,
+    )
+    seed = comparison.variants[comparison.baseline][0].cell["seed"]
+    label(figure, comparison, "Placement", f"seed {seed}", height)
+    return figure
+
+
+def _task_colours(comparison: Comparison) -> dict[str, str]:
+    return {
+        task: style.PALETTE[number % len(style.PALETTE)]
+        for number, task in enumerate(comparison.tasks)
+    }
+
+
+def _lanes(axes: Axes, platform: Platform) -> None:
+    """One lane per CPU, CPU 0 at the top; clusters are set apart by a tint."""
+    for cluster in platform.clusters:
+        tint = style.lighter(style.CLUSTERS[cluster.index % len(style.CLUSTERS)], 0.92)
+        axes.axhspan(cluster.cpus[0] - 0.5, cluster.cpus[-1] + 0.5, color=tint, lw=0, zorder=0)
+    axes.set_ylim(len(platform.cpus) - 0.5, -0.5)
+    axes.set_yticks(list(platform.cpus))
+    axes.set_yticklabels([f"{platform.cluster_of(cpu).name} {cpu}" for cpu in platform.cpus])
+    axes.tick_params(axis="y", length=0)
+
+
+def _timeline(axes: Axes, run: Derived, platform: Platform, colours: dict[str, str]) -> None:
+    slices = run.table("slices")
+    start, length = stretch(run)
+    inside = slices.filter((pl.col("t1_ns") > start) & (pl.col("t0_ns") < start + length))
+    _lanes(axes, platform)
+    for task in [None, *colours]:
+        rows = inside.filter(
+            pl.col("task").is_null() if task is None else pl.col("task") == task
+        ).select("cpu", "t0_ns", "t1_ns")
+        boxes = []
+        for cpu, t0, t1 in rows.iter_rows():
+            x0 = max(t0 - start, 0) / 1e6
+            x1 = min(t1 - start, length) / 1e6
+            boxes.append([(x0, cpu - 0.36), (x1, cpu - 0.36), (x1, cpu + 0.36), (x0, cpu + 0.36)])
+        colour = style.REST if task is None else colours[task]
+        # The thin edge keeps a slice of a few microseconds visible.
+        axes.add_collection(
+            PolyCollection(boxes, facecolor=colour, edgecolor=colour, linewidth=0.25, zorder=2)
+        )
+    axes.set_xlim(0, length / 1e6)
+
+
+def _busy_shares(run: Derived) -> dict[str, float]:
+    placed = run.table("placement").group_by("cpu").agg(pl.col("run_ns").sum())
+    whole = run.result["window_s"] * 1e9
+    return {"top": 100 * max(placed["run_ns"].to_list(), default=0) / whole}
+
+
+def _shares(
+    axes: Axes, run: Derived, platform: Platform, colours: dict[str, str], widest: float
+) -> None:
+    placed = run.table("placement")
+    whole = run.result["window_s"] * 1e9
+    _lanes(axes, platform)
+    axes.tick_params(labelleft=False)
+    filled = dict.fromkeys(platform.cpus, 0.0)
+    for task in [*colours, None]:
+        rows = placed.filter(pl.col("task").is_null() if task is None else pl.col("task") == task)
+        by_cpu = dict(rows.group_by("cpu").agg(pl.col("run_ns").sum()).sort("cpu").iter_rows())
+        widths = [100 * by_cpu.get(cpu, 0) / whole for cpu in platform.cpus]
+        axes.barh(
+            list(platform.cpus),
+            widths,
+            left=[filled[cpu] for cpu in platform.cpus],
+            height=0.72,
+            color=style.REST if task is None else colours[task],
+            zorder=2,
+        )
+        for cpu, width in zip(platform.cpus, widths, strict=True):
+            filled[cpu] += width
+    limit = min(100.0, max(widest * 1.22, 5.0))
+    for cpu, total in filled.items():
+        if total >= 0.05:
+            inside = total > 0.82 * limit
+            axes.text(
+                total - 0.015 * limit if inside else total + 0.015 * limit,
+                cpu,
+                f"{total:.1f}",
+                va="center",
+                ha="right" if inside else "left",
+                color="#FFFFFF" if inside else style.INK,
+                fontsize=7,
+                zorder=3,
+            )
+    axes.set_xlim(0, limit)
+    axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=1)
+    axes.set_axisbelow(True)
