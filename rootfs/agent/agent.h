@@ -16,6 +16,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(f, a)	__attribute__((format(printf, f, a)))
+#define __noreturn	__attribute__((noreturn))
 
 /* Largest piece handed to a transport's write_file; also the buffer of streamed reads. */
 #define CHUNK		(64 * 1024)
@@ -48,8 +49,9 @@ void transport_choose(void);
 
 /* ---- main.c ---- */
 
-void fail(const char *format, ...) __printf(1, 2) __attribute__((noreturn));
-void finish(int code) __attribute__((noreturn));
+void __noreturn fail(const char *format, ...) __printf(1, 2);
+void __noreturn finish(int code);
+void console_drain(void);
 const char *script_path(void);
 uint64_t mono_ns(void);
 void sleep_ns(uint64_t ns);

@@ -136,7 +136,7 @@ void child_spawn(const char *name, char *command)
 		fail("spawn %s: %s", argv[0], strerror(error));
 	}
 	child = &children[count++];
-	strcpy(child->name, name);
+	snprintf(child->name, sizeof(child->name), "%s", name);
 	child->pid = pid;
 }
 

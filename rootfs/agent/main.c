@@ -13,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,26 @@ void sleep_ns(uint64_t ns)
 		;
 }
 
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * Waits until the console's last character has left the UART: the engine ends the machine at once
+ * when it is told to. At most a second, since the console is the lesser of the two ways out.
+ */
+void console_drain(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };	/* no SA_RESTART */
+
+	fflush(stdout);
+	sigaction(SIGALRM, &action, NULL);
+	alarm(1);
+	tcdrain(STDERR_FILENO);
+	alarm(0);
+}
+
 /* The machine ends here. Nothing may return to a caller: PID 1 must not exit (kernel panic). */
 void finish(int code)
 {
@@ -91,6 +112,7 @@ void fail(const char *format, ...)
 		if ((unsigned char)*c < ' ')
 			*c = ' ';
 	dprintf(STDERR_FILENO, "eascope-agent: FAIL: %s\n", reason);
+	console_drain();
 	transport()->fail(reason);
 	finish(1);
 }

@@ -218,6 +218,7 @@ static void verb_exit(char *rest)
 {
 	script_done(rest);
 	report_send();
+	console_drain();
 	transport()->exit(0);
 	exited = true;
 }
