@@ -95,6 +95,8 @@ void fail(const char *reason) __attribute__((noreturn));
 void out(const char *label, uint64_t value);
 void out_cpu(const char *label, uint64_t cpu, uint64_t value);
 void finish(void) __attribute__((noreturn));
+/* End a QEMU that does not know the hint channel. */
+void power_off(void) __attribute__((noreturn));
 /* Start the other CPUs in secondary_main(); each has its own stack. */
 void start_secondaries(void);
 uint64_t wait_for_interrupt_ns(uint64_t ns);

@@ -8,6 +8,7 @@
 #define VERB_EXIT 5
 
 #define PSCI_CPU_ON 0xc4000003ul
+#define PSCI_SYSTEM_OFF 0x84000008ul
 #define STACK_BYTES 4096
 
 #define GICD_BASE 0x08000000ul
@@ -116,6 +117,14 @@ void finish(void)
 {
 	message(VERB_WRITE_FILE, (uint64_t) "result.txt", 0, (uint64_t)text, length);
 	message(VERB_EXIT, 0, 0, 0, 0);
+	power_off();
+}
+
+void power_off(void)
+{
+	register uint64_t x0 asm("x0") = PSCI_SYSTEM_OFF;
+
+	asm volatile("hvc #0" : "+r"(x0) : : "memory");
 	for (;;)
 		;
 }

@@ -1,0 +1,84 @@
+"""Bare-metal guests: programs of ``tests/guest`` compiled and run on the fast engine.
+
+They need QEMU, the plugin and a cross compiler, but neither a kernel nor the guest image, and end
+within a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from configs.activity import Activity
+from configs.devicetree import device_tree
+from configs.host.proc import need, run
+from configs.platform import Platform
+from engines.base import EngineRun, Machine
+from engines.qemu import QemuEngine
+
+GUEST = Path(__file__).resolve().parent.parent / "guest"
+FLAGS = (
+    *("-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-pie", "-no-pie"),
+    *("-nostdlib", "-static", "-mgeneral-regs-only", "-mstrict-align"),
+    *("-Wl,--build-id=none", "-Wl,--no-warn-rwx-segments"),
+)
+
+
+@dataclass(frozen=True)
+class GuestRun:
+    """What a guest left: its numbers, the engine's counters and marks, and the folder."""
+
+    result: dict[str, int]
+    counters: pl.DataFrame
+    marks: list[dict[str, int]]
+    engine: EngineRun
+    out: Path
+
+
+def compile_guest(name: str, folder: Path, **defines: int) -> Path:
+    """``tests/guest/<name>.c`` as a kernel image."""
+    elf, image = folder / f"{name}.elf", folder / f"{name}.img"
+    options = [f"-D{key}={value}" for key, value in defines.items()]
+    sources = [GUEST / "runtime.c", GUEST / f"{name}.c"]
+    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
+    run([compiler, *FLAGS, *options, f"-Wl,-T,{GUEST / 'guest.lds'}", "-o", elf, *sources])
+    keep = "--set-section-flags=.bss=alloc,load,contents"
+    run(["aarch64-linux-gnu-objcopy", "-O", "binary", keep, elf, image])
+    return image
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Callable[..., Machine]:
+    """Make a machine that boots a program of ``tests/guest``."""
+
+    def make(name: str, **defines: int) -> Machine:
+        dtb, empty = tmp_path / "machine.dtb", tmp_path / "empty"
+        dtb.write_bytes(device_tree(juno))
+        empty.write_bytes(b"")
+        image = compile_guest(name, tmp_path, **defines)
+        return Machine(juno, juno_activity, image, dtb, empty, b"", "")
+
+    return make
+
+
+@pytest.fixture
+def run_guest(tmp_path: Path, bare_machine: Callable[..., Machine]) -> Callable[..., GuestRun]:
+    """Compile and run a program of ``tests/guest``; other keywords are ``-D`` of the compiler."""
+
+    def start(name: str, *, limits: dict[str, float] | None = None, **defines: Any) -> GuestRun:
+        machine = bare_machine(name, **defines)
+        out = tmp_path / "out"
+        ended = QemuEngine().run(machine, out, **(limits or {}))
+        text = (out / "result.txt").read_text() if (out / "result.txt").exists() else ""
+        result = {line.split()[0]: int(line.split()[1]) for line in text.splitlines()}
+        counters = pl.read_parquet(out / "counters.parquet")
+        marks = json.loads((out / "marks.json").read_text())
+        return GuestRun(result, counters, marks, ended, out)
+
+    return start

@@ -1,0 +1,57 @@
+"""The clock: every CPU's speed at every OPP, sleep, and reads in one global order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.activity import Activity
+from configs.platform import Platform
+from tests.engines.conftest import GuestRun
+
+
+def speeds(out: Path) -> list[tuple[dict[int, int], str, int, float]]:
+    """(level of each cluster, "alone" or "busy", CPU, instructions per us) in order."""
+    levels: dict[int, int] = {}
+    found = []
+    for line in (out / "result.txt").read_text().splitlines():
+        label, value = line.split()
+        kind, number = label.split(".")
+        if kind == "level":
+            levels[int(number)] = int(value)
+        else:
+            found.append((dict(levels), kind, int(number), int(value) / 1000))
+    return found
+
+
+@pytest.mark.guest
+def test_rate_is_frequency_times_ipc(
+    run_guest: Callable[..., GuestRun], juno: Platform, juno_activity: Activity
+) -> None:
+    """Within 0.5 % on every CPU at every OPP, alone and with all CPUs busy."""
+    measured = speeds(run_guest("rate").out)
+    seen = set()
+    for levels, kind, cpu, per_us in measured:
+        cluster = juno.cluster_of(cpu)
+        opps = sorted(cluster.opps, key=lambda opp: -opp.khz)
+        khz = opps[levels[cluster.index]].khz
+        expected = juno_activity.instructions_per_us(cluster, khz)
+        assert per_us == pytest.approx(expected, rel=0.005), (kind, cpu, khz)
+        seen.add((kind, cpu, khz))
+    wanted = {
+        (kind, cpu, opp.khz)
+        for kind in ("alone", "busy")
+        for cluster in juno.clusters
+        for cpu in cluster.cpus
+        for opp in cluster.opps
+    }
+    assert seen == wanted
+
+
+@pytest.mark.guest
+def test_no_cpu_sees_time_go_backwards(run_guest: Callable[..., GuestRun]) -> None:
+    """120 000 reads under a lock, six CPUs."""
+    result = run_guest("clocks").result
+    assert result == {"backwards": 0, "reads": 120_000}

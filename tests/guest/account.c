@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A window with known parts: work, an idle period in state 1, its exit work, work, a plain WFI,
+ * and an OPP change of this cluster in the middle of work.
+ */
+#include "guest.h"
+
+#define VERB_IDLE_STATE 2
+#define EXIT_OVER (~0ul)
+
+#define WORK_NS 1000000ul
+#define IDLE_NS 2000000ul
+#define EXIT_NS 300000ul
+#define PLAIN_WFI_NS 500000ul
+
+void guest_main(void)
+{
+	mark(2);
+	spin_ns(WORK_NS);
+
+	message(VERB_IDLE_STATE, 0, 1, 0, 0);
+	out("slept_ns", wait_for_interrupt_ns(IDLE_NS));
+	spin_ns(EXIT_NS);
+	message(VERB_IDLE_STATE, 0, EXIT_OVER, 0, 0);
+
+	spin_ns(WORK_NS);
+	out("slept_plain_ns", wait_for_interrupt_ns(PLAIN_WFI_NS));
+
+	set_level(0, 1);
+	spin_ns(WORK_NS);
+	mark(3);
+	finish();
+}
