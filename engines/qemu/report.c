@@ -17,7 +17,7 @@
 #define LINE_ROOM 1024
 #define PROGRESS_EVERY_MS 100
 /* Turns between two looks at the host's clock. */
-#define PROGRESS_EVERY_TURNS 256
+#define PROGRESS_EVERY_TURNS 8
 
 static int report_fd = -1;
 
