@@ -1,0 +1,65 @@
+"""Booting a kernel on the fast engine with a script of the test's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from configs.activity import load_activity
+from configs.devicetree import device_tree
+from configs.platform import Platform
+from engines.base import EngineRun, Machine, get_engine
+from experiments.cell import BOOT
+from rootfs.image import initramfs
+
+
+@dataclass(frozen=True)
+class Booted:
+    """What a boot left: the run's figures and its folder."""
+
+    run: EngineRun
+    out: Path
+
+    @property
+    def console(self) -> str:
+        """All that the guest printed."""
+        return (self.out / "console.log").read_text(errors="replace")
+
+    def text(self, name: str) -> str:
+        """A file that the script collected."""
+        return (self.out / name).read_text(errors="replace")
+
+    @property
+    def marks(self) -> dict[int, int]:
+        """Nanoseconds since power-on of each mark."""
+        return {mark["id"]: mark["t_ns"] for mark in json.loads(self.text("marks.json"))}
+
+
+def boot(
+    image: Path,
+    platform: Platform,
+    lines: Iterable[str],
+    out: Path,
+    *,
+    arguments: str = "",
+    limit_s: float = 60.0,
+) -> Booted:
+    """Boot ``image`` and do ``lines`` (``exit`` is added).
+
+    :raises EngineFailed: when a line fails or the guest dies.
+    """
+    out.mkdir(parents=True)
+    dtb = out / "machine.dtb"
+    dtb.write_bytes(device_tree(platform, "std", "qemu"))
+    machine = Machine(
+        platform=platform,
+        activity=load_activity(platform),
+        image=image,
+        dtb=dtb,
+        initramfs=initramfs().path,
+        script=("\n".join(["eascope-script 1", *lines, "exit"]) + "\n").encode(),
+        cmdline=f"{BOOT} {arguments}".strip(),
+    )
+    return Booted(get_engine("qemu").run(machine, out, limit_s=limit_s), out)
