@@ -19,7 +19,7 @@ import polars as pl
 
 from analysis import expect
 from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
-from analysis.tables import counters, latency, measures, slices
+from analysis.tables import counters, latency, measures, shares, slices
 from analysis.tables.counters import SHARED
 from analysis.tables.tasks import thread_names
 from analysis.trace import read_trace
@@ -87,7 +87,7 @@ def derive(
         folder.parent.mkdir(exist_ok=True)
         work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{key}.tmp-"))
         try:
-            _derive_into(work, run, cell, platform, power)
+            _derive_into(work, run, cell, platform, activity, power)
             work.chmod(0o755)
             try:
                 os.replace(work, folder)
@@ -120,7 +120,12 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _derive_into(
-    folder: Path, run: Path, cell: dict[str, Any], platform: Platform, power: PowerModel
+    folder: Path,
+    run: Path,
+    cell: dict[str, Any],
+    platform: Platform,
+    activity: Activity,
+    power: PowerModel,
 ) -> None:
     window = read_window(run / "marks.json")
     tasks = cell["tasks"]
@@ -145,6 +150,17 @@ def _derive_into(
         "engine": cell["engine"],
         "power_model": {"name": power.name, "summary": power.summary},
     }
+    result |= shares.of_clusters(result["cpu_busy"], result["residency"], platform)
+    result |= shares.run_shares(tables["placement"], platform, tasks)
+    result["speed"] = shares.speeds(
+        tables["slices"], tables["frequency"], platform, activity, window, tasks
+    )
+    fair = shares.fairness(tables["placement"], tasks)
+    if fair is not None:
+        result["fairness"] = fair
+    turns = shares.activations(trace, window, tasks)
+    if turns:
+        result["activation_us"] = turns
     jobs = measures.deadlines(trace, window, tasks)
     if jobs:
         result["missed_deadlines"] = sum(entry["missed"] for entry in jobs.values())

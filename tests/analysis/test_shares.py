@@ -1,0 +1,97 @@
+"""Who got what: shares, speed, fairness and activations against answers known by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from analysis.derive import Derived
+from analysis.tables import shares
+from configs.activity import Activity
+from configs.platform import Platform
+from tests.analysis.synthetic import MS, Burst, Schedule
+
+LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
+
+
+def test_shares_of_a_task_by_cluster_and_cpu(derived: Callable[[Schedule], Derived]) -> None:
+    bursts = [Burst("a", 0, 0, 30 * MS), Burst("a", 100 * MS, 1, 10 * MS)]
+    bursts += [Burst("a", 200 * MS, 5, 60 * MS), Burst("b", 300 * MS, 4, 5 * MS)]
+    result = derived(Schedule(1_000 * MS, bursts, LOW)).result
+    assert result["run_share"] == {"a": {"little": 0.4, "big": 0.6}, "b": {"little": 0, "big": 1}}
+    assert result["cpu_share"]["a"] == [0.3, 0.1, 0, 0, 0, 0.6]
+
+
+def test_speed_follows_the_frequency_within_a_burst(
+    derived: Callable[[Schedule], Derived],
+) -> None:
+    """1.0 is a big at 1200 MHz; half a second there, and a burst across a change of OPP."""
+    schedule = Schedule(
+        1_000 * MS,
+        [Burst("top", 0, 4, 500 * MS, 0), Burst("both", 400 * MS, 0, 200 * MS, 0)],
+        {0: [(0, 450_000), (500 * MS, 950_000)], 1: [(0, 1_200_000)]},
+    )
+    speed = derived(schedule).result["speed"]
+    assert speed["top"] == pytest.approx(0.5)
+    little = 485 / 1024 / 1_200_000
+    assert speed["both"] == pytest.approx(0.1 * 450_000 * little + 0.1 * 950_000 * little)
+
+
+def test_busy_of_clusters_and_time_at_the_top(derived: Callable[[Schedule], Derived]) -> None:
+    bursts = [Burst("a", 0, 0, 250 * MS, 0), Burst("b", 0, 4, 500 * MS, 0)]
+    bursts += [Burst("c", 0, 5, 100 * MS, 0)]
+    khz = {0: [(0, 450_000)], 1: [(0, 600_000), (200 * MS, 1_200_000), (300 * MS, 600_000)]}
+    result = derived(Schedule(1_000 * MS, bursts, khz)).result
+    assert result["cluster_busy"]["little"] == {"min": 0, "max": pytest.approx(0.25)}
+    assert result["cluster_busy"]["big"] == {
+        "min": pytest.approx(0.1),
+        "max": pytest.approx(0.5),
+    }
+    assert result["top_opp"] == {"little": 0, "big": pytest.approx(0.1)}
+
+
+def placed(*times: int) -> tuple[pl.DataFrame, list[dict[str, object]]]:
+    """``placement`` of threads t0, t1.. of one task that ran for so long, on CPUs 0 and 1."""
+    rows = [("t", f"t{n}", n + 1, n % 2, ns) for n, ns in enumerate(times) if ns]
+    columns = ("task", "thread", "pid", "cpu", "run_ns")
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    return table, [{"name": "t", "threads": [f"t{n}" for n in range(len(times))]}]
+
+
+@pytest.mark.parametrize(
+    ("times", "fair"),
+    [
+        ((1000,), 1.0),
+        ((500,) * 8, 1.0),
+        ((1000, 0, 0, 0), 0.25),
+        ((200,) * 5 + (1000,) * 3, 0.625),
+        ((333,) * 3 + (500,) * 4 + (1000,), 0.857),
+    ],
+)
+def test_fairness_by_hand(times: tuple[int, ...], fair: float) -> None:
+    assert shares.fairness(*placed(*times)) == pytest.approx(fair, abs=0.001)
+
+
+def test_fairness_of_nothing_is_not_known() -> None:
+    assert shares.fairness(*placed(0, 0)) is None
+
+
+def test_activations_are_rt_apps_own(derived: Callable[[Schedule], Derived]) -> None:
+    """The synthetic markers all say run=1; without markers there is no such measure."""
+    bursts = [Burst("a", n * 16 * MS, 0, MS, slack_us=100) for n in range(1, 10)]
+    result = derived(Schedule(200 * MS, [*bursts, Burst("b", 0, 1, MS)], LOW)).result
+    assert result["activation_us"] == {"a": dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 1.0)}
+    silent = derived(Schedule(200 * MS, [Burst("b", 0, 1, MS)], LOW)).result
+    assert "activation_us" not in silent
+
+
+def test_a_task_that_did_not_run(
+    derived: Callable[[Schedule], Derived], platform: Platform, activity: Activity
+) -> None:
+    table, tasks = placed(0, 100)
+    tasks.append({"name": "silent", "threads": ["s0", "s1"]})
+    found = shares.run_shares(table, platform, tasks)
+    assert list(found["run_share"]) == ["t"]
+    assert found["run_share"]["t"]["little"] == 1.0
