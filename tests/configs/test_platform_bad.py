@@ -54,7 +54,7 @@ BAD = {
     "unknown core": (
         ('core = "cortex-a72"', 'core = "cortex-a73"'),
         "cluster[1].core = 'cortex-a73'",
-        "cortex-a53, cortex-a72 (did you mean cortex-a72?)",
+        "cortex-a72, cortex-a76, cortex-x1 (did you mean",
     ),
     "capacity missing": (
         ("capacity_dmips_mhz = 485\n", ""),
