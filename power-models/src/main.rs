@@ -1,0 +1,62 @@
+//! Derives energy per event, leakage and area of a core type with McPAT.
+
+mod core;
+mod derive;
+mod design;
+mod ffi;
+mod report;
+mod runner;
+mod scaling;
+mod xml;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: power-models derive CORES_DIR OUT_DIR CORE...   \
+    energies, leakage and area of each CORE at the design point\n       \
+    power-models voltages CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
+    the scaling law against direct runs\n       \
+    power-models temperatures CORES_DIR OUT_DIR CORE   leakage by temperature\n       \
+    power-models mcpat [--opt-for-clk] XML [COUNTS_XML...]   McPAT's own report\n\
+    example: cargo run --release -- derive ../configs/cores derived cortex-a53";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["--help" | "-h" | "help"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        ["derive", cores, out, names @ ..] if !names.is_empty() => names
+            .iter()
+            .try_for_each(|name| derive::run(Path::new(cores), Path::new(out), name)),
+        ["voltages", cores, anchors, out, names @ ..] if !names.is_empty() => {
+            names.iter().try_for_each(|name| {
+                scaling::voltages(Path::new(cores), Path::new(anchors), Path::new(out), name)
+            })
+        }
+        ["temperatures", cores, out, name] => {
+            scaling::temperatures(Path::new(cores), Path::new(out), name)
+        }
+        ["mcpat", "--opt-for-clk", base, counts @ ..] => mcpat(base, counts, true),
+        ["mcpat", base, counts @ ..] => mcpat(base, counts, false),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("power-models: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn mcpat(base: &str, counts: &[&str], opt_for_clk: bool) -> Result<(), String> {
+    let counts: Vec<&OsStr> = counts.iter().map(OsStr::new).collect();
+    ffi::print_reports(OsStr::new(base), &counts, opt_for_clk)
+}
