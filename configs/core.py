@@ -144,10 +144,9 @@ def load_core(name: str, directory: Path = CORES) -> Core:
     parameters = read_figures(top.table("parameters"), PARAMETERS)
     if not parameters:
         raise bad_input(top.file, "parameters", {}, f"at least one of {', '.join(PARAMETERS)}")
-    caches = []
-    for key in ("l1i", "l1d"):
-        table = top.table(key)
-        caches.append(read_cache(table, 1, source_text(table)))
+    l1i, l1d = (
+        read_cache(table, 1, source_text(table)) for table in (top.table("l1i"), top.table("l1d"))
+    )
     structure: Mapping[str, Parameter] = {}
     if top.has("structure"):
         structure = read_figures(top.table("structure"), STRUCTURE)
@@ -161,7 +160,18 @@ def load_core(name: str, directory: Path = CORES) -> Core:
         l2 = read_cache(table, 2, source_text(table))
     top.finish()
     return Core(
-        name, summary, path, compatible, pipeline, parameters, *caches, structure, l2, scope, cpus
+        name,
+        summary,
+        path,
+        compatible,
+        pipeline,
+        parameters,
+        l1i,
+        l1d,
+        structure,
+        l2,
+        scope,
+        cpus,
     )
 
 
