@@ -1,0 +1,161 @@
+"""Platform pixel6: the seed's OPP and capacity table, its arithmetic, and what it borrows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from configs.activity import check_capacity, load_activity
+from configs.devicetree import device_tree
+from configs.host.errors import RequestError
+from configs.platform import Platform, load_platform
+from configs.source import KINDS, kind
+from rootfs.elide import TURN_INSTRUCTIONS
+from tests.configs.dts import decompile
+
+#: kHz and capacity of every OPP, as the EAS rework's discussion lists them.
+TABLE = {
+    "little": """300000:26 574000:50 738000:65 930000:82 1098000:97 1197000:106 1328000:117
+        1401000:124 1598000:141 1704000:151 1803000:160""",
+    "mid": """400000:88 553000:122 696000:153 799000:176 910000:201 1024000:226 1197000:264
+        1328000:293 1491000:329 1663000:367 1836000:405 1999000:441 2130000:470 2253000:498""",
+    "big": """500000:182 851000:311 984000:359 1106000:404 1277000:466 1426000:521 1582000:578
+        1745000:637 1826000:667 2048000:748 2188000:799 2252000:823 2401000:877 2507000:916
+        2630000:961 2704000:988 2802000:1024""",
+}
+
+#: dynamic-power-coefficient of gs101.dtsi, uW/MHz/V^2.
+COEFFICIENT = {"little": 70, "mid": 284, "big": 650}
+
+#: Juno r0, from juno-sched-energy.dtsi, in mW: what the platform borrows, by cluster.
+#: (cluster over CPU at the top OPP, cluster-sleep over cluster and WFI over CPU at the lowest OPP)
+BORROWED = {
+    "little": (Fraction(57, 93), Fraction(17, 26), Fraction(6, 33)),
+    "mid": (Fraction(64, 616), Fraction(24, 24), Fraction(15, 168)),
+    "big": (Fraction(64, 616), Fraction(24, 24), Fraction(15, 168)),
+}
+
+
+@pytest.fixture(scope="module")
+def pixel6() -> Platform:
+    return load_platform("pixel6")
+
+
+def table(name: str) -> list[tuple[int, int]]:
+    return [tuple(map(int, entry.split(":"))) for entry in TABLE[name].split()]
+
+
+def em_performance(platform: Platform, name: str) -> list[int]:
+    """Capacity of each OPP as the kernel's energy model has it (em_init_performance)."""
+    cluster = platform.cluster(name)
+    capacity = platform.capacities[cluster.cpus[0]]
+    return [capacity * opp.khz // cluster.max_khz for opp in cluster.opps]
+
+
+def test_four_littles_two_mids_two_bigs(pixel6: Platform) -> None:
+    assert [(cluster.name, cluster.core.name, cluster.cpus) for cluster in pixel6.clusters] == [
+        ("little", "cortex-a55", (0, 1, 2, 3)),
+        ("mid", "cortex-a76", (4, 5)),
+        ("big", "cortex-x1", (6, 7)),
+    ]
+    assert pixel6.largest.name == "big"
+    assert pixel6.capacities == (160, 160, 160, 160, 498, 498, 1024, 1024)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_opps_and_capacities_are_the_sources(pixel6: Platform, name: str) -> None:
+    opps = pixel6.cluster(name).opps
+    found = [
+        (opp.khz, performance)
+        for opp, performance in zip(opps, em_performance(pixel6, name), strict=True)
+    ]
+    assert found == table(name)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_busy_power_is_c_f_v_squared(pixel6: Platform, name: str) -> None:
+    for opp in pixel6.cluster(name).opps:
+        milliwatts = COEFFICIENT[name] * opp.khz / 1e3 * (opp.uv / 1e6) ** 2 / 1e3
+        assert opp.power_uw == round(milliwatts, 1) * 1000
+        assert f"C = {COEFFICIENT[name]} uW/MHz/V^2" in opp.power_source
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_no_opp_is_inefficient(pixel6: Platform, name: str) -> None:
+    """The kernel skips an OPP whose cost (power over performance) is not below a faster one's."""
+    costs = [
+        10 * opp.power_uw // performance
+        for opp, performance in zip(
+            pixel6.cluster(name).opps, em_performance(pixel6, name), strict=True
+        )
+    ]
+    assert costs == sorted(set(costs))
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_borrowed_ratios(pixel6: Platform, name: str) -> None:
+    cluster = pixel6.cluster(name)
+    on, off, wfi = BORROWED[name]
+    for opp in cluster.opps:
+        assert opp.shared_uw == pytest.approx(float(opp.power_uw * on), abs=50)
+    assert cluster.shared_off_uw == pytest.approx(float(cluster.opps[0].shared_uw * off), abs=50)
+    idle = cluster.idle_states[0]
+    assert idle.power_uw == pytest.approx(float(cluster.opps[0].power_uw * wfi), abs=60)
+
+
+def test_idle_states_are_those_of_gs101(pixel6: Platform) -> None:
+    found = {
+        cluster.name: [
+            (state.name, state.entry_us, state.exit_us, state.residency_us)
+            for state in cluster.idle_states
+        ]
+        for cluster in pixel6.clusters
+    }
+    assert found == {
+        "little": [("wfi", 1, 1, 1), ("c2", 70, 160, 2000)],
+        "mid": [("wfi", 1, 1, 1), ("c2", 150, 190, 2500)],
+        "big": [("wfi", 1, 1, 1), ("c2", 235, 220, 3500)],
+    }
+    assert {cluster.idle_states[1].power_uw for cluster in pixel6.clusters} == {0}
+
+
+def test_borrowed_lists_idle_and_shared_power_and_nothing_else(pixel6: Platform) -> None:
+    lines = [line for line in pixel6.borrowed if "borrowed from Juno r0" in line]
+    assert [" ".join(line.split()[:3]) for line in lines] == [
+        f"{cluster}: {what}"
+        for cluster in TABLE
+        for what in ("shared power", "shared power", "wfi power", "c2 power")
+    ]
+    for figure in pixel6.figures:
+        assert kind(figure.source) in KINDS, figure
+
+
+def test_assumed_activity_follows_the_capacities(pixel6: Platform) -> None:
+    activity = load_activity(pixel6)
+    check_capacity(pixel6, activity)
+    assert [activity.ipc(cluster) for cluster in pixel6.clusters] == [1.0, 2.48, 4.096]
+    assert [line.split(":")[0] for line in activity.assumed] == ["little", "mid", "big"]
+    assert activity.turn_instructions == TURN_INSTRUCTIONS
+
+
+def test_cpu_names_of_three_clusters(pixel6: Platform) -> None:
+    assert pixel6.resolve("mid:1,big") == (5, 6, 7)
+    with pytest.raises(RequestError, match="did you mean mid"):
+        pixel6.resolve("midd:0")
+
+
+def test_device_tree_has_three_clusters(pixel6: Platform) -> None:
+    tree = decompile(device_tree(pixel6))
+    assert list(tree.at("cpus/cpu-map").children) == ["cluster0", "cluster1", "cluster2"]
+    capacities = [tree.at(f"cpus/cpu@{cpu}").cells("capacity-dmips-mhz")[0] for cpu in pixel6.cpus]
+    assert capacities == [250] * 4 + [620] * 2 + [1024] * 2
+    for cluster in pixel6.clusters:
+        opps = tree.at(f"opp-table-{cluster.name}")
+        assert len(opps.children) == len(table(cluster.name))
+        for opp in cluster.opps:
+            node = opps.at(f"opp-{opp.khz}000")
+            assert node.cells("opp-microvolt") == [opp.uv]
+            assert node.cells("opp-microwatt") == [opp.power_uw]
+    # the third cell's CPU mask: the timer's interrupt goes to all eight
+    assert tree.at("timer").cells("interrupts")[2] == 0xFF04
