@@ -161,13 +161,10 @@ def lines_of(booted: Booted, event: str) -> list[dict[str, str]]:
 
 
 def test_enabled_events_are_traced(booted: Booted) -> None:
-    silent = {
-        "lisa__sched_pelt_dl",  # no deadline task
-        "lisa__sched_update_nr_running",  # not enabled
-    }
     for event in EVENTS:
         name = event.partition(":")[2]
-        assert bool(lines_of(booted, name)) == (name not in silent), name
+        # The one that the fixture leaves off must be silent.
+        assert bool(lines_of(booted, name)) == (name != "lisa__sched_update_nr_running"), name
 
 
 def test_requests_reach_the_controller_and_name_its_opps(booted: Booted, juno: Platform) -> None:
@@ -243,5 +240,5 @@ def test_wrong_state_fails_the_run(
 def test_boot_is_short(base_kernel: KernelArtefact, juno: Platform, tmp_path: Path) -> None:
     """In instructions, which no load of the host changes."""
     nothing = boot(base_kernel.image, juno, [], tmp_path / "out")
-    assert nothing.run.instructions < 250e6
+    assert nothing.run.instructions < 150e6
     assert nothing.run.sim_s < 1.0
