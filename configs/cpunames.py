@@ -2,7 +2,7 @@
 
 A name is ``any`` (every CPU), a cluster (``big``, ``big:*``), one of its CPUs by its index inside
 the cluster (``little:0``) or a range of them (``little:0-1``). Several are joined by commas:
-``little:0,big:*``.
+``little:0,big:*``. ``!`` takes away: ``big,!big:0``, and ``!big:0`` alone is every other CPU.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from configs.host.errors import RequestError, nearest
 
-_PART = re.compile(r"([a-z][a-z0-9-]*?)(?::(\*|\d{1,3}|\d{1,3}-\d{1,3}))?")
+_PART = re.compile(r"!?([a-z][a-z0-9-]*?)(?::(\*|\d{1,3}|\d{1,3}-\d{1,3}))?")
 
 
 class CpuNameError(RequestError):
@@ -39,8 +39,9 @@ def resolve(platform: str, clusters: Mapping[str, tuple[int, ...]], name: str) -
     if not isinstance(name, str):
         raise CpuNameError(platform, name, known)
     found: list[int] = []
-    for part in name.split(","):
-        match = _PART.fullmatch(part.strip())
+    gone: list[int] = []
+    for part in map(str.strip, name.split(",")):
+        match = _PART.fullmatch(part)
         if match is None:
             raise CpuNameError(platform, name, known)
         cluster, index = match[1], match[2]
@@ -58,7 +59,12 @@ def resolve(platform: str, clusters: Mapping[str, tuple[int, ...]], name: str) -
                     platform, name, f"{cluster}:0 to {cluster}:{len(clusters[cluster]) - 1}"
                 )
             cpus = clusters[cluster][low : high + 1]
-        found.extend(cpus)
-    if len(set(found)) != len(found):
-        raise CpuNameError(platform, name, "every CPU named once")
-    return tuple(sorted(found))
+        (gone if part.startswith("!") else found).extend(cpus)
+    if not found:
+        found = [cpu for group in clusters.values() for cpu in group]
+    if len(set(found)) != len(found) or not set(gone) <= set(found):
+        raise CpuNameError(platform, name, "every CPU named once, and ! before one that is named")
+    left = set(found) - set(gone)
+    if not left:
+        raise CpuNameError(platform, name, "a name that leaves at least one CPU")
+    return tuple(sorted(left))

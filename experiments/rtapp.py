@@ -7,6 +7,7 @@ calibrated in the guest, where the calibrating loop would run on some CPU at som
 
 Traps of rt-app that this file avoids (seen in its source, at LISA 3.1.0's version):
 
+* a barrier's users are the events that name it: a task that names one in two phases is two users;
 * a task with ``phases`` but without ``loop`` starts again for ever; ``loop`` is always written;
 * keys of a phase are its events, in order, and are told apart by prefix;
 * a ``timer`` in relative mode shifts its grid after an overrun, so a late variant would do less
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -75,7 +77,9 @@ def compile_scenario(
         for number in range(task.count):
             key = task.name if task.count == 1 else f"{task.name}{number}"
             threads.append(f"{key}-{len(entries)}")
-            entries[key] = _entry(task, turns, start_offset_us(seed, key), task.name in waited_for)
+            entries[key] = _entry(
+                task, number, turns, start_offset_us(seed, key), task.name in waited_for
+            )
         records.append(_record(task, threads, turns))
     document = {
         "global": {
@@ -113,25 +117,37 @@ def _turns(
     return turns
 
 
-def _entry(task: Task, turns: list[int | None], offset_us: int, waited_for: bool) -> dict[str, Any]:
-    """One thread as rt-app wants it."""
-    entry: dict[str, Any] = {"loop": 1, "delay": offset_us, "policy": POLICY[task.policy]}
+def _entry(
+    task: Task, number: int, turns: list[int | None], offset_us: int, waited_for: bool
+) -> dict[str, Any]:
+    """Thread ``number`` of a task as rt-app wants it."""
+    loop = -1 if task.repeat is None else task.repeat
+    entry: dict[str, Any] = {"loop": loop, "delay": offset_us, "policy": POLICY[task.policy]}
     entry["priority"] = task.nice if task.policy in ("other", "idle") else task.priority
     if task.uclamp_min is not None:
         entry["util_min"] = task.uclamp_min
     if task.uclamp_max is not None:
         entry["util_max"] = task.uclamp_max
     if task.cpus is not None:
-        entry["cpus"] = list(task.cpus)
+        entry["cpus"] = [task.cpus[number]] if task.pinned else list(task.cpus)
+    met: Counter[str] = Counter()
     entry["phases"] = {
-        f"phase{number}": _phase(phase, count, task.name if waited_for else None)
-        for number, (phase, count) in enumerate(zip(task.phases, turns, strict=True))
+        f"phase{index}": _phase(phase, count, task.name if waited_for else None, met)
+        for index, (phase, count) in enumerate(zip(task.phases, turns, strict=True))
     }
     return entry
 
 
-def _phase(phase: Phase, turns: int | None, tells: str | None) -> dict[str, Any]:
-    """A phase's events in order: wait, work, tell those who wait for this task, rest."""
+def _meet(events: dict[str, Any], names: tuple[str, ...], met: Counter[str]) -> None:
+    """Barriers, each with a name that either task has once: rt-app counts names, not threads."""
+    for name in names:
+        number = sum(key.startswith("barrier") for key in events)
+        events[f"barrier{number}"] = f"{name}{met[name]}"
+        met[name] += 1
+
+
+def _phase(phase: Phase, turns: int | None, tells: str | None, met: Counter[str]) -> dict[str, Any]:
+    """A phase's events in order: wait, meet, work, tell those who wait for it, meet, rest."""
     events: dict[str, Any] = {"loop": -1 if phase.loops is None else phase.loops}
     if phase.cpus is not None:
         events["cpus"] = list(phase.cpus)
@@ -140,6 +156,7 @@ def _phase(phase: Phase, turns: int | None, tells: str | None) -> dict[str, Any]
         events["lock0"] = mutex
         events["wait"] = {"ref": condition, "mutex": mutex}
         events["unlock0"] = mutex
+    _meet(events, phase.meet_before, met)
     if phase.runtime_us is not None:
         events["runtime"] = phase.runtime_us
     elif turns is not None:
@@ -148,6 +165,7 @@ def _phase(phase: Phase, turns: int | None, tells: str | None) -> dict[str, Any]
         events["lock1"] = f"m_{tells}"
         events["broad"] = f"c_{tells}"
         events["unlock1"] = f"m_{tells}"
+    _meet(events, phase.meet, met)
     if phase.sleep_us is not None:
         events["sleep"] = phase.sleep_us
     elif phase.period_us is not None:

@@ -16,7 +16,7 @@ from analysis.expect import ExpectationError
 from analysis.expect import parse as parse_statement
 from configs.cpunames import CpuNameError
 from configs.host.cache import canonical_json, sha256_bytes
-from configs.host.errors import bad_input, unknown
+from configs.host.errors import bad_input, missing_key, unknown
 from configs.platform import Platform
 from configs.strict import Table, read_toml
 
@@ -34,13 +34,18 @@ MOST_PHASES = 1000
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
+    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end).
+
+    ``meet_before`` and ``meet`` name where it waits for another task, before and after the work.
+    """
 
     loops: int | None
     wait: str | None
+    meet_before: tuple[str, ...]
     run_us: int | None
     runtime_us: int | None
     run_instructions: int | None
+    meet: tuple[str, ...]
     sleep_us: int | None
     period_us: int | None
     cpus: tuple[int, ...] | None
@@ -48,11 +53,17 @@ class Phase:
 
 @dataclass(frozen=True)
 class Task:
-    """``count`` equal threads. ``cpus`` and the clamps are resolved against the platform."""
+    """``count`` equal threads. ``cpus`` and the clamps are resolved against the platform.
+
+    With ``pinned`` each thread has one of ``cpus`` for itself. The phases are gone through
+    ``repeat`` times (``None``: to the end).
+    """
 
     name: str
     count: int
     cpus: tuple[int, ...] | None
+    pinned: bool
+    repeat: int | None
     uclamp_min: int | None
     uclamp_max: int | None
     policy: str
@@ -69,7 +80,7 @@ class Task:
     @property
     def endless(self) -> bool:
         """Whether it runs until it is ended from outside."""
-        return self.phases[-1].loops is None
+        return self.repeat is None or self.phases[-1].loops is None
 
 
 @dataclass(frozen=True)
@@ -168,12 +179,38 @@ def _check_whole(scenario: Scenario, tables: tuple[Table, ...]) -> None:
         if task.name in seen:
             raise table.error("name", "a name that no other task has")
         seen.add(task.name)
+        if scenario.window.short_ms is None and task.repeat is None:
+            raise table.error("repeat", 'an integer, because window.until is "tasks-end"')
         if scenario.window.short_ms is None and task.endless:
             last = table.tables("phase", 1, MOST_PHASES)[-1]
             raise last.error("loops", 'an integer, because window.until is "tasks-end"')
+    _check_meetings(scenario, tables)
     threads = sum(task.count for task in scenario.tasks)
     if threads > MOST_THREADS:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
+
+
+def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
+    """Where ``task`` meets at ``name``: for each phase that does, (times in a turn, loops)."""
+    places = [(phase.meet_before + phase.meet, phase.loops) for phase in task.phases]
+    return [(names.count(name), loops) for names, loops in places if name in names]
+
+
+def _check_meetings(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+    """Two threads meet, each as often as the other; or one would wait for ever."""
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        for number, phase in enumerate(task.phases):
+            where = table.tables("phase", 1, MOST_PHASES)[number]
+            for name in phase.meet_before + phase.meet:
+                key = "meet" if name in phase.meet else "meet_before"
+                there = [other for other in scenario.tasks if meetings(other, name)]
+                if len(there) != 2 or any(other.count != 1 for other in there):
+                    raise where.error(key, f"two tasks of one thread that meet at {name!r}")
+                one, two = ((meetings(other, name), other.repeat) for other in there)
+                if one != two or any(times != 1 for times, _ in one[0]):
+                    raise where.error(
+                        key, f"{name!r} once in as many phases, loops and repeats of either task"
+                    )
 
 
 def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = "") -> int | None:
@@ -181,7 +218,8 @@ def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = ""
 
 
 def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
-    count = table.integer("count", 1, MOST_THREADS) if table.has("count") else 1
+    cpus = _cpus(table, platform)
+    pinned, count = _threads(table, platform, cpus)
     # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
     room = COMM_CHARACTERS - 3 - (len(str(count - 1)) if count > 1 else 0)
     name = table.text("name")
@@ -195,26 +233,69 @@ def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
         raise table.error("priority", f"no priority with policy {policy}")
     low, high = _uclamp(table.table("uclamp"), platform) if table.has("uclamp") else (None, None)
     phases = table.tables("phase", 1, MOST_PHASES)
+    repeat = _repeat(table)
+    if pinned:
+        for phase in phases:
+            if phase.has("cpus"):
+                raise phase.error("cpus", "not together with the task's pin")
     others = [other for other in names_there if other != name]
     task = Task(
         name=name,
         count=count,
-        cpus=_cpus(table, platform),
+        cpus=cpus,
+        pinned=pinned,
+        repeat=repeat,
         uclamp_min=low,
         uclamp_max=high,
         policy=policy,
         nice=_optional(table, "nice", -20, 19) or 0,
         priority=_optional(table, "priority", 1, 98) or 10,
-        phases=tuple(_phase(phase, platform, others, phase is phases[-1]) for phase in phases),
+        phases=tuple(
+            _phase(phase, platform, others, repeat == 1 and phase is phases[-1]) for phase in phases
+        ),
     )
     table.finish()
     return task
 
 
+def _threads(table: Table, platform: Platform, cpus: tuple[int, ...] | None) -> tuple[bool, int]:
+    """Whether each thread has a CPU of its own, and how many threads there are."""
+    if table.has("pin"):
+        table.text("pin", ["each"])
+        if cpus is None:
+            raise table.error("pin", "only together with cpus, whose CPUs it gives a thread each")
+        if table.has("count"):
+            raise table.error("count", "not together with pin: as many threads as cpus has CPUs")
+        return True, len(cpus)
+    if not table.has("count"):
+        return False, 1
+    if isinstance(table.data["count"], str):  # as many as the CPUs of that name
+        try:
+            return False, len(platform.resolve(table.data["count"]))
+        except CpuNameError as error:
+            raise table.error("count", f"an integer, or {error.allowed}") from error
+    return False, table.integer("count", 1, MOST_THREADS)
+
+
+def _repeat(table: Table) -> int | None:
+    """How often the phases are gone through; ``None``: to the end."""
+    if not table.has("repeat"):
+        return 1
+    if table.data["repeat"] == "forever":
+        return None
+    if isinstance(table.data["repeat"], str):
+        raise table.error("repeat", 'an integer in 1..1000000, or "forever"')
+    return table.integer("repeat", 1, 1_000_000)
+
+
 def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> Phase:
     loops = _optional(table, "loops", 1, 1_000_000)
     if loops is None and not last:
-        raise table.error("loops", "an integer: only a task's last phase may go on to the end")
+        raise missing_key(
+            table.file,
+            table.key("loops"),
+            "an integer: only the last phase of a task without repeat may go on to the end",
+        )
     wait = None
     if table.has("wait"):
         if not others:
@@ -230,16 +311,44 @@ def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> P
     for given in (work, rest):
         if len(given) > 1:
             raise table.error(given[1], f"not together with {given[0]}")
-    if not (work or rest or wait):
+    before, after = (_meet(table, key, others) for key in ("meet_before", "meet"))
+    if not (work or rest or wait or before or after):
         raise bad_input(
             table.file,
             table.where,
             dict(table.data),
-            "wait, one of run_us, runtime_us, run_instructions, or one of sleep_us, period_us",
+            "wait, meet, one of run_us, runtime_us, run_instructions, or sleep_us or period_us",
         )
     cpus = _cpus(table, platform)
     table.finish()
-    return Phase(loops, wait, run_us, runtime_us, run_instructions, sleep_us, period_us, cpus)
+    return Phase(
+        loops=loops,
+        wait=wait,
+        meet_before=before,
+        run_us=run_us,
+        runtime_us=runtime_us,
+        run_instructions=run_instructions,
+        meet=after,
+        sleep_us=sleep_us,
+        period_us=period_us,
+        cpus=cpus,
+    )
+
+
+def _meet(table: Table, key: str, others: list[str]) -> tuple[str, ...]:
+    """Names of meeting points: one, or a list in the order in which they are reached."""
+    if not table.has(key):
+        return ()
+    value = table.data[key]
+    found = [value] if isinstance(value, str) else value
+    allowed = "a name of a-z 0-9 _, or a list of such names"
+    if not isinstance(found, list) or not found:
+        raise table.error(key, allowed)
+    if not all(isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in found):
+        raise table.error(key, allowed)
+    if not others:
+        raise table.error(key, "another task to meet, and there is none")
+    return tuple(found)
 
 
 def _cpus(table: Table, platform: Platform) -> tuple[int, ...] | None:
