@@ -49,7 +49,7 @@ _CAPTIONS = {
     "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
     "placement": "Where each thread ran: a stretch of the timeline on every CPU, and each CPU's "
     "share of the whole window.",
-    "frequency": "Clock of each cluster over the same stretch, and the share of the whole window "
+    "frequency": "Clock of each cluster over time, and the share of the whole window "
     "at each operating point (idle time included).",
 }
 

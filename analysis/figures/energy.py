@@ -36,6 +36,7 @@ def draw(comparison: Comparison) -> Figure:
                 axes.text(
                     begin + part / 2, row, f"{part:.1f}", ha="center", va="center",
                     fontsize=7, color=style.ink_on(colour), zorder=3,
+                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.2},
                 )  # fmt: skip
             begin += part
         text = f"{begin:.1f} mJ"

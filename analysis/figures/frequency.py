@@ -12,6 +12,9 @@ from analysis.figures import style
 from analysis.figures.common import label, stretch
 from configs.platform import Cluster
 
+#: A timeline shows the whole window as long as it has no more changes than this.
+MOST_CHANGES = 400
+
 
 def draw(comparison: Comparison) -> Figure:
     """Clock of each cluster over time, and the share of the window at each OPP."""
@@ -35,13 +38,16 @@ def draw(comparison: Comparison) -> Figure:
         wspace=0.08,
         hspace=0.28,
     )
+    runs = [comparison.variants[name][0] for name in names]
+    length_ns = _length_ns(runs)
+    unit, scale = ("s", 1e9) if length_ns >= 2_000_000_000 else ("ms", 1e6)
     row = 0
     for cluster in platform.clusters:
-        for number, name in enumerate(names):
-            run = comparison.variants[name][0]
+        for number, (name, run) in enumerate(zip(names, runs, strict=True)):
             left = figure.add_subplot(grid[row, 0])
             right = figure.add_subplot(grid[row, 1])
-            _clock(left, run, cluster, name)
+            _clock(left, run, cluster, length_ns, scale)
+            _name(left, name)
             _residency(right, comparison, cluster, name)
             if number == 0:
                 left.set_title(f"{cluster.name}: clock (MHz)")
@@ -50,7 +56,7 @@ def draw(comparison: Comparison) -> Figure:
             left.tick_params(labelbottom=last)
             right.tick_params(labelbottom=last, left=False, labelleft=False)
             if last:
-                left.set_xlabel("time since START (ms)")
+                left.set_xlabel(f"time since START ({unit})")
                 right.set_xlabel("share of the window (%)")
             row += 1
         row += 1
@@ -60,15 +66,26 @@ def draw(comparison: Comparison) -> Figure:
     return figure
 
 
-def _clock(axes: Axes, run: Derived, cluster: Cluster, name: str) -> None:
-    start, length = stretch(run)
+def _length_ns(runs: list[Derived]) -> int:
+    """How much of the window the timelines show: all of it, unless the clocks change too often."""
+    whole = min(round(run.result["window_s"] * 1e9) for run in runs)
+    changes = max(
+        table["len"].max()  # type: ignore[type-var]
+        for run in runs
+        for table in [run.table("frequency").group_by("cluster").len()]
+    )
+    return whole if int(changes) <= MOST_CHANGES else stretch(runs[0])[1]  # type: ignore[arg-type]
+
+
+def _clock(axes: Axes, run: Derived, cluster: Cluster, length: int, scale: float) -> None:
+    start, _ = stretch(run)
     rows = run.table("frequency").filter(
         (pl.col("cluster") == cluster.index) & (pl.col("t0_ns") < start + length)
     )
     x: list[float] = []
     y: list[float] = []
     for khz, t0, t1 in rows.select("khz", "t0_ns", "t1_ns").iter_rows():
-        x += [max(t0 - start, 0) / 1e6, min(t1 - start, length) / 1e6]
+        x += [max(t0 - start, 0) / scale, min(t1 - start, length) / scale]
         y += [khz / 1000, khz / 1000]
     colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
     axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
@@ -77,8 +94,12 @@ def _clock(axes: Axes, run: Derived, cluster: Cluster, name: str) -> None:
     axes.set_yticks(ticks)
     axes.set_yticklabels([f"{tick:g}" for tick in ticks])
     axes.set_ylim(0, cluster.max_khz / 1000 * 1.08)
-    axes.set_xlim(0, length / 1e6)
+    axes.set_xlim(0, length / scale)
     axes.grid(axis="y", color=style.GRID, linewidth=0.5, zorder=0)
+
+
+def _name(axes: Axes, name: str) -> None:
+    """The variant, to the left of its row."""
     axes.annotate(
         name,
         (0, 0.5),
