@@ -1,4 +1,4 @@
-"""Analysis must not be noticed: processor time, so that other work on the machine does not count."""
+"""Analysis must not be noticed: bounds on processor time, with room for a busy machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def processor_s() -> float:
 
 
 def test_a_hundred_thousand_events_are_read_in_a_moment(tmp_path: Path) -> None:
-    """Measured: 1.2 s, two thirds of it in trace-cmd; a 3 s window has about 10 000 events."""
+    """Measured: 1.2 s alone, 2.6 s beside a load of 14; two thirds of it are trace-cmd's.
+
+    A window of 3 s of eas/video-playback has about 10 000 events.
+    """
     events = []
     for number in range(EVENTS // 4):
         at, cpu = 1_000_000_000 + number * 40_000, number % 4
@@ -35,5 +38,5 @@ def test_a_hundred_thousand_events_are_read_in_a_moment(tmp_path: Path) -> None:
     switches, wakes = trace.table("sched_switch"), trace.table("sched_waking")
     spent = processor_s() - begin
     assert (switches.height, wakes.height) == (EVENTS // 2, EVENTS // 2)
-    assert spent < 3.0
+    assert spent < 5.0
     print(f"{spent:.2f} s of processor time for {EVENTS} events")
