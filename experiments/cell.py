@@ -9,11 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from analysis.expect import parse as parse_statement
 from configs.activity import Activity, check_capacity, load_activity
 from configs.devicetree import device_tree
 from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
-from configs.host.errors import EascopeError, RequestError, unknown
+from configs.host.errors import EascopeError, RequestError, bad_input, nearest, unknown
 from configs.platform import Platform, load_platform
+from configs.strict import shown_path
 from engines.base import Engine, Machine, get_engine
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario
@@ -92,10 +94,22 @@ def find(request: Request) -> Names:
         raise unknown("variant", request.variant, variants)
     engine = get_engine(request.engine)
     scenario = load_scenario(request.scenario, platform)
-    for expect in scenario.expect:
-        if expect.variant not in {*variants, *planned}:
-            raise unknown(f"variant in {scenario.path.name}", expect.variant, [*variants, *planned])
+    _check_expected(scenario, [*variants, *planned])
     return Names(request, platform, activity, variants[request.variant], scenario, engine)
+
+
+def _check_expected(scenario: Scenario, known: list[str]) -> None:
+    """Expectations are about variants that exist or are planned."""
+    for number, expect in enumerate(scenario.expect):
+        table = f"expect[{number}]"
+        for key, names in (
+            ("variant", (expect.variant,)),
+            ("statement", parse_statement(expect.statement).variants),
+        ):
+            for name in names:
+                if name not in known:
+                    allowed = f"one of {', '.join(sorted(known))}{nearest(name, known)}"
+                    raise bad_input(shown_path(scenario.path), f"{table}.{key}", name, allowed)
 
 
 @cache

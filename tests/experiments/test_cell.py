@@ -15,6 +15,7 @@ from configs.host.errors import RequestError
 from experiments import cell as cells
 from experiments.cell import Cell, Request, cell_bytes, find, prepare
 from experiments.script import script
+from kernels.variants import load_planned
 from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
@@ -171,9 +172,33 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
 
 
-def test_unknown_variant_in_expect(artefacts: Artefacts, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("variant", "statement", "message"),
+    [
+        ("cass", "migrations > 3", r"expect\[\d\]\.variant = 'cass': .*\(did you mean cas\?\)"),
+        (
+            "cas",
+            "migrations > migrations[mainlin]",
+            r"expect\[\d\]\.statement = 'mainlin': .*\(did you mean mainline\?\)",
+        ),
+    ],
+)
+def test_unknown_variant_in_expect(
+    artefacts: Artefacts, tmp_path: Path, variant: str, statement: str, message: str
+) -> None:
     path = tmp_path / "x.toml"
-    extra = '\n[[expect]]\nvariant = "cass"\nstatement = "migrations > 3"\nsource = "none"\n'
+    extra = f'\n[[expect]]\nvariant = "{variant}"\nstatement = "{statement}"\nsource = "none"\n'
     path.write_text(find(REQUEST).scenario.path.read_text() + extra)
-    with pytest.raises(RequestError, match=r"variant in x.toml 'cass' \(did you mean cas\?\)"):
+    with pytest.raises(RequestError, match=message) as caught:
         find(replace(REQUEST, scenario=str(path)))
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_planned_variants_are_expected_of_and_not_run(artefacts: Artefacts, tmp_path: Path) -> None:
+    planned = next(iter(load_planned()))
+    path = tmp_path / "x.toml"
+    extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'
+    path.write_text(find(REQUEST).scenario.path.read_text() + extra)
+    assert find(replace(REQUEST, scenario=str(path))).scenario.expect[-1].variant == planned
+    with pytest.raises(RequestError, match=f"variant '{planned}' has no kernel yet: allowed: cas"):
+        find(replace(REQUEST, variant=planned))
