@@ -1,0 +1,113 @@
+"""Threads that meet, repeat and are pinned each, in a real guest with three clusters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.experiments.test_cli import eascope
+
+pytestmark = pytest.mark.guest
+
+FRAME_US = 10_000
+WINDOW_MS = 500
+SCENARIO = f"""
+summary = "a frame pipeline of two tasks beside a pinned task on each CPU"
+source = "eascope's own: known answers for meeting, repeating and pinning"
+loads = "light, so that no frame is late and every CPU has room"
+
+[[task]]
+name = "ui"
+cpus = "big:0"
+repeat = "forever"
+[[task.phase]]
+loops = 1
+run_us = 300
+meet = ["drawn", "shown"]
+period_us = {FRAME_US}
+[[task.phase]]
+loops = 1
+run_us = 500
+meet = ["drawn", "shown"]
+period_us = {FRAME_US}
+
+[[task]]
+name = "render"
+cpus = "big:1"
+repeat = "forever"
+[[task.phase]]
+loops = 1
+meet_before = "drawn"
+run_us = 700
+meet = "shown"
+[[task.phase]]
+loops = 1
+meet_before = "drawn"
+run_us = 400
+meet = "shown"
+
+[[task]]
+name = "each"
+cpus = "!big"
+pin = "each"
+[[task.phase]]
+run_us = 100
+period_us = 20_000
+
+[window]
+warmup_ms = 300
+short_ms = {WINDOW_MS}
+full_ms = 1_000
+"""
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What ``eascope run --json`` prints for the scenario above on pixel6."""
+    root = tmp_path_factory.mktemp("meet")
+    (root / "meet.toml").write_text(SCENARIO)
+    done = eascope(
+        *("run", "--platform", "pixel6", "--variant", "mainline", "--json"),
+        *("--scenario", str(root / "meet.toml")),
+        EASCOPE_RUNS=str(root / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_every_frame_is_drawn_and_shown_in_time(result: dict[str, Any]) -> None:
+    frames = WINDOW_MS * 1000 // FRAME_US
+    assert abs(result["deadlines"]["ui"]["jobs"] - frames) <= 1
+    assert result["deadlines"]["ui"]["missed"] == 0
+    # For each frame: 'render' is woken when it is drawn; 'ui' when it is shown and by its timer.
+    assert abs(result["wakeups"]["render"] - frames) <= 1
+    assert abs(result["wakeups"]["ui"] - 2 * frames) <= 2
+
+
+def test_phases_repeat_by_turns(result: dict[str, Any]) -> None:
+    """Every second frame has the heavier part; so light a load stays at one OPP, the lowest."""
+    assert result["residency"]["big"]["500000"] > 0.99
+    turns = result["activation_us"]["ui"]
+    assert turns["p90"] / turns["p50"] == pytest.approx(500 / 300, rel=0.02)
+    assert turns["p50"] == pytest.approx(300 * 2802 / 500, rel=0.02)
+    assert result["speed"]["ui"] == pytest.approx(0.4 / 10, rel=0.1)
+    assert result["speed"]["render"] == pytest.approx(0.55 / 10, rel=0.1)
+
+
+def test_each_thread_stays_on_the_cpu_of_its_own(result: dict[str, Any]) -> None:
+    (folder,) = (Path(result["run"]) / "derived").iterdir()
+    placement = pl.read_parquet(folder / "placement.parquet").filter(pl.col("task") == "each")
+    assert sorted(placement["cpu"]) == [0, 1, 2, 3, 4, 5]
+    assert placement["share"].to_list() == [1.0] * 6
+    assert placement["thread"].n_unique() == 6
+
+
+def test_the_third_cluster_is_there(result: dict[str, Any]) -> None:
+    assert set(result["residency"]) == {"little", "mid", "big"}
+    assert len(result["cpu_busy"]) == 8
+    assert result["eas"] is True
