@@ -35,7 +35,7 @@ FUNCTION_ADDRESS = 0x402660
 FUNCTION_BYTES = 260
 FUNCTION_SHA256 = "655d8fa59d2e6597bc6ea5eedb707057cc49aa06a18bead49dfb8154fb209b89"
 #: musl's ldexp, which each turn calls 12 times (address range; for counting tests).
-LDEXP_RANGE = (0x41FEA4, 0x41FF2F)
+LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 
 #: Instructions executed per turn of the original loop, its twelve calls included.
 TURN_INSTRUCTIONS = 223

@@ -1,9 +1,8 @@
-"""Fixtures of the rootfs tests: the built agent under user-mode emulation, LISA's rt-app."""
+"""Fixtures of the rootfs tests: the agent compiled for this machine, LISA's rt-app."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from configs.host.lisa import lisa_binaries
-from rootfs.image import guest_agent
+from configs.host.proc import need, run
+from rootfs.image import AGENT, FLAGS
 
 
 @dataclass
@@ -31,24 +31,25 @@ class AgentRun:
 
 
 @pytest.fixture(scope="session")
-def emulator() -> str:
-    """User-mode emulation of arm64 programs."""
-    found = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
-    assert found, "qemu-aarch64 is not installed: run: apt-get install qemu-user-static"
-    return found
+def native_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The agent's sources compiled for this machine, with the guest's flags."""
+    program = tmp_path_factory.mktemp("agent") / "agent"
+    names = [source.name for source in sorted(AGENT.glob("*.c"))]
+    run([need("gcc", "gcc"), *FLAGS, "-o", program, *names], cwd=AGENT)
+    return program
 
 
 @pytest.fixture
-def agent(emulator: str, tmp_path: Path) -> Callable[[bytes], AgentRun]:
-    """Runs a script through the agent as the image has it, beside this machine's own init."""
+def agent(native_agent: Path, tmp_path: Path) -> Callable[[bytes], AgentRun]:
+    """Runs a script through the agent, beside this machine's own init."""
 
-    def run(script: bytes) -> AgentRun:
+    def start(script: bytes) -> AgentRun:
         path = tmp_path / "script"
         path.write_bytes(script)
         out = tmp_path / "out"
         out.mkdir(exist_ok=True)
         done = subprocess.run(
-            [emulator, guest_agent() / "agent", path],
+            [native_agent, path],
             env={**os.environ, "EASCOPE_OUT": str(out), "TMPDIR": str(tmp_path)},
             capture_output=True,
             timeout=60,
@@ -56,7 +57,7 @@ def agent(emulator: str, tmp_path: Path) -> Callable[[bytes], AgentRun]:
         )
         return AgentRun(done.returncode, done.stdout.decode().splitlines(), out)
 
-    return run
+    return start
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from configs.host.errors import EascopeError
 from rootfs import elide
 from rootfs.elide import elide_hint, hint_function
+from tests.rootfs.interpreter import Machine
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
 
@@ -81,63 +82,23 @@ def test_disassembly(tmp_path: Path) -> None:
     assert set(body[first + 11 :]) == {"ret"}
 
 
-def count(emulator: str, program: Path, turns: int, folder: Path) -> dict[int, int]:
-    """Executions per address of the busy function (and ldexp) in a run of ``turns`` turns."""
-    configuration = {
-        "global": {
-            "duration": 1,
-            "calibration": 1000,  # ns per turn: "run": N is N turns
-            "default_policy": "SCHED_OTHER",
-            "logdir": str(folder),
-            "log_basename": "log",
-            "gnuplot": False,
-            "pi_enabled": False,
-            "lock_pages": False,
-        },
-        "tasks": {"t": {"loop": 1, "run": turns}},
-    }
-    script = folder / "t.json"
-    script.write_text(json.dumps(configuration))
-    log = folder / "executed"
+def count(program: Path, turns: int) -> Counter[str]:
+    """Instructions that a call of the busy function with ``turns`` turns executes, by text."""
     start = elide.FUNCTION_ADDRESS
-    ranges = [(start, start + elide.FUNCTION_BYTES - 1), elide.LDEXP_RANGE]
-    wanted = ",".join(f"{low:#x}..{high:#x}" for low, high in ranges)
-    options = ["-d", "exec,nochain", "-dfilter", wanted, "-D", str(log)]
-    helped = subprocess.run([emulator, "-help"], capture_output=True, text=True, check=False)
-    step = "-one-insn-per-tb" if "-one-insn-per-tb" in helped.stdout else "-singlestep"
-    subprocess.run(
-        [emulator, step, *options, program, script], capture_output=True, timeout=120, check=True
-    )
-    counts: dict[int, int] = {}
-    for line in log.read_text().splitlines():
-        found = re.match(r"Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", line)
-        assert found, line
-        address = int(found[1], 16)
-        counts[address] = counts.get(address, 0) + 1
-    return counts
+    machine = Machine(program, [(start, start + elide.FUNCTION_BYTES), elide.LDEXP_RANGE])
+    return machine.call(start, turns)
 
 
-@pytest.mark.parametrize("turns", [1, 3, 4, 11])
-def test_instructions_counted(emulator: str, rt_app: Path, tmp_path: Path, turns: int) -> None:
-    """Single-stepped: the original takes 18 + 223 n, and copy + added is the same number."""
-    original = sum(count(emulator, rt_app, turns, tmp_path).values())
+@pytest.mark.parametrize("turns", [0, 1, 3, 4, 11])
+def test_instructions_counted(rt_app: Path, tmp_path: Path, turns: int) -> None:
+    """Executed one by one: the original takes 18 + 223 n, and copy + added the same number."""
+    original = count(rt_app, turns).total()
     assert original == elide.CALL_INSTRUCTIONS + elide.TURN_INSTRUCTIONS * turns
 
-    copy_path = tmp_path / "rt-app-elided"
+    copy_path = tmp_path / "rt-app"
     copy_path.write_bytes(elide_hint(rt_app.read_bytes()))
-    copy_path.chmod(0o755)
-    counts = count(emulator, copy_path, turns, tmp_path)
-    words = [
-        int.from_bytes(hint_function()[at : at + 4], "little")
-        for at in range(0, elide.FUNCTION_BYTES, 4)
-    ]
-    executed = {
-        hint: counts.get(elide.FUNCTION_ADDRESS + 4 * words.index(0xD503201F | hint << 5), 0)
-        for hint in (elide.HINT_BULK, elide.HINT_SINGLE)
-    }
-    assert executed == {elide.HINT_BULK: turns // 4, elide.HINT_SINGLE: turns % 4}
-    added = (
-        executed[elide.HINT_BULK] * elide.BULK_ADDED
-        + executed[elide.HINT_SINGLE] * elide.SINGLE_ADDED
-    )
-    assert sum(counts.values()) + added == original
+    counts = count(copy_path, turns)
+    assert counts["hint #0x61"] == turns // elide.BULK_TURNS
+    assert counts["hint #0x62"] == turns % elide.BULK_TURNS
+    added = counts["hint #0x61"] * elide.BULK_ADDED + counts["hint #0x62"] * elide.SINGLE_ADDED
+    assert counts.total() + added == original

@@ -112,6 +112,7 @@ def test_another_wheel_is_refused_in_one_line(
 
 
 def test_corrupt_image_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    initramfs()
     for kind in ("lisa", "busybox", "agent"):
         shutil.copytree(cache_root() / kind, tmp_path / kind)
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
