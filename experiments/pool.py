@@ -80,7 +80,7 @@ class Progress:
             self.shown = now
             through = sum(self.shares.values()) / self.total
             spent = now - self.started
-            left = spent / through - spent if through > 0.05 else self.estimate - spent
+            left = spent / through - spent if through > 0.2 else self.estimate - spent
             text = f"  {through:.0%} of {self.total} runs, about {duration(max(left, 0))} left"
             if self.terminal:
                 print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

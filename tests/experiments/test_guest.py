@@ -49,7 +49,7 @@ def copy_of(smoke: dict[str, Any]) -> Path:
 def test_smoke_gives_every_measure(smoke: dict[str, Any]) -> None:
     assert smoke["eas"] is True
     assert smoke["engine"] == "qemu"
-    assert smoke["window_s"] == pytest.approx(0.5, abs=1e-3)
+    assert smoke["window_s"] == pytest.approx(0.5, abs=2e-3), "and a wake-up from cpu-sleep"
     assert smoke["missed_deadlines"] == 0
     assert set(smoke["latency_us"]) == {"light", "heavy", "pinned"}
     assert sum(smoke["energy_j"]["cluster"].values()) == smoke["energy_j"]["total"]
