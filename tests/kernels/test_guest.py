@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -134,9 +135,6 @@ def booted(
         f"collect {TRACING}/trace trace.txt",
         f"collect {STATS} stats.txt",
         f"write {TRACING}/events/enable 0",
-        "start",
-        "sleep-ms 400",
-        "stop",
         "write /sys/devices/system/cpu/cpu5/online 0",
         "sleep-ms 20",
         "write /sys/devices/system/cpu/cpu5/online 1",
@@ -203,16 +201,42 @@ def test_counters_agree_with_the_trace(booted: Booted, juno: Platform) -> None:
     assert abs(total["overutilized_set"] - total["overutilized_cleared"]) <= 1
 
 
-def test_idle_cpus_enter_the_deep_state_and_pay_for_leaving_it(
-    booted: Booted, juno: Platform
+def test_leaving_the_deep_state_takes_its_exit_latency(
+    base_kernel: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
-    marks = booted.marks
-    rows = pl.read_parquet(booted.out / "counters.parquet").filter(
-        (pl.col("cpu") >= 0) & (pl.col("t0_ns") >= marks[2]) & (pl.col("t1_ns") <= marks[3])
+    script = [
+        "trace-setup 1024 power:cpu_idle",
+        f"write {TRACING}/tracing_on 1",
+        "sleep-ms 100",
+        "start",
+        "sleep-ms 1000",
+        "stop",
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = boot(base_kernel.image, juno, script, tmp_path / "out")
+    marks = {mark["id"]: mark for mark in json.loads(done.text("marks.json"))}
+    rows = pl.read_parquet(done.out / "counters.parquet").filter(
+        (pl.col("cpu") >= 0)
+        & (pl.col("t0_ns") >= marks[2]["t_ns"])
+        & (pl.col("t1_ns") <= marks[3]["t_ns"])
     )
-    length = (marks[3] - marks[2]) * len(juno.cpus)
-    assert rows["idle1_ns"].sum() > 0.9 * length
-    assert 0 < rows["exit_ns"].sum() < 0.05 * length
+    assert rows["idle1_ns"].sum() > 0.98 * 1e9 * len(juno.cpus)
+    start, stop = (marks[mark]["mono_ns"] / 1e9 for mark in (2, 3))
+    # "state=4294967295" is the end of an idle period.
+    ends = [
+        (int(cpu), float(at))
+        for cpu, at in re.findall(
+            r"\[(\d+)\] \S+ +([\d.]+): cpu_idle: state=4294967295", done.text("trace.txt")
+        )
+        if start <= float(at) <= stop
+    ]
+    for cluster in juno.clusters:
+        woken = sum(1 for cpu, _ in ends if cpu in cluster.cpus)
+        spent_us = rows.filter(pl.col("cluster") == cluster.index)["exit_ns"].sum() / 1000
+        assert woken and spent_us / woken == pytest.approx(
+            cluster.idle_states[1].exit_us, rel=0.002
+        )
 
 
 def test_console_is_quiet_and_clean(booted: Booted) -> None:
