@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from configs.host.cache import cache_root
@@ -96,13 +97,47 @@ def files(run: Path) -> dict[str, bytes]:
     }
 
 
+def table(run: str, name: str) -> pl.DataFrame:
+    """One derived table of a run."""
+    (folder,) = (Path(run) / "derived").iterdir()
+    return pl.read_parquet(folder / f"{name}.parquet")
+
+
+def test_work_takes_its_time_on_the_largest_cpu(smoke: dict[str, Any]) -> None:
+    """run_us at the top OPP: 'pinned' does 1000 us of it, and rt-app around it less than 1 %."""
+    shortest = (
+        table(smoke["run"], "slices")
+        .filter(pl.col("task") == "pinned", pl.col("slept"))
+        .select(pl.col("t1_ns") - pl.col("t0_ns"))
+        .sort("t1_ns")["t1_ns"]
+    )
+    # The first slice of the window may have begun before it.
+    assert shortest[1] == pytest.approx(1_000_000, rel=0.01)
+    assert shortest[1] > 1_000_000
+
+
+def test_elided_is_as_executed(smoke: dict[str, Any]) -> None:
+    """Same cell: every burst, placement, transition and wake-up within 5 us, energy in 0.1 %."""
+    done = eascope(*RUN, "--no-elide", "--json")
+    assert done.returncode == 0, done.stderr
+    executed = json.loads(done.stdout)
+    assert executed["run"] != smoke["run"]
+    assert executed["energy_j"]["total"] == pytest.approx(smoke["energy_j"]["total"], rel=1e-3)
+    assert executed["migrations"] == smoke["migrations"]
+    for name, key, times in (
+        ("slices", ["task", "thread", "cpu"], ["t0_ns", "t1_ns"]),
+        ("latency", ["task", "thread", "cpu"], ["woken_ns", "t_ns"]),
+        ("frequency", ["cluster", "khz"], ["t0_ns", "t1_ns"]),
+    ):
+        one, two = (table(run["run"], name) for run in (smoke, executed))
+        assert one.select(key).equals(two.select(key)), name
+        for column in times:
+            assert (one[column] - two[column]).abs().max() <= 5_000, (name, column)
+
+
 def test_every_expected_activation_runs(smoke: dict[str, Any]) -> None:
     """Period and work are the scenario's: so many wake-ups, so much time on the pinned CPU."""
-    import polars as pl
-
-    (folder,) = (Path(smoke["run"]) / "derived").iterdir()
-    latency = pl.read_parquet(folder / "latency.parquet")
-    counts = dict(latency.group_by("task").len().iter_rows())
+    counts = dict(table(smoke["run"], "latency").group_by("task").len().iter_rows())
     assert counts["light"] == pytest.approx(2 * 500 / 16, abs=2)
     assert counts["heavy"] == pytest.approx(500 / 16, abs=1)
 
