@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from configs.host.errors import EascopeError, nearest
 from experiments import commands
@@ -47,7 +47,10 @@ WORK = {
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with errors as one line."""
+    """argparse, with errors as one line and examples that can be copied whole."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with one line that says where help is."""
@@ -70,8 +73,12 @@ def _count(text: str) -> int:
 
 
 def _cell_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--platform", required=True, metavar="P", help="board (list platforms)")
-    parser.add_argument("--scenario", required=True, metavar="S", help="tasks (list scenarios)")
+    parser.add_argument(
+        "--platform", required=True, metavar="P", help="the board, see: eascope list platforms"
+    )
+    parser.add_argument(
+        "--scenario", required=True, metavar="S", help="the workload, see: eascope list scenarios"
+    )
     parser.add_argument(
         "--engine", default="qemu", metavar="E", help="qemu (default, fast) or gem5 (reference)"
     )
@@ -96,12 +103,20 @@ def make_parser() -> Parser:
         )
         made[name].add_argument("--json", action="store_true", help="print JSON on stdout")
     made["list"].add_argument("kind", metavar="KIND", help=" | ".join(commands.KINDS))
-    made["run"].add_argument("--variant", required=True, metavar="V", help="list variants")
     made["run"].add_argument(
-        "--seed", type=_natural, default=0, metavar="N", help="start offsets (default 0)"
+        "--variant", required=True, metavar="V", help="see: eascope list variants"
+    )
+    made["run"].add_argument(
+        "--seed",
+        type=_natural,
+        default=0,
+        metavar="N",
+        help="seed of the tasks' start offsets (default 0)",
     )
     _cell_options(made["run"])
-    made["compare"].add_argument("variants", nargs="+", metavar="V", help="the first is the base")
+    made["compare"].add_argument(
+        "variants", nargs="+", metavar="V", help="two or more, the first is the baseline"
+    )
     made["compare"].add_argument(
         "--seeds", type=_count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
     )

@@ -265,10 +265,11 @@ def status(options: argparse.Namespace) -> int:
         _print_json(objects)
         return 0
     for one in objects:
-        one["key"] = Path(one["run"]).name[:12]
+        one["run"] = Path(one["run"]).name[:12]
         one["time"] = f"{one['host_s']:.1f} s" if "host_s" in one else one.get("cause", "")
-    columns = ("key", "state", "platform", "variant", "scenario", "engine", "seed", "time")
-    _print_columns([one.get(column, "-") for column in columns] for one in objects)
+    columns = ("run", "state", "platform", "variant", "scenario", "engine", "seed", "time")
+    rows = [[one.get(column, "-") for column in columns] for one in objects]
+    _print_columns([columns, *rows] if rows else [])
     print(f"{len(objects)} runs in {_shown(runs_root())}")
     return 0
 
