@@ -77,6 +77,9 @@ pub const STATISTICS: [(&str, &[&str]); 7] = [
     ),
 ];
 
+/// Entries of the smallest branch target buffer for which McPAT finds an array.
+const SMALLEST_BTB: u64 = 64;
+
 /// A description, and what had to be changed for McPAT to accept it.
 pub struct Description {
     pub xml: String,
@@ -183,7 +186,14 @@ pub fn describe(
     cache(&mut w, core, design, "dcache", &core.l1d, &mut adapted)?;
     w.params(&[("number_of_BTB", "2".into())]);
     w.open("system.core0.BTB", "BTB");
-    let btb_bytes = core.get("btb_entries")? * 4;
+    let entries = core.get("btb_entries")?;
+    let accepted = entries.max(SMALLEST_BTB);
+    if accepted != entries {
+        adapted.push(format!(
+            "branch targets: {accepted} for {entries}: McPAT finds no array"
+        ));
+    }
+    let btb_bytes = accepted * 4;
     w.params(&[("BTB_config", format!("{btb_bytes},4,2,1,1,1"))]);
     w.stats("BTB");
     w.close();
