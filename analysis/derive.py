@@ -19,7 +19,7 @@ import polars as pl
 
 from analysis import expect
 from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
-from analysis.tables import counters, latency, measures, shares, slices
+from analysis.tables import counters, latency, markers, measures, shares, slices
 from analysis.tables.counters import SHARED
 from analysis.tables.tasks import thread_names
 from analysis.trace import read_trace
@@ -158,10 +158,13 @@ def _derive_into(
     fair = shares.fairness(tables["placement"], tasks)
     if fair is not None:
         result["fairness"] = fair
-    turns = shares.activations(trace, window, tasks)
-    if turns:
-        result["activation_us"] = turns
-    jobs = measures.deadlines(trace, window, tasks)
+    marks = markers.markers(trace, window, tasks)
+    turns = {
+        "activation_us": markers.activations(marks, tasks),
+        "lateness_us": markers.lateness(marks, tasks),
+    }
+    result |= {name: found for name, found in turns.items() if found}
+    jobs = markers.deadlines(marks, tasks)
     if jobs:
         result["missed_deadlines"] = sum(entry["missed"] for entry in jobs.values())
         result["deadlines"] = jobs
@@ -281,21 +284,25 @@ def _of_counters(
         residency[cluster.name] = {str(khz): ns / window.ns for khz, ns in spent.items()}
         transitions[cluster.name] = (rows.height - 1) / window.seconds
         mean_mhz[cluster.name] = sum(k * ns for k, ns in spent.items()) / window.ns / 1000
+    busy = pl.col("active_ns") + pl.col("exit_ns")
     per_cpu = (
         tables["intervals"]
         .filter(pl.col("cpu") != SHARED)
         .group_by("cluster_name", "cpu", maintain_order=True)
         .agg(
-            (pl.col("active_ns") + pl.col("exit_ns")).sum().alias("busy_ns"),
-            pl.col("instructions").cast(pl.Int64).sum(),
+            busy.sum().alias("busy_ns"),
+            # Playing an idle state's exit latency takes instructions too, but is no work.
+            pl.when(busy > 0)
+            .then(pl.col("instructions") * pl.col("active_ns") / busy)
+            .otherwise(0.0)
+            .sum()
+            .alias("work"),
         )
         .sort("cpu")
     )
-    done = int(per_cpu["instructions"].sum())
+    done = float(per_cpu["work"].sum())
     work = {
-        cluster.name: int(
-            per_cpu.filter(pl.col("cluster_name") == cluster.name)["instructions"].sum()
-        )
+        cluster.name: float(per_cpu.filter(pl.col("cluster_name") == cluster.name)["work"].sum())
         for cluster in platform.clusters
     }
     return {
@@ -308,7 +315,6 @@ def _of_counters(
 
 
 def _of_latency(table: pl.DataFrame, tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    shares = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
     found: dict[str, dict[str, float]] = {}
     wakeups: dict[str, int] = {}
     for task in tasks:
@@ -316,6 +322,7 @@ def _of_latency(table: pl.DataFrame, tasks: list[dict[str, Any]]) -> dict[str, A
         wakeups[task["name"]] = len(values)
         if values:
             found[task["name"]] = {
-                name: latency.percentile(values, share) / 1000 for name, share in shares.items()
+                name: latency.percentile(values, share) / 1000
+                for name, share in markers.PERCENTILES.items()
             }
     return {"latency_us": found, "wakeups": wakeups}

@@ -74,5 +74,10 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
         for name in ("p50", "p95", "p99", "max"):
             yield Row("wake-up latency", f"{task} {name}", "us", ("latency_us", task, name))
     for task in tasks:
+        for name in ("p50", "p95", "p99", "max"):
+            yield Row(
+                "lateness after the timer", f"{task} {name}", "us", ("lateness_us", task, name)
+            )
+    for task in tasks:
         yield Row("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
     yield Row("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)

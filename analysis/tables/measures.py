@@ -1,53 +1,13 @@
-"""Measures that come from the trace alone: deadlines, migrations, overutilization."""
+"""Measures that come from the kernel's events alone: migrations, overutilization."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.tables.tasks import thread_names
 from analysis.trace import Trace
 from analysis.window import Window
-
-_SLACK = re.compile(r"rtapp_stats: .*\bslack=(-?\d+)")
-
-
-def deadlines(
-    trace: Trace, window: Window, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, int]]:
-    """``{task: {jobs, missed}}`` from rt-app's own markers: a negative slack is a missed deadline.
-
-    Tasks that wrote no marker within the window, or have no period, are absent: the run cannot
-    tell.
-    """
-    threads = thread_names([task for task in tasks if task.get("period_us")])
-    comms = dict(trace.table("sched_switch").select("next_pid", "next_comm").iter_rows())
-    marks = (
-        trace.events.filter(
-            (pl.col("event") == "print") & pl.col("detail").str.contains("rtapp_stats:")
-        )
-        .with_columns(
-            (pl.col("t_ns") + window.offset_ns).alias("t_ns"),
-            pl.col("detail").str.extract(_SLACK.pattern).cast(pl.Int64).alias("slack"),
-        )
-        .filter(
-            (pl.col("t_ns") > window.t0_ns)
-            & (pl.col("t_ns") <= window.t1_ns)
-            & pl.col("slack").is_not_null()
-        )
-    )
-    result: dict[str, dict[str, int]] = {}
-    for pid, comm, slack in marks.select("pid", "comm", "slack").iter_rows():
-        task = threads.get(comms.get(pid, comm))
-        if task is None:
-            continue
-        entry = result.setdefault(task, {"jobs": 0, "missed": 0})
-        entry["jobs"] += 1
-        entry["missed"] += slack < 0
-    return {task["name"]: result[task["name"]] for task in tasks if task["name"] in result}
 
 
 def migrations(trace: Trace, window: Window, threads: Mapping[str, str]) -> dict[str, int]:

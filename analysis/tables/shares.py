@@ -1,23 +1,17 @@
-"""Measures of who got what: running time by place, speed, fairness, times of activations."""
+"""Measures of who got what: running time by place, speed, fairness."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from analysis.tables.latency import percentile
 from analysis.tables.tasks import thread_names
-from analysis.trace import Trace
 from analysis.window import Window
 from configs.activity import Activity
 from configs.platform import Platform
-
-PERCENTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
-_RUN = re.compile(r"rtapp_stats: .*\brun=(\d+)")
 
 
 def run_shares(
@@ -86,43 +80,6 @@ def speeds(
         for task, part in zip(ran["task"].to_list(), (end - begin).tolist(), strict=True):
             work[task] += part
     return {task["name"]: work[task["name"]] / (window.ns * len(task["threads"])) for task in tasks}
-
-
-def activations(
-    trace: Trace, window: Window, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, float]]:
-    """``{task: percentiles}`` of the time from the beginning to the end of a turn's work, in us.
-
-    From rt-app's own markers, which say it for every turn of a phase that has work; the time that
-    a thread was preempted is part of it.
-    """
-    threads = thread_names(tasks)
-    comms = dict(trace.table("sched_switch").select("next_pid", "next_comm").iter_rows())
-    marks = (
-        trace.events.filter(
-            (pl.col("event") == "print") & pl.col("detail").str.contains("rtapp_stats:")
-        )
-        .with_columns(
-            (pl.col("t_ns") + window.offset_ns).alias("t_ns"),
-            pl.col("detail").str.extract(_RUN.pattern).cast(pl.Int64).alias("run"),
-        )
-        .filter(
-            (pl.col("t_ns") > window.t0_ns) & (pl.col("t_ns") <= window.t1_ns) & (pl.col("run") > 0)
-        )
-    )
-    values: dict[str, list[int]] = {}
-    for pid, comm, run in marks.select("pid", "comm", "run").iter_rows():
-        task = threads.get(comms.get(pid, comm))
-        if task is not None:
-            values.setdefault(task, []).append(run)
-    return {
-        task["name"]: {
-            name: float(percentile(sorted(values[task["name"]]), share))
-            for name, share in PERCENTILES.items()
-        }
-        for task in tasks
-        if task["name"] in values
-    }
 
 
 def of_clusters(

@@ -85,6 +85,7 @@ def test_activations_are_rt_apps_own(derived: Callable[[Schedule], Derived]) -> 
     assert result["activation_us"] == {"a": dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 1.0)}
     silent = derived(Schedule(200 * MS, [Burst("b", 0, 1, MS)], LOW)).result
     assert "activation_us" not in silent
+    assert "lateness_us" not in silent
 
 
 def test_a_task_that_did_not_run(

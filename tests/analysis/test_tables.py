@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analysis.derive import Derived
-from analysis.tables import measures
+from analysis.tables import markers, measures
 from analysis.tables.latency import latency, percentile
 from analysis.tables.slices import placement, slices
 from analysis.trace import Trace, TraceError, read_trace
@@ -212,9 +212,29 @@ def test_deadlines_from_rt_apps_markers(traced: Read) -> None:
         {"name": "task-a", "threads": ["a"], "period_us": 100},
         {"name": "task-b", "threads": ["b"], "period_us": 100},
     ]
-    assert measures.deadlines(trace, WINDOW, tasks) == {"task-a": {"jobs": 3, "missed": 1}}
-    tasks[0]["period_us"] = None  # type: ignore[call-overload]
-    assert measures.deadlines(trace, WINDOW, tasks) == {}
+    marks = markers.markers(trace, WINDOW, tasks)
+    assert markers.deadlines(marks, tasks) == {"task-a": {"jobs": 3, "missed": 1}}
+    assert markers.deadlines(marks, [{**tasks[0], "period_us": None}]) == {}
+
+
+def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
+    """Known values in, nearest-rank percentiles out; turns without work are no activations."""
+    rows = [(500, 61), (700, 1264), (0, 9), (600, 58)]  # run, wu_lat
+    trace = traced(
+        [
+            switch(T0 - 5 * MS, 0, idle(0), 0, A),
+            *(
+                marker(T0 + n, 0, 11, f"rtapp_stats: period=1 run={run} wu_lat={late} slack=4")
+                for n, (run, late) in enumerate(rows, start=1)
+            ),
+        ]
+    )
+    tasks = [{"name": "task-a", "threads": ["a"], "period_us": 100}]
+    marks = markers.markers(trace, WINDOW, tasks)
+    assert markers.lateness(marks, tasks)["task-a"]["p50"] == 58
+    assert markers.lateness(marks, tasks)["task-a"]["max"] == 1264
+    assert markers.activations(marks, tasks)["task-a"]["p50"] == 600
+    assert markers.lateness(marks, [{**tasks[0], "period_us": None}]) == {}
 
 
 def test_migrations_of_the_scenarios_threads(traced: Read) -> None:

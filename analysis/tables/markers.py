@@ -1,0 +1,98 @@
+"""rt-app's own markers: after every turn of its phases a thread writes one ``rtapp_stats`` line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analysis.tables.latency import percentile
+from analysis.tables.tasks import thread_names
+from analysis.trace import Trace
+from analysis.window import Window
+
+PERCENTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
+#: Fields of the line that analysis reads, in us: time from the beginning to the end of the turn's
+#: work; how late the thread ran after its timer was due; time left before the deadline.
+FIELDS = ("run", "wu_lat", "slack")
+
+
+def markers(trace: Trace, window: Window, tasks: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """One row per turn that ended within the window: ``task`` and :data:`FIELDS` (us).
+
+    A field that the line lacks is null. Threads that are not of ``tasks`` are left out.
+    """
+    threads = thread_names(tasks)
+    comms = dict(trace.table("sched_switch").select("next_pid", "next_comm").iter_rows())
+    task_of = {pid: threads[comm] for pid, comm in comms.items() if comm in threads}
+    detail = pl.col("detail")
+    return (
+        trace.events.filter((pl.col("event") == "print") & detail.str.contains("rtapp_stats: "))
+        .with_columns(
+            (pl.col("t_ns") + window.offset_ns).alias("t_ns"),
+            pl.col("pid")
+            .replace_strict(task_of, default=None, return_dtype=pl.String)
+            .alias("task"),
+            *(
+                detail.str.extract(rf"rtapp_stats: .*\b{name}=(-?\d+)").cast(pl.Int64).alias(name)
+                for name in FIELDS
+            ),
+        )
+        .filter(
+            (pl.col("t_ns") > window.t0_ns)
+            & (pl.col("t_ns") <= window.t1_ns)
+            & pl.col("task").is_not_null()
+        )
+        .select("task", *FIELDS)
+    )
+
+
+def deadlines(marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """``{task: {jobs, missed}}``: a negative slack is a missed deadline.
+
+    Tasks that wrote no marker within the window, or have no period, are absent: the run cannot
+    tell.
+    """
+    result = {}
+    for task in tasks:
+        slack = marks.filter(pl.col("task") == task["name"])["slack"].drop_nulls()
+        if task.get("period_us") and slack.len():
+            result[task["name"]] = {"jobs": slack.len(), "missed": int((slack < 0).sum())}
+    return result
+
+
+def times(
+    marks: pl.DataFrame, name: str, tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """``{task: percentiles}`` of the field ``name`` over turns that have it, in us."""
+    result = {}
+    for task in tasks:
+        values = marks.filter(pl.col("task") == task["name"])[name].drop_nulls().to_list()
+        if values:
+            result[task["name"]] = {
+                label: float(percentile(values, share)) for label, share in PERCENTILES.items()
+            }
+    return result
+
+
+def activations(
+    marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """``{task: percentiles}`` of the time from the beginning to the end of a turn's work, in us.
+
+    The time that a thread was preempted is part of it. Turns without work are left out.
+    """
+    return times(marks.filter(pl.col("run") > 0), "run", tasks)
+
+
+def lateness(
+    marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """``{task: percentiles}`` of how late a thread ran after its timer was due, in us.
+
+    Unlike the wake-up latency, which begins at ``sched_waking``, this holds what comes before: the
+    timer's slack, and the exit from the idle state of the CPU on which the timer fires. Only tasks
+    with a period have it.
+    """
+    return times(marks, "wu_lat", [task for task in tasks if task.get("period_us")])
