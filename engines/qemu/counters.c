@@ -100,10 +100,9 @@ void counters_set_idle(const struct vcpu *vcpu, unsigned int state, vtime at)
 /* Instructions that the vCPU had executed at time `at`, which it may be ahead of. */
 static uint64_t instructions_at(const struct vcpu *vcpu, vtime at)
 {
-	uint64_t beyond = 0;
+	vtime ahead = vcpu->debt + (vcpu->local > at ? vcpu->local - at : 0);
+	uint64_t beyond = turns_instructions_in(vcpu->cluster, ahead);
 
-	if (vcpu->local > at)
-		beyond = turns_instructions_in(vcpu->cluster, vcpu->local - at);
 	if (beyond > vcpu->instructions - accounts[vcpu->index].instructions_before)
 		beyond = vcpu->instructions - accounts[vcpu->index].instructions_before;
 	return vcpu->instructions - beyond;

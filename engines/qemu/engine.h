@@ -99,6 +99,14 @@ struct vcpu {
 	vtime local;
 	uint64_t instructions;
 	uint64_t counted;
+	/* Local time of what was executed beyond the end of a slice; see end_slice(). */
+	vtime debt;
+	/* For generated code: not 0 while there is a debt. */
+	uint64_t *owes;
+	/* The block at which the vCPU waits is a user program's; an interrupt makes it the kernel's. */
+	bool in_user;
+	/* An interrupt has come in since the last grant. */
+	bool interrupted;
 	/* When an interrupt (or, for a CPU that is off, power) arrived; VT_NEVER: not yet. */
 	vtime woken_at;
 	/* Up to here no other vCPU, timer or event comes first: clock reads are in global order. */
@@ -123,8 +131,9 @@ vtime turns_local_before(const struct vcpu *vcpu, uint64_t tail);
 uint64_t turns_instructions_in(const struct cluster *cluster, vtime duration);
 void turns_cut(struct vcpu *vcpu);
 void turns_set_level(struct cluster *cluster, unsigned int level, vtime at);
-void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, uintptr_t host_pc);
-void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc);
+void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc);
+void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc);
+void turns_loop_resumes(struct vcpu *vcpu);
 void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc);
 void turns_power_off(struct vcpu *vcpu);
 void turns_stall(struct vcpu *vcpu);

@@ -46,102 +46,126 @@ static bool sets_timer(uint32_t insn)
 /* One cache line for each vCPU. */
 struct scoreboard {
 	uint64_t count;
-	uint64_t padding[7];
+	uint64_t owes;
+	uint64_t padding[6];
 };
 
 static struct qemu_plugin_scoreboard *scoreboard;
 static qemu_plugin_u64 count_entry;
+static qemu_plugin_u64 owes_entry;
 
 /* The host's return address into generated code: what QEMU needs to leave it. */
 #define HOST_PC ((uintptr_t)__builtin_return_address(0))
 
-static void on_block_at_limit(unsigned int i, void *block)
+/*
+ * What a callback is told about its place: the instructions from there to the end of the block,
+ * and whether the block is a user program's.
+ */
+#define USER_BLOCK (1u << 16)
+#define INSTRUCTIONS(place) ((uintptr_t)(place) & (USER_BLOCK - 1))
+#define IS_USER(place) (((uintptr_t)(place) & USER_BLOCK) != 0)
+
+static void on_block_at_limit(unsigned int i, void *place)
 {
-	turns_block_at_limit(&vcpus[i], (uintptr_t)block, HOST_PC);
+	turns_block_at_limit(&vcpus[i], INSTRUCTIONS(place), IS_USER(place), HOST_PC);
 }
 
-static void on_wfi(unsigned int i, void *tail)
+static void on_wfi(unsigned int i, void *place)
 {
-	turns_sleep(&vcpus[i], (uintptr_t)tail, HOST_PC);
+	turns_sleep(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
 }
 
-static void on_wait(unsigned int i, void *tail)
+static void on_wait(unsigned int i, void *place)
 {
-	(void)tail;
+	(void)place;
 	turns_stall(&vcpus[i]);
 }
 
-static void on_clock_read(unsigned int i, void *tail)
+static void on_clock_read(unsigned int i, void *place)
 {
-	turns_order_clock_read(&vcpus[i], (uintptr_t)tail, HOST_PC);
+	turns_order_clock_read(&vcpus[i], INSTRUCTIONS(place), IS_USER(place), HOST_PC);
 }
 
-static void on_timer_write(unsigned int i, void *tail)
+static void on_timer_write(unsigned int i, void *place)
 {
-	(void)tail;
+	(void)place;
 	turns_cut(&vcpus[i]);
 }
 
-static void on_message(unsigned int i, void *tail)
+static void on_message(unsigned int i, void *place)
 {
-	channel_message(&vcpus[i], (uintptr_t)tail, HOST_PC);
+	channel_message(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
 }
 
-static void on_hvc(unsigned int i, void *tail)
+static void on_hint_with_debt(unsigned int i, void *place)
+{
+	(void)place;
+	turns_loop_resumes(&vcpus[i]);
+}
+
+static void on_hvc(unsigned int i, void *place)
 {
 	uint32_t function = channel_register(&vcpus[i], 0);
 
 	if (function == PSCI_CPU_SUSPEND_32 || function == PSCI_CPU_SUSPEND_64)
-		turns_sleep(&vcpus[i], (uintptr_t)tail, HOST_PC);
+		turns_sleep(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
 	else if (function == PSCI_CPU_OFF)
 		turns_power_off(&vcpus[i]);
 }
 
-static void instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, uint64_t tail)
+/* The hint's turns pass as if they had been executed. */
+static void instrument_hint(struct qemu_plugin_insn *insn, uint64_t instructions, void *place)
+{
+	qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, on_hint_with_debt, QEMU_PLUGIN_CB_NO_REGS,
+						    QEMU_PLUGIN_COND_NE, owes_entry, 0, place);
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+							    count_entry, instructions);
+}
+
+static void instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *place)
 {
 	/*
 	 * Callbacks that may leave the block in its middle ask for the registers: QEMU then has
 	 * the guest's state in memory when they are called.
 	 */
 	enum qemu_plugin_cb_flags leaves = QEMU_PLUGIN_CB_R_REGS, stays = QEMU_PLUGIN_CB_NO_REGS;
-	void *data = (void *)(uintptr_t)tail;
 
 	if (code == INSN_WFI)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wfi, leaves, data);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wfi, leaves, place);
 	else if (code == INSN_WFE || code == INSN_YIELD)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wait, stays, data);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wait, stays, place);
 	else if (code == INSN_HVC_0)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_hvc, leaves, data);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_hvc, leaves, place);
 	else if (code == INSN_HINT_MESSAGE)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_message, leaves, data);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_message, leaves, place);
 	else if (reads_clock(code))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_clock_read, leaves, data);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_clock_read, leaves, place);
 	else if (sets_timer(code))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, data);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, place);
 	else if (code == INSN_HINT_4_TURNS && config.hint_4_turns)
-		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
-			insn, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, config.hint_4_turns);
+		instrument_hint(insn, config.hint_4_turns, place);
 	else if (code == INSN_HINT_1_TURN && config.hint_1_turn)
-		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
-			insn, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, config.hint_1_turn);
+		instrument_hint(insn, config.hint_1_turn, place);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
 	size_t n = qemu_plugin_tb_n_insns(block);
+	/* Kernels live in the upper half of the address space. */
+	uintptr_t mode = qemu_plugin_tb_vaddr(block) >> 63 ? 0 : USER_BLOCK;
 
 	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, QEMU_PLUGIN_INLINE_ADD_U64,
 							  count_entry, n);
 	qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_block_at_limit, QEMU_PLUGIN_CB_NO_REGS,
 						  QEMU_PLUGIN_COND_GE, count_entry, COUNT_LIMIT,
-						  (void *)(uintptr_t)n);
+						  (void *)(n | mode));
 	for (size_t k = 0; k < n; k++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, k);
 		uint32_t code = 0;
 
 		if (qemu_plugin_insn_data(insn, &code, sizeof(code)) == sizeof(code))
-			instrument_insn(insn, code, n - k);
+			instrument_insn(insn, code, (void *)((n - k) | mode));
 	}
 }
 
@@ -159,12 +183,15 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)
 		counters_init();
 	}
 	vcpu->cpu = qemu_get_cpu(i);
-	vcpu->count = qemu_plugin_scoreboard_find(scoreboard, i);
+	/* The scoreboard moves when it grows. */
+	for (unsigned int k = 0; k <= i; k++) {
+		struct scoreboard *entry = qemu_plugin_scoreboard_find(scoreboard, k);
+
+		vcpus[k].count = &entry->count;
+		vcpus[k].owes = &entry->owes;
+	}
 	turns_add_vcpu(vcpu);
 	channel_init_vcpu(vcpu);
-	/* The scoreboard may have moved when it grew. */
-	for (unsigned int k = 0; k < i; k++)
-		vcpus[k].count = qemu_plugin_scoreboard_find(scoreboard, k);
 }
 
 static void on_exit_of_qemu(qemu_plugin_id_t id, void *data)
@@ -274,6 +301,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	}
 	scoreboard = qemu_plugin_scoreboard_new(sizeof(struct scoreboard));
 	count_entry = (qemu_plugin_u64){ scoreboard, offsetof(struct scoreboard, count) };
+	owes_entry = (qemu_plugin_u64){ scoreboard, offsetof(struct scoreboard, owes) };
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);

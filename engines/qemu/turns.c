@@ -73,6 +73,38 @@ static void release(struct vcpu *vcpu)
 	turn = NOBODY;
 }
 
+static void set_debt(struct vcpu *vcpu, vtime debt)
+{
+	vcpu->debt = debt;
+	*vcpu->owes = debt != 0;
+}
+
+/*
+ * The slice is over. The last block, or an elision hint in it, may have gone beyond its end: that
+ * time is still owed, but is spent after whatever is due at the end itself. An interrupt that comes
+ * in there is thus taken at its exact time, with the loop elided or executed, and its handler does
+ * not pay for the loop.
+ */
+static void end_slice(struct vcpu *vcpu, bool user)
+{
+	release(vcpu);
+	vcpu->in_user = user;
+	if (vcpu->local > slice_end) {
+		set_debt(vcpu, vcpu->debt + (vcpu->local - slice_end));
+		vcpu->local = slice_end;
+	}
+}
+
+/* Spend what is owed, but not beyond `until`. */
+static void pay_debt(struct vcpu *vcpu, vtime until)
+{
+	vtime room = until > vcpu->local ? until - vcpu->local : 0;
+	vtime paid = vcpu->debt < room ? vcpu->debt : room;
+
+	vcpu->local += paid;
+	set_debt(vcpu, vcpu->debt - paid);
+}
+
 /* End the slice at the next block: something earlier may now come first. */
 void turns_cut(struct vcpu *vcpu)
 {
@@ -85,6 +117,11 @@ void turns_cut(struct vcpu *vcpu)
 	now = turns_now();
 	if (vcpu->horizon > now)
 		vcpu->horizon = now;
+}
+
+static vtime rescaled(vtime duration, uint64_t old_period, uint64_t new_period)
+{
+	return (unsigned __int128)duration * new_period / old_period;
 }
 
 void turns_set_level(struct cluster *cluster, unsigned int level, vtime at)
@@ -101,10 +138,12 @@ void turns_set_level(struct cluster *cluster, unsigned int level, vtime at)
 	for (unsigned int i = 0; i < config.n_cpus; i++) {
 		struct vcpu *vcpu = &vcpus[i];
 
-		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING || vcpu->local <= at)
+		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
 			continue;
-		vcpu->local = at + (unsigned __int128)(vcpu->local - at) * cluster->period /
-					   old_period;
+		pay_debt(vcpu, at);
+		set_debt(vcpu, rescaled(vcpu->debt, old_period, cluster->period));
+		if (vcpu->local > at)
+			vcpu->local = at + rescaled(vcpu->local - at, old_period, cluster->period);
 	}
 }
 
@@ -186,7 +225,7 @@ static bool can_run(const struct vcpu *vcpu)
 static vtime ready_at(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_RUNNING)
-		return vcpu->local;
+		return vcpu->in_user ? vcpu->local + vcpu->debt : vcpu->local;
 	if (vcpu->woken_at == VT_NEVER)
 		vcpu->woken_at = base;
 	return vcpu->woken_at > vcpu->local ? vcpu->woken_at : vcpu->local;
@@ -292,15 +331,24 @@ static void wake(struct vcpu *vcpu)
 	vcpu->state = VCPU_RUNNING;
 }
 
+static void set_budget(struct vcpu *vcpu)
+{
+	uint64_t budget = 0;
+
+	if (vcpu->local < slice_end)
+		budget = turns_instructions_in(vcpu->cluster, slice_end - vcpu->local) + 1;
+	set_count(vcpu, COUNT_LIMIT - budget);
+}
+
 /* Let the vCPU whose turn it is run up to the end of the slice, and one instruction at least. */
 static void grant(struct vcpu *vcpu)
 {
-	uint64_t budget;
-
 	if (vcpu->state != VCPU_RUNNING)
 		wake(vcpu);
-	budget = turns_instructions_in(vcpu->cluster, slice_end - vcpu->local) + 1;
-	set_count(vcpu, COUNT_LIMIT - budget);
+	else if (vcpu->in_user)
+		pay_debt(vcpu, VT_NEVER);
+	vcpu->interrupted = false;
+	set_budget(vcpu);
 	vcpu->granted = true;
 }
 
@@ -321,15 +369,18 @@ static bool turn_is_stale(void)
  * A block of `block` instructions is about to start, is counted already, and its vCPU is at the
  * limit.
  */
-void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, uintptr_t host_pc)
+void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc)
 {
 	if (vcpu->granted) {
 		/* A block that starts within the slice may end behind it. */
 		if (*vcpu->count - block < COUNT_LIMIT)
 			return;
 		*vcpu->count -= block;
-		release(vcpu);
+		end_slice(vcpu, user);
 		choose();
+		/* Through QEMU's loop, which takes the interrupt before the block. */
+		if (vcpu->interrupted)
+			refuse(vcpu, host_pc);
 	} else {
 		set_count(vcpu, COUNT_LIMIT);
 		if (turn_is_stale())
@@ -346,19 +397,28 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, uintptr_t host_pc)
  * happen in the order of virtual time, over all vCPUs: whoever is ahead waits here for the others,
  * for timers and for events. So no guest ever sees time go backwards, and none sees it late.
  */
-void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
+void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc)
 {
 	vcpu->tail = tail;
 	if (turns_local_before(vcpu, tail) <= vcpu->horizon)
 		return;
 	*vcpu->count -= tail;
 	release(vcpu);
+	vcpu->in_user = user;
 	choose();
-	if (turn != (int)vcpu->index)
+	if (turn != (int)vcpu->index || vcpu->interrupted)
 		refuse(vcpu, host_pc);
 	grant(vcpu);
 	*vcpu->count += tail;
 	vcpu->tail = tail;
+}
+
+/* An elision hint while there is a debt: the program is back in its loop and pays. */
+void turns_loop_resumes(struct vcpu *vcpu)
+{
+	settle(vcpu);
+	pay_debt(vcpu, VT_NEVER);
+	set_budget(vcpu);
 }
 
 /* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */
@@ -378,6 +438,7 @@ void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
 		refuse(vcpu, host_pc);
 	}
 	release(vcpu);
+	pay_debt(vcpu, VT_NEVER);
 	vcpu->state = VCPU_ASLEEP;
 	vcpu->woken_at = VT_NEVER;
 	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
@@ -389,6 +450,7 @@ void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
 void turns_power_off(struct vcpu *vcpu)
 {
 	release(vcpu);
+	pay_debt(vcpu, VT_NEVER);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
 	vcpu->announced_idle = IDLE_NONE;
@@ -400,6 +462,7 @@ void turns_power_off(struct vcpu *vcpu)
 void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
 {
 	release(vcpu);
+	pay_debt(vcpu, VT_NEVER);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
 	choose();
@@ -435,15 +498,18 @@ static struct vcpu *vcpu_of(const CPUState *cpu)
 	return NULL;
 }
 
-/* Who runs now must not run on past the moment at which `vcpu` may start. */
-static void may_start(struct vcpu *vcpu, enum run_state from)
+/* Somebody may now start earlier than was known: who runs must not run on past that. */
+static void reconsider(void)
 {
-	if (vcpu->state != from)
-		return;
+	if (!choosing && turn != NOBODY)
+		turns_cut(&vcpus[turn]);
+}
+
+static void may_start(struct vcpu *vcpu)
+{
 	if (vcpu->woken_at == VT_NEVER)
 		vcpu->woken_at = turns_now();
-	if (!choosing && turn != NOBODY && vcpus[turn].granted)
-		turns_cut(&vcpus[turn]);
+	reconsider();
 }
 
 /* AccelOpsClass.handle_interrupt: an interrupt line of `cpu` rises. */
@@ -451,8 +517,16 @@ void turns_interrupt(CPUState *cpu, int mask)
 {
 	struct vcpu *vcpu = vcpu_thread ? vcpu_of(cpu) : NULL;
 
-	if (vcpu)
-		may_start(vcpu, VCPU_ASLEEP);
+	if (vcpu && vcpu->state == VCPU_RUNNING && !vcpu->granted) {
+		/* It takes the interrupt now, in the midst of what it owes. */
+		if (vcpu->in_user)
+			pay_debt(vcpu, turns_now());
+		vcpu->in_user = false;
+		vcpu->interrupted = true;
+		reconsider();
+	} else if (vcpu && vcpu->state == VCPU_ASLEEP) {
+		may_start(vcpu);
+	}
 	internals_interrupt(cpu, mask);
 }
 
@@ -466,7 +540,8 @@ void turns_kick(CPUState *cpu)
 		return;
 	}
 	if (cpu != current_cpu && vcpu->state != VCPU_RUNNING) {
-		may_start(vcpu, VCPU_OFF);
+		if (vcpu->state == VCPU_OFF)
+			may_start(vcpu);
 		/* Through QEMU's loop, which does the queued work. */
 		if (current_cpu)
 			cpu_exit(current_cpu);
