@@ -36,4 +36,6 @@ kernels: setup ## build every kernel that a variant names
 rootfs: setup ## build the guest image
 	@$(PYTHON) -m rootfs.image
 
-figures: demo ## the figures of the documentation
+figures: demo ## the figures of the README, from the demo's runs
+	@mkdir -p docs/figures
+	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas/*.svg docs/figures/
