@@ -47,12 +47,15 @@ void channel_init_vcpu(struct vcpu *vcpu)
 	GArray *registers = qemu_plugin_get_registers();
 	const qemu_plugin_reg_descriptor *list = (const void *)registers->data;
 
-	for (unsigned int i = 0; i < registers->len; i++)
-		if (list[i].name[0] == 'x' && list[i].name[1] >= '0' && list[i].name[1] <= '5' &&
-		    !list[i].name[2])
-			vcpu->x[list[i].name[1] - '0'] = list[i].handle;
+	for (unsigned int i = 0; i < registers->len; i++) {
+		unsigned int x, end = 0;
+
+		if (sscanf(list[i].name, "x%u%n", &x, &end) == 1 && !list[i].name[end] &&
+		    x < N_REGISTERS)
+			vcpu->x[x] = list[i].handle;
+	}
 	g_array_free(registers, true);
-	for (unsigned int x = 0; x < 6; x++)
+	for (unsigned int x = 0; x < N_REGISTERS; x++)
 		if (!vcpu->x[x])
 			report_end("engine", "QEMU does not show register x%u", x);
 	if (!buffer)
@@ -214,9 +217,10 @@ static void __attribute__((noreturn)) fail(struct vcpu *vcpu)
 
 void channel_message(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
 {
-	vtime at = turns_local_before(vcpu, tail);
+	vtime at = time_local_before(vcpu, tail);
 	uint64_t verb = channel_register(vcpu, 0);
 
+	vcpu->tied = at;
 	switch (verb) {
 	case VERB_MARK:
 		mark(vcpu, at);

@@ -101,7 +101,7 @@ void counters_set_idle(const struct vcpu *vcpu, unsigned int state, vtime at)
 static uint64_t instructions_at(const struct vcpu *vcpu, vtime at)
 {
 	vtime ahead = vcpu->debt + (vcpu->local > at ? vcpu->local - at : 0);
-	uint64_t beyond = turns_instructions_in(vcpu->cluster, ahead);
+	uint64_t beyond = time_instructions_in(vcpu->cluster, ahead);
 
 	if (beyond > vcpu->instructions - accounts[vcpu->index].instructions_before)
 		beyond = vcpu->instructions - accounts[vcpu->index].instructions_before;

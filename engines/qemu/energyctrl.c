@@ -118,7 +118,7 @@ void energyctrl_init(void)
 {
 	for (unsigned int c = 0; c < config.n_clusters; c++) {
 		clusters[c].completes_at = VT_NEVER;
-		turns_set_level(&clusters[c], 0, 0);
+		time_set_level(&clusters[c], 0, 0);
 	}
 }
 
@@ -152,7 +152,7 @@ void energyctrl_run(vtime base)
 		if (at > base)
 			continue;
 		counters_break(c, at);
-		turns_set_level(cluster, cluster->wanted_level, at);
+		time_set_level(cluster, cluster->wanted_level, at);
 		cluster->completes_at = VT_NEVER;
 		cluster->transitions++;
 	}

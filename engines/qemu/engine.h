@@ -82,6 +82,9 @@ extern struct cluster clusters[MAX_CLUSTERS];
  */
 #define COUNT_LIMIT (1ull << 40)
 
+/* x0 to x30 */
+#define N_REGISTERS 31
+
 enum run_state {
 	VCPU_OFF,
 	VCPU_RUNNING,
@@ -99,11 +102,15 @@ struct vcpu {
 	vtime local;
 	uint64_t instructions;
 	uint64_t counted;
-	/* Local time of what was executed beyond the end of a slice; see end_slice(). */
+	/* Local time of what a parked program has executed beyond `local`; see debt.c. */
 	vtime debt;
-	/* For generated code: not 0 while there is a debt. */
+	/* For generated code: not 0 when the thread that runs owes. */
 	uint64_t *owes;
-	/* The block at which the vCPU waits is a user program's; an interrupt makes it the kernel's. */
+	/* Which thread that is: its thread pointer. */
+	uint64_t thread;
+	/* What the guest did last that ties it to a time: it cannot be interrupted before. */
+	vtime tied;
+	/* The block at which the vCPU waits is a program's; an interrupt makes it the kernel's. */
 	bool in_user;
 	/* An interrupt has come in since the last grant. */
 	bool interrupted;
@@ -115,22 +122,36 @@ struct vcpu {
 	uint64_t tail;
 	/* The idle state announced by the guest's driver, IDLE_NONE outside idle and its exit. */
 	int announced_idle;
-	struct qemu_plugin_register *x[6];
+	struct qemu_plugin_register *x[N_REGISTERS];
 };
 
 #define IDLE_NONE (-1)
 
 extern struct vcpu vcpus[MAX_CPUS];
 
+/* time.c */
+vtime time_of(const struct cluster *cluster, uint64_t instructions);
+uint64_t time_instructions_in(const struct cluster *cluster, vtime duration);
+vtime time_local(const struct vcpu *vcpu);
+vtime time_local_before(const struct vcpu *vcpu, uint64_t tail);
+void time_settle(struct vcpu *vcpu);
+void time_spend(struct vcpu *vcpu, uint64_t instructions);
+void time_set_budget(struct vcpu *vcpu, uint64_t budget);
+void time_set_level(struct cluster *cluster, unsigned int level, vtime at);
+
+/* debt.c */
+void debt_at_end_of_slice(struct vcpu *vcpu, vtime end);
+void debt_pay(struct vcpu *vcpu, vtime until);
+void debt_interrupted(struct vcpu *vcpu, vtime at);
+void debt_thread_switch(struct vcpu *vcpu, uint64_t thread);
+void debt_resume(struct vcpu *vcpu);
+
 /* turns.c */
 void turns_init(void);
 void turns_add_vcpu(struct vcpu *vcpu);
 vtime turns_base(void);
 vtime turns_now(void);
-vtime turns_local_before(const struct vcpu *vcpu, uint64_t tail);
-uint64_t turns_instructions_in(const struct cluster *cluster, vtime duration);
 void turns_cut(struct vcpu *vcpu);
-void turns_set_level(struct cluster *cluster, unsigned int level, vtime at);
 void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc);
 void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc);
 void turns_loop_resumes(struct vcpu *vcpu);

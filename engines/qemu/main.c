@@ -33,6 +33,12 @@ static bool reads_clock(uint32_t insn)
 	return false;
 }
 
+/* MSR TPIDR_EL0, Xt: another thread goes on. */
+static bool switches_thread(uint32_t insn)
+{
+	return (insn & ~0x1fu) == 0xd51bd040u;
+}
+
 /* MSR CNT{P,V}_{TVAL,CTL,CVAL}_EL0, Xt: a timer of this vCPU changes. */
 static bool sets_timer(uint32_t insn)
 {
@@ -103,6 +109,14 @@ static void on_hint_with_debt(unsigned int i, void *place)
 	turns_loop_resumes(&vcpus[i]);
 }
 
+static void on_thread_switch(unsigned int i, void *place)
+{
+	/* The register's number stands above the place; XZR reads 0. */
+	unsigned int x = (uintptr_t)place >> 32;
+
+	debt_thread_switch(&vcpus[i], x == 31 ? 0 : channel_register(&vcpus[i], x));
+}
+
 static void on_hvc(unsigned int i, void *place)
 {
 	uint32_t function = channel_register(&vcpus[i], 0);
@@ -140,6 +154,10 @@ static void instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_message, leaves, place);
 	else if (reads_clock(code))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_clock_read, leaves, place);
+	else if (switches_thread(code))
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, on_thread_switch, leaves,
+			(void *)((uintptr_t)place | (uint64_t)(code & 0x1f) << 32));
 	else if (sets_timer(code))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, place);
 	else if (code == INSN_HINT_4_TURNS && config.hint_4_turns)

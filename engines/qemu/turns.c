@@ -12,8 +12,6 @@
  */
 #include "engine.h"
 
-struct vcpu vcpus[MAX_CPUS];
-
 /* A vCPU alone may run this long before we look up. */
 #define LONG_SLICE_NS 10000000ull
 /* A waiting vCPU (WFE, YIELD) looks again this long after the one that it may be waiting for. */
@@ -29,122 +27,27 @@ static vtime slice_end;
 static bool choosing;
 static __thread bool vcpu_thread;
 
-static inline vtime duration_of(const struct cluster *cluster, uint64_t instructions)
-{
-	return (unsigned __int128)instructions * cluster->period >> (32 - VT_FRACTION_BITS);
-}
-
-/* How many instructions fit into `duration`, which is at most some seconds. */
-uint64_t turns_instructions_in(const struct cluster *cluster, vtime duration)
-{
-	return (unsigned __int128)duration * (1ull << (32 - VT_FRACTION_BITS)) / cluster->period;
-}
-
-static inline vtime local_now(const struct vcpu *vcpu)
-{
-	return vcpu->local + duration_of(vcpu->cluster, *vcpu->count - vcpu->counted);
-}
-
-/* Local time before the last `tail` instructions of what has been counted. */
-vtime turns_local_before(const struct vcpu *vcpu, uint64_t tail)
-{
-	return local_now(vcpu) - duration_of(vcpu->cluster, tail);
-}
-
-static void settle(struct vcpu *vcpu)
-{
-	vcpu->local = local_now(vcpu);
-	vcpu->instructions += *vcpu->count - vcpu->counted;
-	vcpu->counted = *vcpu->count;
-}
-
-static void set_count(struct vcpu *vcpu, uint64_t count)
-{
-	*vcpu->count = count;
-	vcpu->counted = count;
-}
-
 static void release(struct vcpu *vcpu)
 {
-	settle(vcpu);
-	set_count(vcpu, COUNT_LIMIT);
+	time_settle(vcpu);
+	time_set_budget(vcpu, 0);
 	vcpu->granted = false;
+	vcpu->in_user = false;
 	vcpu->tail = 0;
 	turn = NOBODY;
-}
-
-static void set_debt(struct vcpu *vcpu, vtime debt)
-{
-	vcpu->debt = debt;
-	*vcpu->owes = debt != 0;
-}
-
-/*
- * The slice is over. The last block, or an elision hint in it, may have gone beyond its end: that
- * time is still owed, but is spent after whatever is due at the end itself. An interrupt that comes
- * in there is thus taken at its exact time, with the loop elided or executed, and its handler does
- * not pay for the loop.
- */
-static void end_slice(struct vcpu *vcpu, bool user)
-{
-	release(vcpu);
-	vcpu->in_user = user;
-	if (vcpu->local > slice_end) {
-		set_debt(vcpu, vcpu->debt + (vcpu->local - slice_end));
-		vcpu->local = slice_end;
-	}
-}
-
-/* Spend what is owed, but not beyond `until`. */
-static void pay_debt(struct vcpu *vcpu, vtime until)
-{
-	vtime room = until > vcpu->local ? until - vcpu->local : 0;
-	vtime paid = vcpu->debt < room ? vcpu->debt : room;
-
-	vcpu->local += paid;
-	set_debt(vcpu, vcpu->debt - paid);
 }
 
 /* End the slice at the next block: something earlier may now come first. */
 void turns_cut(struct vcpu *vcpu)
 {
-	vtime now;
-
 	if (!vcpu->granted)
 		return;
-	settle(vcpu);
-	set_count(vcpu, COUNT_LIMIT);
-	now = turns_now();
-	if (vcpu->horizon > now)
-		vcpu->horizon = now;
-}
-
-static vtime rescaled(vtime duration, uint64_t old_period, uint64_t new_period)
-{
-	return (unsigned __int128)duration * new_period / old_period;
-}
-
-void turns_set_level(struct cluster *cluster, unsigned int level, vtime at)
-{
-	uint64_t old_period = cluster->period;
-
-	cluster->level = level;
-	cluster->period = ((unsigned __int128)1000000000 << 32) /
-			  cluster->opps[level].instructions_per_s;
-	/*
-	 * Nobody holds a grant now, but a vCPU may be ahead of `at` by up to a quantum: what it has
-	 * executed beyond `at` took place at the new rate.
-	 */
-	for (unsigned int i = 0; i < config.n_cpus; i++) {
-		struct vcpu *vcpu = &vcpus[i];
-
-		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
-			continue;
-		pay_debt(vcpu, at);
-		set_debt(vcpu, rescaled(vcpu->debt, old_period, cluster->period));
-		if (vcpu->local > at)
-			vcpu->local = at + rescaled(vcpu->local - at, old_period, cluster->period);
-	}
+	time_settle(vcpu);
+	time_set_budget(vcpu, 0);
+	if (vcpu->horizon > vcpu->local)
+		vcpu->horizon = vcpu->local;
+	/* What it did concerns others: it did it now. */
+	vcpu->tied = vcpu->local;
 }
 
 void turns_init(void)
@@ -165,7 +68,7 @@ void turns_add_vcpu(struct vcpu *vcpu)
 	vcpu->state = VCPU_OFF;
 	/* QEMU starts the first CPU, the guest's PSCI calls start the others. */
 	vcpu->woken_at = vcpu->index == 0 ? 0 : VT_NEVER;
-	set_count(vcpu, COUNT_LIMIT);
+	time_set_budget(vcpu, 0);
 }
 
 vtime turns_base(void)
@@ -179,7 +82,7 @@ vtime turns_now(void)
 	if (choosing || turn == NOBODY || !vcpus[turn].granted ||
 	    vcpus[turn].cpu != current_cpu)
 		return base;
-	return local_now(&vcpus[turn]);
+	return time_local(&vcpus[turn]);
 }
 
 /*
@@ -197,12 +100,13 @@ int64_t turns_get_clock(void)
 	now = turns_now();
 	if (turn != NOBODY && vcpus[turn].tail) {
 		/* One that turns_order_clock_read() has let through. */
-		now -= duration_of(vcpus[turn].cluster, vcpus[turn].tail);
+		now -= time_of(vcpus[turn].cluster, vcpus[turn].tail);
 		vcpus[turn].tail = 0;
 		if (now < last_read)
 			report_end("engine", "cpu%d reads a clock that has gone back by %lu ns",
 				   turn, (unsigned long)vt_to_ns(last_read - now));
 		last_read = now;
+		vcpus[turn].tied = now;
 	}
 	return vt_to_ns(now);
 }
@@ -225,7 +129,7 @@ static bool can_run(const struct vcpu *vcpu)
 static vtime ready_at(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_RUNNING)
-		return vcpu->in_user ? vcpu->local + vcpu->debt : vcpu->local;
+		return vcpu->local + vcpu->debt;
 	if (vcpu->woken_at == VT_NEVER)
 		vcpu->woken_at = base;
 	return vcpu->woken_at > vcpu->local ? vcpu->woken_at : vcpu->local;
@@ -323,6 +227,7 @@ static void choose(void)
 static void wake(struct vcpu *vcpu)
 {
 	vcpu->local = ready_at(vcpu);
+	vcpu->tied = vcpu->local;
 	vcpu->woken_at = VT_NEVER;
 	if (vcpu->state == VCPU_ASLEEP && vcpu->announced_idle != IDLE_NONE)
 		counters_set_exit(vcpu, vcpu->local);
@@ -331,22 +236,22 @@ static void wake(struct vcpu *vcpu)
 	vcpu->state = VCPU_RUNNING;
 }
 
+/* Up to the end of the slice; a slice that is not over has one instruction at least. */
 static void set_budget(struct vcpu *vcpu)
 {
-	uint64_t budget = 0;
+	vtime left = vcpu->local < slice_end ? slice_end - vcpu->local : 0;
 
-	if (vcpu->local < slice_end)
-		budget = turns_instructions_in(vcpu->cluster, slice_end - vcpu->local) + 1;
-	set_count(vcpu, COUNT_LIMIT - budget);
+	time_set_budget(vcpu, left ? time_instructions_in(vcpu->cluster, left) + 1 : 0);
 }
 
-/* Let the vCPU whose turn it is run up to the end of the slice, and one instruction at least. */
+/* Let the vCPU whose turn it is run. */
 static void grant(struct vcpu *vcpu)
 {
 	if (vcpu->state != VCPU_RUNNING)
 		wake(vcpu);
-	else if (vcpu->in_user)
-		pay_debt(vcpu, VT_NEVER);
+	debt_pay(vcpu, VT_NEVER);
+	if (vcpu->in_user)
+		debt_resume(vcpu);
 	vcpu->interrupted = false;
 	set_budget(vcpu);
 	vcpu->granted = true;
@@ -376,13 +281,15 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 		if (*vcpu->count - block < COUNT_LIMIT)
 			return;
 		*vcpu->count -= block;
-		end_slice(vcpu, user);
+		release(vcpu);
+		vcpu->in_user = user;
+		debt_at_end_of_slice(vcpu, slice_end);
 		choose();
 		/* Through QEMU's loop, which takes the interrupt before the block. */
 		if (vcpu->interrupted)
 			refuse(vcpu, host_pc);
 	} else {
-		set_count(vcpu, COUNT_LIMIT);
+		time_set_budget(vcpu, 0);
 		if (turn_is_stale())
 			choose();
 	}
@@ -400,7 +307,7 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc)
 {
 	vcpu->tail = tail;
-	if (turns_local_before(vcpu, tail) <= vcpu->horizon)
+	if (time_local_before(vcpu, tail) <= vcpu->horizon)
 		return;
 	*vcpu->count -= tail;
 	release(vcpu);
@@ -416,8 +323,7 @@ void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr
 /* An elision hint while there is a debt: the program is back in its loop and pays. */
 void turns_loop_resumes(struct vcpu *vcpu)
 {
-	settle(vcpu);
-	pay_debt(vcpu, VT_NEVER);
+	debt_resume(vcpu);
 	set_budget(vcpu);
 }
 
@@ -438,7 +344,6 @@ void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
 		refuse(vcpu, host_pc);
 	}
 	release(vcpu);
-	pay_debt(vcpu, VT_NEVER);
 	vcpu->state = VCPU_ASLEEP;
 	vcpu->woken_at = VT_NEVER;
 	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
@@ -450,7 +355,6 @@ void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
 void turns_power_off(struct vcpu *vcpu)
 {
 	release(vcpu);
-	pay_debt(vcpu, VT_NEVER);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
 	vcpu->announced_idle = IDLE_NONE;
@@ -462,7 +366,6 @@ void turns_power_off(struct vcpu *vcpu)
 void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
 {
 	release(vcpu);
-	pay_debt(vcpu, VT_NEVER);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
 	choose();
@@ -484,7 +387,7 @@ void turns_stall(struct vcpu *vcpu)
 	}
 	if (earliest == VT_NEVER)
 		return;
-	settle(vcpu);
+	time_settle(vcpu);
 	if (vcpu->local < earliest + vt_from_ns(STALL_NS))
 		vcpu->local = earliest + vt_from_ns(STALL_NS);
 	turns_cut(vcpu);
@@ -518,10 +421,7 @@ void turns_interrupt(CPUState *cpu, int mask)
 	struct vcpu *vcpu = vcpu_thread ? vcpu_of(cpu) : NULL;
 
 	if (vcpu && vcpu->state == VCPU_RUNNING && !vcpu->granted) {
-		/* It takes the interrupt now, in the midst of what it owes. */
-		if (vcpu->in_user)
-			pay_debt(vcpu, turns_now());
-		vcpu->in_user = false;
+		debt_interrupted(vcpu, turns_now());
 		vcpu->interrupted = true;
 		reconsider();
 	} else if (vcpu && vcpu->state == VCPU_ASLEEP) {

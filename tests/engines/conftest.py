@@ -21,6 +21,9 @@ from configs.host.proc import need, run
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
 from engines.qemu import QemuEngine
+from kernels.build import kernel
+from rootfs.image import initramfs
+from tests.engines.linux import with_rt_app
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
 FLAGS = (
@@ -63,6 +66,24 @@ def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Cal
         empty.write_bytes(b"")
         image = compile_guest(name, tmp_path, **defines)
         return Machine(juno, juno_activity, image, dtb, empty, b"", "")
+
+    return make
+
+
+@pytest.fixture
+def linux_machine(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> Callable[..., Machine]:
+    """Make a machine that boots the base kernel and the guest image with a script."""
+
+    def make(script: bytes, *, quiet: bool = True, elided: bool = True) -> Machine:
+        dtb = tmp_path / "machine.dtb"
+        dtb.write_bytes(device_tree(juno))
+        image = with_rt_app(initramfs().path, tmp_path / "image.cpio", elided=elided)
+        cmdline = "console=ttyAMA0 rdinit=/init" + (" quiet" if quiet else "")
+        return Machine(
+            juno, juno_activity, kernel("base").image, dtb, image, script, cmdline, elided
+        )
 
     return make
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Local time: each vCPU's, from its count of instructions and its cluster's rate, in integers.
+ *
+ * A vCPU's time is `local` when its count was `counted`, and moves by the cluster's period for each
+ * instruction since. Settling moves that pair to now; it truncates to 2^-16 ns, once a slice.
+ */
+#include "engine.h"
+
+struct vcpu vcpus[MAX_CPUS];
+
+#define PERIOD_FRACTION_BITS 32
+#define NS_PER_S 1000000000ull
+
+vtime time_of(const struct cluster *cluster, uint64_t instructions)
+{
+	return (unsigned __int128)instructions * cluster->period >>
+	       (PERIOD_FRACTION_BITS - VT_FRACTION_BITS);
+}
+
+uint64_t time_instructions_in(const struct cluster *cluster, vtime duration)
+{
+	return ((unsigned __int128)duration << (PERIOD_FRACTION_BITS - VT_FRACTION_BITS)) /
+	       cluster->period;
+}
+
+vtime time_local(const struct vcpu *vcpu)
+{
+	return vcpu->local + time_of(vcpu->cluster, *vcpu->count - vcpu->counted);
+}
+
+/* Local time before the last `tail` instructions of what has been counted. */
+vtime time_local_before(const struct vcpu *vcpu, uint64_t tail)
+{
+	return time_local(vcpu) - time_of(vcpu->cluster, tail);
+}
+
+void time_settle(struct vcpu *vcpu)
+{
+	vcpu->local = time_local(vcpu);
+	vcpu->instructions += *vcpu->count - vcpu->counted;
+	vcpu->counted = *vcpu->count;
+}
+
+/* Time passes for `instructions` that the count has not seen. */
+void time_spend(struct vcpu *vcpu, uint64_t instructions)
+{
+	time_settle(vcpu);
+	vcpu->local += time_of(vcpu->cluster, instructions);
+	vcpu->instructions += instructions;
+}
+
+/* Let the settled vCPU run `budget` instructions before it calls us. */
+void time_set_budget(struct vcpu *vcpu, uint64_t budget)
+{
+	*vcpu->count = COUNT_LIMIT - budget;
+	vcpu->counted = *vcpu->count;
+}
+
+/* A cluster's rate from `at` on. Nobody holds a grant, and no time before `at` is to come. */
+void time_set_level(struct cluster *cluster, unsigned int level, vtime at)
+{
+	uint64_t old_period = cluster->period;
+
+	cluster->level = level;
+	cluster->period = ((unsigned __int128)NS_PER_S << PERIOD_FRACTION_BITS) /
+			  cluster->opps[level].instructions_per_s;
+	/*
+	 * A vCPU may be ahead of `at` by up to a quantum: what it has executed beyond `at` took
+	 * place at the new rate.
+	 */
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		struct vcpu *vcpu = &vcpus[i];
+
+		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
+			continue;
+		debt_pay(vcpu, at);
+		vcpu->debt = (unsigned __int128)vcpu->debt * cluster->period / old_period;
+		if (vcpu->local > at)
+			vcpu->local = at + (unsigned __int128)(vcpu->local - at) *
+						   cluster->period / old_period;
+	}
+}
