@@ -54,13 +54,14 @@ class Transitions:
 class EngineRun:
     """What a run cost: host seconds, simulated seconds, million instructions per host second.
 
-    Elided instructions count as executed.
+    ``cpu_s`` is the engine's processor time. Elided instructions count as executed.
     """
 
     host_s: float
     mips: float
     sim_s: float
     instructions: int = 0
+    cpu_s: float = 0.0
     transitions: dict[str, Transitions] = field(default_factory=dict)
 
 

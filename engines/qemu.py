@@ -110,6 +110,7 @@ class QemuEngine:
             mips=ended.instructions / 1e6 / ended.host_s,
             sim_s=ended.sim_ns / 1e9,
             instructions=ended.instructions,
+            cpu_s=ended.cpu_s,
             transitions={
                 cluster.name: Transitions(*ended.transitions[cluster.index])
                 for cluster in machine.platform.clusters

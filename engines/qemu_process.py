@@ -42,6 +42,7 @@ class Ended:
     """What the plugin said about a run that reached its end."""
 
     host_s: float = 0.0
+    cpu_s: float = 0.0
     sim_ns: int = 0
     instructions: int = 0
     exit_code: int = 0
@@ -148,12 +149,15 @@ def supervise(
     finally:
         os.close(writer)
     try:
-        _listen(guest, process, reader, limits, on_progress)
+        _listen(guest, reader, limits, on_progress)
+    except BaseException:
+        process.send_signal(signal.SIGKILL)
+        raise
     finally:
         os.close(reader)
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-        code = process.wait()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
+    guest.ended.cpu_s = usage.ru_utime + usage.ru_stime
     guest.ended.host_s = time.monotonic() - started
     if guest.end is None:
         panic = guest.panic()
@@ -167,7 +171,6 @@ def supervise(
 
 def _listen(
     guest: _Guest,
-    process: subprocess.Popen[bytes],
     reader: int,
     limits: Limits,
     on_progress: Callable[[float], None] | None,

@@ -1,0 +1,101 @@
+"""The fast engine's speed: processor time, each figure against something named.
+
+Ratios are of the least of a few alternating runs, because a busy host only ever adds time.
+Run with ``-s`` to see the figures.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.host.lisa import lisa_binaries
+from engines.base import Machine
+from engines.qemu import QemuEngine
+from rootfs.elide import FUNCTION_OFFSET
+from tests.engines import linux
+from tests.engines.conftest import *  # noqa: F403 (fixtures)
+
+pytestmark = pytest.mark.guest
+
+REPEATS = 4
+
+
+def engine_s(machine: Machine, out: Path) -> float:
+    """Processor seconds of a run on the engine."""
+    return QemuEngine().run(machine, out).cpu_s
+
+
+def plain_s(machine: Machine, scratch: Path) -> float:
+    """Processor seconds of the same QEMU on the same machine, single-threaded, without plugin."""
+    initrd = scratch / "plain-initrd"
+    initrd.write_bytes(machine.initramfs.read_bytes() + b"\0" * 4)
+    command = QemuEngine()._command(machine, initrd, 3600.0)
+    command = command[: command.index("-plugin")]
+    with subprocess.Popen(command, cwd=scratch, stdin=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_utime + usage.ru_stime
+
+
+@pytest.mark.parametrize("loop", ["rt-app", "integer"])
+def test_overhead_with_six_busy_cpus(
+    bare_machine: Callable[..., Machine], tmp_path: Path, loop: str
+) -> None:
+    """Executed, all CPUs busy: within 15 % of the same QEMU without the plugin."""
+    if loop == "rt-app":
+        program = lisa_binaries() / "arm64" / "rt-app"
+        machine = bare_machine("rtapp", RTAPP=program, FUNCTION=FUNCTION_OFFSET, TURNS=400_000)
+    else:
+        machine = bare_machine("busy")
+    with_plugin, without = [], []
+    for number in range(REPEATS):
+        with_plugin.append(engine_s(machine, tmp_path / f"out{number}"))
+        without.append(plain_s(machine, tmp_path))
+    ratio = min(with_plugin) / min(without)
+    print(
+        f"{loop} loop, 6 busy: {min(with_plugin):.2f} s against {min(without):.2f} s: {ratio:.2f}"
+    )
+    assert ratio < 1.15
+
+
+def test_boot_and_idle(linux_machine: Callable[..., Machine], tmp_path: Path) -> None:
+    """Boot in 2 s of processor time or less, idle below 0.1 s for each simulated second."""
+    short = min(
+        engine_s(linux_machine(linux.sleep_script(1)), tmp_path / f"boot{number}")
+        for number in range(REPEATS)
+    )
+    idle = 60
+    long = min(
+        engine_s(linux_machine(linux.sleep_script(idle * 1000)), tmp_path / f"idle{number}")
+        for number in range(2)
+    )
+    per_second = (long - short) / idle
+    print(f"boot {short:.2f} s; idle {per_second:.4f} s per simulated second")
+    assert short < 2.0
+    assert per_second < 0.1
+
+
+def test_elision_saves_thirty_times(linux_machine: Callable[..., Machine], tmp_path: Path) -> None:
+    """Six tasks, 70 % busy: host time beyond boot, executed against elided."""
+    activations = 60
+    boot = min(
+        engine_s(linux_machine(linux.busy_script(1)), tmp_path / f"boot{number}")
+        for number in range(REPEATS)
+    )
+    script = linux.busy_script(activations)
+    elided = min(
+        engine_s(linux_machine(script), tmp_path / f"elided{number}") for number in range(REPEATS)
+    )
+    executed = engine_s(linux_machine(script, elided=False), tmp_path / "executed")
+    ratio = (executed - boot) / (elided - boot)
+    print(
+        f"{activations * 0.016:.2f} simulated s: executed {executed - boot:.2f} s, "
+        f"elided {elided - boot:.3f} s beyond a boot of {boot:.2f} s: {ratio:.0f} times"
+    )
+    assert ratio > 30
