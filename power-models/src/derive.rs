@@ -196,8 +196,8 @@ fn components(cluster: &[Component]) -> Value {
                 json!({
                     "part": part(path),
                     "leaf": component.parts.is_empty(),
-                    "area_mm2": component.area_mm2,
-                    "subthreshold_w": component.subthreshold_w,
+                    "area_mm2": digits(component.area_mm2),
+                    "subthreshold_w": digits(component.subthreshold_w),
                     "gate_w": digits(component.gate()),
                 }),
             );

@@ -1,0 +1,40 @@
+"""``python -m analysis.power calibrate|predict|validation``: see the Makefile and ``eascope power``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from analysis.power import calibrate, predict, validation
+from configs.host.errors import EascopeError
+from configs.power.counted import counted_cores
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one of the commands; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m analysis.power", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("calibrate", help="fit every core that has counted events, and commit it")
+    one = commands.add_parser("predict", help="rows of the data's form with a power_w column")
+    one.add_argument("--core", required=True)
+    one.add_argument("--csv", required=True, type=Path)
+    commands.add_parser("validation", help="make docs/results/power-validation.md and its figures")
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "calibrate":
+            for core in counted_cores():
+                print(calibrate.write(calibrate.calibrate(core)))
+        elif options.command == "predict":
+            predict.predict(options.core, options.csv, sys.stdout)
+        else:
+            print(validation.write())
+    except EascopeError as error:
+        print(f"analysis.power: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,2 @@
+def write():
+    raise SystemExit("later")
