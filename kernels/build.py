@@ -27,7 +27,7 @@ from kernels.source import ARCHITECTURE, Source, apply_series, find_source, seri
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
 
 #: Raised whenever the way of building changes what comes out.
-RECIPE = 1
+RECIPE = 2
 #: Measured on two cores without ccache; with it a quarter.
 ESTIMATE_S = 300.0
 #: Fixed, so that the same inputs give the same bytes.
@@ -38,6 +38,9 @@ IDENTITY = {
     "KBUILD_BUILD_VERSION": "1",
 }
 PREFIX = "aarch64-linux-gnu-"
+#: Below the tree: kbuild then names its sources by relative paths, so that neither the folder nor
+#: ccache, which makes paths relative in its own way, shows in what is built.
+OUT = "build-eascope"
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,20 @@ def _series_folders(spec: Kernel) -> list[Path]:
 
 
 def fragment_text(spec: Kernel) -> str:
-    """All fragments of a kernel, and the options by which it names itself."""
-    queue = series_digest(_series_folders(spec))[:12]
-    own = (
-        f'CONFIG_LOCALVERSION="-eascope-{spec.name}"\n'
-        f'CONFIG_SCHED_LAB_KERNEL="{spec.name}"\n'
-        f'CONFIG_SCHED_LAB_QUEUE="{queue}"\n'
-    )
-    return "\n".join((FRAGMENTS / f"{name}.config").read_text() for name in spec.fragments) + own
+    """All fragments of a kernel."""
+    return "\n".join((FRAGMENTS / f"{name}.config").read_text() for name in spec.fragments)
+
+
+def names(spec: Kernel) -> dict[str, str]:
+    """Make variables by which a kernel names itself in ``uname -r`` and to the guest.
+
+    Not options: those reach every object by way of autoconf.h, and kernels could share none.
+    """
+    return {
+        "LOCALVERSION": f"-eascope-{spec.name}",
+        "SCHED_LAB_KERNEL": spec.name,
+        "SCHED_LAB_QUEUE": series_digest(_series_folders(spec))[:12],
+    }
 
 
 def _key(spec: Kernel, source: Source) -> dict[str, Any]:
@@ -161,12 +170,12 @@ def compiler() -> str:
 def _build(spec: Kernel, source: Source, folder: Path) -> None:
     work = folder / "work"
     log = folder / "build.log"
-    tree, out = work / "src", work / "out"
+    tree, out = work, work / OUT
     source.unpack(tree)
     for series in _series_folders(spec):
         apply_series(tree, series, source)
     configure(tree, out, fragment_text(spec), log)
-    make(tree, out, ["Image", "vmlinux"], log)
+    make(tree, out, ["Image", "vmlinux"], log, **names(spec))
 
     shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
     shutil.copy2(out / "vmlinux", folder / "vmlinux")
@@ -201,8 +210,8 @@ def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str)
     command += ["ARCH=arm64", *(f"{key}={value}" for key, value in variables.items()), *targets]
     env = {
         **IDENTITY,
-        # Trees lie in a new folder each time: relative paths let ccache know them again.
-        "CCACHE_BASEDIR": str(tree.parent),
+        # Trees lie in a new folder each time: ccache is to know them again.
+        "CCACHE_BASEDIR": str(tree),
         "CCACHE_NOHASHDIR": "1",
         "CCACHE_DIR": cache_dir,
     }
@@ -256,9 +265,9 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="example: python -m kernels.build base",
     )
     parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml")
-    names = parser.parse_args(arguments).kernel
+    wanted = parser.parse_args(arguments).kernel
     try:
-        for name in names or sorted({one.kernel for one in load_variants().values()}):
+        for name in wanted or sorted({one.kernel for one in load_variants().values()}):
             done = kernel(name)
             say(f"  kernel {name}: {done.version}")
             print(done.image)

@@ -12,11 +12,13 @@ from configs.host.cache import sha256_file
 from configs.host.proc import run
 from configs.platform import Platform
 from kernels.build import (
+    OUT,
     KernelArtefact,
     configure,
     fragment_text,
     lost_options,
     make,
+    names,
     options,
 )
 from kernels.source import Source, apply_series, series_patches
@@ -34,7 +36,7 @@ WITHOUT = {
     "UCLAMP_TASK": ("UCLAMP_TASK_GROUP", "UCLAMP_BUCKETS_COUNT"),
     "ENERGY_MODEL": (),
     "FAIR_GROUP_SCHED": ("CFS_BANDWIDTH", "UCLAMP_TASK_GROUP"),
-    "SCHED_LAB": ("SCHED_LAB_TRACE", "SCHED_LAB_KERNEL", "SCHED_LAB_QUEUE"),
+    "SCHED_LAB": ("SCHED_LAB_TRACE",),
     "SCHED_LAB_TRACE": (),
     "CPU_FREQ_GOV_SCHEDUTIL": ("CPU_FREQ_DEFAULT_GOV_SCHEDUTIL",),
     "JUMP_LABEL": (),
@@ -100,7 +102,6 @@ def test_every_patch_compiles_by_itself(source: Source, tmp_path: Path) -> None:
             "GEM5_CPUIDLE": (tree / "drivers/cpuidle/cpuidle-gem5.c").is_file(),
         }
         known = {key: "y" if yes else "" for key, yes in there.items()}
-        known |= {"SCHED_LAB_KERNEL": "", "SCHED_LAB_QUEUE": ""}
         configure(tree, out, fragment(**known), log)
         make(tree, out, ["prepare", *PARTS], log, **STRICT)
 
@@ -109,7 +110,7 @@ def test_lock_debugging_finds_nothing(tree: Path, juno: Platform) -> None:
     out, log = tree.parent / "out-debug", tree.parent / "debug.log"
     debug = ("PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_LIST", "DEBUG_PREEMPT")
     configure(tree, out, fragment(**dict.fromkeys(debug, "y")), log)
-    make(tree, out, ["Image"], log)
+    make(tree, out, ["Image"], log, **names(load_kernels()["base"]))
     tracing = "/sys/kernel/tracing"
     script = [
         *(" ".join(line) for line in state_expectations(load_variants()["mainline"], juno)),
@@ -141,8 +142,9 @@ def test_the_same_inputs_give_the_same_bytes(
 ) -> None:
     """Built again in another folder, without ccache."""
     monkeypatch.setenv("CCACHE_DISABLE", "1")
-    out, log = tree.parent / "out-again", tree.parent / "again.log"
-    configure(tree, out, fragment_text(load_kernels()["base"]), log)
-    make(tree, out, ["Image", "vmlinux"], log)
+    spec = load_kernels()["base"]
+    out, log = tree / OUT, tree.parent / "again.log"
+    configure(tree, out, fragment_text(spec), log)
+    make(tree, out, ["Image", "vmlinux"], log, **names(spec))
     assert sha256_file(out / ".config") == sha256_file(base_kernel.config)
     assert sha256_file(out / "arch/arm64/boot/Image") == sha256_file(base_kernel.image)

@@ -1,0 +1,76 @@
+"""A queue becomes commits and the same queue again."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from configs.host.errors import RequestError
+from kernels.source import PatchFailed, Source, series_patches
+from kernels.tree import main, open_tree, save_tree
+from kernels.variants import SERIES, load_kernels
+from tests.kernels.conftest import source_files
+
+
+@pytest.fixture
+def tree(source: Source, tmp_path: Path) -> Path:
+    """A git tree of the files that the base queue touches."""
+    folder = tmp_path / "linux"
+    shutil.copytree(source_files(source), folder)
+    open_tree(folder, load_kernels()["base"], source)
+    return folder
+
+
+def test_round_trip_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
+    saved = save_tree(tree, load_kernels()["base"], tmp_path / "series" / "base")
+    wanted = series_patches(SERIES / "base")
+    assert [path.name for path in saved] == [path.name for path in wanted]
+    for one, other in zip(saved, wanted, strict=True):
+        assert one.read_text() == other.read_text()
+    assert (saved[0].parent / "series").read_text() == (SERIES / "base/series").read_text()
+
+
+def test_one_commit_per_patch(tree: Path) -> None:
+    log = subprocess.run(
+        ["git", "-C", tree, "log", "--format=%an", "eascope-source..HEAD"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split("\n")[:-1]
+    assert len(log) == len(series_patches(SERIES / "base"))
+    assert set(log) == {"eascope developers"}
+
+
+def test_uncommitted_changes_are_not_lost(tree: Path, tmp_path: Path) -> None:
+    (tree / "kernel/sched/fair.c").write_text("x\n")
+    target = tmp_path / "series" / "base"
+    with pytest.raises(RequestError, match="not committed"):
+        save_tree(tree, load_kernels()["base"], target)
+    assert not target.exists()
+
+
+def test_save_wants_a_tree_of_open(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", tmp_path / "other"], check=True)
+    with pytest.raises(RequestError, match="no tag eascope-source"):
+        save_tree(tmp_path / "other", load_kernels()["base"], tmp_path / "series")
+
+
+def test_a_patch_that_does_not_apply(source: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "linux"
+    shutil.copytree(source_files(source), folder)
+    fair = folder / "kernel/sched/fair.c"
+    fair.write_text(fair.read_text().replace("throttled_lb_pair", "throttled"))
+    with pytest.raises(PatchFailed, match=r"base/0002-.* does not apply to Linux 6\.12"):
+        open_tree(folder, load_kernels()["base"], source)
+
+
+def test_command_line_refuses_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["open", "bass", str(tmp_path / "x")]) == 2
+    assert main(["open", "base", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "did you mean base?" in said and "it exists" in said and said.count("\n") == 2
