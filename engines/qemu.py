@@ -26,8 +26,9 @@ from engines.qemu_provider import RELEASE, SUITE, provenance, qemu
 
 #: Where EnergyCtrl lies in the guest's memory: a gap in the map of QEMU's `virt` machine.
 ENERGYCTRL_ADDRESS = 0x0B000000
-#: How far a CPU may run ahead of the one behind it, in ns of virtual time.
-QUANTUM_NS = 20_000
+#: How far a CPU may run ahead of the one behind it in a program and in the kernel, in virtual ns.
+PROGRAM_QUANTUM_NS = 100_000
+KERNEL_QUANTUM_NS = 20_000
 #: GICv2 has eight CPU interfaces; above, the guest has GICv3.
 GICV2_CPUS = 8
 #: Instructions that the elided loop itself executes for each hint of four turns and of one turn.
@@ -71,11 +72,13 @@ class QemuEngine:
                         [opp.khz, opp.uv, _instructions_per_s(cluster, opp.khz, activity)]
                         for opp in cluster.opps
                     ],
+                    "idle_exit_ns": [state.exit_us * 1000 for state in cluster.idle_states],
                 }
                 for cluster in platform.clusters
             },
             "transition_latency_ns": platform.transition_latency_us * 1000,
-            "quantum_ns": QUANTUM_NS,
+            "program_quantum_ns": PROGRAM_QUANTUM_NS,
+            "kernel_quantum_ns": KERNEL_QUANTUM_NS,
             "hint_4_turns": 4 * activity.turn_instructions - STEP_4_TURNS,
             "hint_1_turn": activity.turn_instructions - STEP_1_TURN,
             "gic": _gic(platform),
@@ -144,16 +147,18 @@ class QemuEngine:
         settings = self.settings(machine.platform, machine.activity)
         options = {
             "latency_ns": settings["transition_latency_ns"],
-            "quantum_ns": settings["quantum_ns"],
+            "program_quantum_ns": settings["program_quantum_ns"],
+            "kernel_quantum_ns": settings["kernel_quantum_ns"],
             "energyctrl": ENERGYCTRL_ADDRESS,
-            "idle_states": _idle_states(machine.platform),
             "hint_4_turns": settings["hint_4_turns"],
             "hint_1_turn": settings["hint_1_turn"],
             "dead_ns": DEAD_S * 10**9,
             "limit_ns": round(limit_s * 1e9),
         }
+        clusters = machine.platform.clusters
         return [
-            *(_cluster_option(cluster, machine.activity) for cluster in machine.platform.clusters),
+            *(_cluster_option(cluster, machine.activity) for cluster in clusters),
+            *(_idle_option(cluster) for cluster in clusters),
             *(f"{name}={value}" for name, value in options.items()),
         ]
 
@@ -184,3 +189,9 @@ def _cluster_option(cluster: Cluster, activity: Activity) -> str:
         for opp in sorted(cluster.opps, key=lambda opp: -opp.khz)
     )
     return f"cluster={cluster.index}:{first}-{last}:{opps}"
+
+
+def _idle_option(cluster: Cluster) -> str:
+    """Cluster, exit time of each idle state: what the guest's driver spins for."""
+    times = ":".join(str(state.exit_us * 1000) for state in cluster.idle_states)
+    return f"idle={cluster.index}:{times}"

@@ -145,6 +145,7 @@ static void idle_state(struct vcpu *vcpu, vtime at)
 			   vcpu->index);
 	if (state == IDLE_EXIT_OVER) {
 		vcpu->announced_idle = IDLE_NONE;
+		vcpu->exit_ahead_ns = 0;
 		counters_set_active(vcpu, at);
 	} else if (state < config.n_idle_states) {
 		vcpu->announced_idle = state;

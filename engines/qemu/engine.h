@@ -61,7 +61,11 @@ struct config {
 	unsigned int n_clusters;
 	unsigned int n_idle_states;
 	unsigned int cluster_of[MAX_CPUS];
-	uint64_t quantum_ns;
+	/* How far ahead of the others a vCPU may run: in a program, and in the kernel. */
+	uint64_t program_quantum_ns;
+	uint64_t kernel_quantum_ns;
+	/* What leaving each idle state takes, by cluster. */
+	uint64_t idle_exit_ns[MAX_CLUSTERS][MAX_IDLE_STATES];
 	uint64_t transition_latency_ns;
 	uint64_t energyctrl_address;
 	/* Instructions that the two elision hints stand for; 0: they are plain NOPs. */
@@ -122,6 +126,8 @@ struct vcpu {
 	uint64_t tail;
 	/* The idle state announced by the guest's driver, IDLE_NONE outside idle and its exit. */
 	int announced_idle;
+	/* Of the exit work that the driver is about to do, what may pass at once. */
+	uint64_t exit_ahead_ns;
 	struct qemu_plugin_register *x[N_REGISTERS];
 };
 
@@ -155,6 +161,7 @@ void turns_cut(struct vcpu *vcpu);
 void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc);
 void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc);
 void turns_loop_resumes(struct vcpu *vcpu);
+void turns_kernel_spins(struct vcpu *vcpu);
 void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc);
 void turns_power_off(struct vcpu *vcpu);
 void turns_stall(struct vcpu *vcpu);

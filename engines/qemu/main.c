@@ -48,6 +48,8 @@ static bool sets_timer(uint32_t insn)
 #define PSCI_CPU_SUSPEND_32 0x84000001u
 #define PSCI_CPU_SUSPEND_64 0xc4000001u
 #define PSCI_CPU_OFF 0x84000002u
+#define PSCI_CPU_ON_32 0x84000003u
+#define PSCI_CPU_ON_64 0xc4000003u
 
 /* One cache line for each vCPU. */
 struct scoreboard {
@@ -59,6 +61,9 @@ struct scoreboard {
 static struct qemu_plugin_scoreboard *scoreboard;
 static qemu_plugin_u64 count_entry;
 static qemu_plugin_u64 owes_entry;
+
+/* Where PSCI CPU_ON has last started a CPU; its MMU is off, so this is the block's address too. */
+static uint64_t started_at;
 
 /* The host's return address into generated code: what QEMU needs to leave it. */
 #define HOST_PC ((uintptr_t)__builtin_return_address(0))
@@ -109,6 +114,12 @@ static void on_hint_with_debt(unsigned int i, void *place)
 	turns_loop_resumes(&vcpus[i]);
 }
 
+static void on_kernel_hint(unsigned int i, void *place)
+{
+	(void)place;
+	turns_kernel_spins(&vcpus[i]);
+}
+
 static void on_thread_switch(unsigned int i, void *place)
 {
 	/* The register's number stands above the place; XZR reads 0. */
@@ -125,18 +136,27 @@ static void on_hvc(unsigned int i, void *place)
 		turns_sleep(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
 	else if (function == PSCI_CPU_OFF)
 		turns_power_off(&vcpus[i]);
+	else if (function == PSCI_CPU_ON_32 || function == PSCI_CPU_ON_64)
+		started_at = channel_register(&vcpus[i], 2);
 }
 
 /* The hint's turns pass as if they had been executed. */
 static void instrument_hint(struct qemu_plugin_insn *insn, uint64_t instructions, void *place)
 {
-	qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, on_hint_with_debt, QEMU_PLUGIN_CB_NO_REGS,
-						    QEMU_PLUGIN_COND_NE, owes_entry, 0, place);
+	if (IS_USER(place))
+		qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, on_hint_with_debt,
+							    QEMU_PLUGIN_CB_NO_REGS,
+							    QEMU_PLUGIN_COND_NE, owes_entry, 0,
+							    place);
+	else
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_kernel_hint, QEMU_PLUGIN_CB_NO_REGS,
+						       place);
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
 							    count_entry, instructions);
 }
 
-static void instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *place)
+/* True for an instruction at which the vCPU may stop. */
+static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *place)
 {
 	/*
 	 * Callbacks that may leave the block in its middle ask for the registers: QEMU then has
@@ -164,27 +184,89 @@ static void instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 		instrument_hint(insn, config.hint_4_turns, place);
 	else if (code == INSN_HINT_1_TURN && config.hint_1_turn)
 		instrument_hint(insn, config.hint_1_turn, place);
+	else
+		return false;
+	return true;
+}
+
+/* Whether the signed field of `bits` bits from bit `low` on is greater than 0. */
+static bool is_positive(uint32_t insn, unsigned int low, unsigned int bits)
+{
+	return (int32_t)(insn << (32 - low - bits)) >> (32 - bits) > 0;
+}
+
+/* A direct branch to a higher address. */
+static bool branches_forward(uint32_t insn)
+{
+	if ((insn & 0x7c000000u) == 0x14000000u) /* B, BL */
+		return is_positive(insn, 0, 26);
+	if ((insn & 0xff000000u) == 0x54000000u || /* B.cond */
+	    (insn & 0x7e000000u) == 0x34000000u) /* CBZ, CBNZ */
+		return is_positive(insn, 5, 19);
+	if ((insn & 0x7e000000u) == 0x36000000u) /* TBZ, TBNZ */
+		return is_positive(insn, 5, 14);
+	return false;
+}
+
+/* The vCPU waits at the instruction before `address` or has just been started at `address`. */
+static bool follows_a_wait(uint64_t address)
+{
+	static GByteArray *before;
+	uint32_t code;
+
+	if (address == started_at)
+		return true;
+	if (!before)
+		before = g_byte_array_new();
+	if (!qemu_plugin_read_memory_vaddr(address - sizeof(code), before, sizeof(code)))
+		return true;
+	memcpy(&code, before->data, sizeof(code));
+	return code == INSN_WFI || code == INSN_HVC_0;
+}
+
+/*
+ * The limit is looked at where the vCPU can be stopped, and that need not be at every block: a loop
+ * has a branch backwards or an indirect one. So blocks that end in a direct branch forwards go
+ * unchecked, which are most. But wherever a vCPU may wait for its turn, its next block must be
+ * checked: at a block where it was stopped (checked, as it was), at an instruction of ours (checked),
+ * behind WFI and HVC, at an exception vector (a multiple of 128), and where PSCI starts it.
+ * turns_block_at_limit() finds out if one runs all the same.
+ */
+static bool may_stop_at(uint64_t address, uint32_t last)
+{
+	return !branches_forward(last) || address % 128 == 0 || follows_a_wait(address);
+}
+
+static uint32_t insn_code(const struct qemu_plugin_insn *insn)
+{
+	uint32_t code = 0;
+
+	if (qemu_plugin_insn_data(insn, &code, sizeof(code)) != sizeof(code))
+		return 0;
+	return code;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
 	size_t n = qemu_plugin_tb_n_insns(block);
+	uint64_t address = qemu_plugin_tb_vaddr(block);
 	/* Kernels live in the upper half of the address space. */
-	uintptr_t mode = qemu_plugin_tb_vaddr(block) >> 63 ? 0 : USER_BLOCK;
+	uintptr_t mode = address >> 63 ? 0 : USER_BLOCK;
+	bool special = false;
 
 	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, QEMU_PLUGIN_INLINE_ADD_U64,
 							  count_entry, n);
-	qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_block_at_limit, QEMU_PLUGIN_CB_NO_REGS,
-						  QEMU_PLUGIN_COND_GE, count_entry, COUNT_LIMIT,
-						  (void *)(n | mode));
 	for (size_t k = 0; k < n; k++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, k);
-		uint32_t code = 0;
 
-		if (qemu_plugin_insn_data(insn, &code, sizeof(code)) == sizeof(code))
-			instrument_insn(insn, code, (void *)((n - k) | mode));
+		special |= instrument_insn(insn, insn_code(insn), (void *)((n - k) | mode));
 	}
+	if (special || may_stop_at(address, insn_code(qemu_plugin_tb_get_insn(block, n - 1))))
+		qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_block_at_limit,
+							  QEMU_PLUGIN_CB_NO_REGS,
+							  QEMU_PLUGIN_COND_GE, count_entry,
+							  COUNT_LIMIT, (void *)(n | mode));
 }
 
 static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)
@@ -258,13 +340,33 @@ static bool parse_cluster(const char *text)
 	return cluster->n_opps > 0;
 }
 
+/* "0:1000:1200000": cluster, exit time of each idle state in ns. */
+static bool parse_idle(const char *text)
+{
+	unsigned int c, n = 0;
+	int used;
+
+	if (sscanf(text, "%u%n", &c, &used) != 1 || c >= MAX_CLUSTERS)
+		return false;
+	for (text += used; *text; text += used) {
+		if (n == MAX_IDLE_STATES ||
+		    sscanf(text, ":%" SCNu64 "%n", &config.idle_exit_ns[c][n], &used) != 1)
+			return false;
+		n++;
+	}
+	if (n > config.n_idle_states)
+		config.n_idle_states = n;
+	return n > 0;
+}
+
 static bool parse_option(char *option)
 {
 	static const struct {
 		const char *name;
 		uint64_t *value;
 	} numbers[] = {
-		{ "quantum_ns", &config.quantum_ns },
+		{ "program_quantum_ns", &config.program_quantum_ns },
+		{ "kernel_quantum_ns", &config.kernel_quantum_ns },
 		{ "latency_ns", &config.transition_latency_ns },
 		{ "energyctrl", &config.energyctrl_address },
 		{ "hint_4_turns", &config.hint_4_turns },
@@ -280,10 +382,10 @@ static bool parse_option(char *option)
 	*value++ = 0;
 	if (!strcmp(option, "cluster"))
 		return parse_cluster(value);
+	if (!strcmp(option, "idle"))
+		return parse_idle(value);
 	if (!strcmp(option, "report"))
 		config.report_fd = atoi(value);
-	else if (!strcmp(option, "idle_states"))
-		config.n_idle_states = atoi(value);
 	else
 		for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 			if (strcmp(option, numbers[i].name))
@@ -298,8 +400,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 					   char **argv)
 {
 	config.report_fd = 2;
-	config.n_idle_states = 1;
-	config.quantum_ns = 20000;
+	config.program_quantum_ns = 20000;
+	config.kernel_quantum_ns = 20000;
 	config.transition_latency_ns = 20000;
 	config.energyctrl_address = 0x0b000000;
 	config.dead_ns = 600ull * 1000000000;
@@ -313,7 +415,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	report_open(config.report_fd);
 	if (strcmp(info->target_name, "aarch64") || !info->system_emulation ||
 	    info->system.smp_vcpus != (int)config.n_cpus ||
-	    config.n_idle_states > MAX_IDLE_STATES) {
+	    !config.n_idle_states) {
 		fprintf(stderr, "eascope: QEMU is not the machine that the options describe\n");
 		return -1;
 	}

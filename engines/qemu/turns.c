@@ -16,6 +16,8 @@
 #define LONG_SLICE_NS 10000000ull
 /* A waiting vCPU (WFE, YIELD) looks again this long after the one that it may be waiting for. */
 #define STALL_NS 1000ull
+/* The last of an idle state's exit work is spun as the driver has it, by the clock. */
+#define EXIT_SPIN_NS 2000ull
 
 #define NOBODY (-1)
 
@@ -169,6 +171,15 @@ static void nobody_can_run(vtime stop)
 			   vt_to_ns(last_turn_at) / 1e9);
 }
 
+/*
+ * A program that is interrupted is taken back to that moment (debt.c), so it may run far ahead; a
+ * kernel that holds a lock makes others wait, so it may not.
+ */
+static vtime quantum_of(const struct vcpu *vcpu)
+{
+	return vt_from_ns(vcpu->in_user ? config.program_quantum_ns : config.kernel_quantum_ns);
+}
+
 /* Choose who runs next and until when. Nobody holds a grant. */
 static void choose(void)
 {
@@ -212,8 +223,8 @@ static void choose(void)
 		turn = first->index;
 		first->horizon = second < stop ? second : stop;
 		slice_end = at + vt_from_ns(LONG_SLICE_NS);
-		if (second != VT_NEVER && second + vt_from_ns(config.quantum_ns) < slice_end)
-			slice_end = second + vt_from_ns(config.quantum_ns);
+		if (second != VT_NEVER && second + quantum_of(first) < slice_end)
+			slice_end = second + quantum_of(first);
 		if (stop < slice_end)
 			slice_end = stop;
 		break;
@@ -226,13 +237,21 @@ static void choose(void)
 
 static void wake(struct vcpu *vcpu)
 {
+	unsigned int cluster = vcpu->cluster - clusters;
+
 	vcpu->local = ready_at(vcpu);
 	vcpu->tied = vcpu->local;
 	vcpu->woken_at = VT_NEVER;
-	if (vcpu->state == VCPU_ASLEEP && vcpu->announced_idle != IDLE_NONE)
+	vcpu->exit_ahead_ns = 0;
+	if (vcpu->state == VCPU_ASLEEP && vcpu->announced_idle != IDLE_NONE) {
+		uint64_t exit_ns = config.idle_exit_ns[cluster][vcpu->announced_idle];
+
+		if (exit_ns > EXIT_SPIN_NS)
+			vcpu->exit_ahead_ns = exit_ns - EXIT_SPIN_NS;
 		counters_set_exit(vcpu, vcpu->local);
-	else
+	} else {
 		counters_set_active(vcpu, vcpu->local);
+	}
 	vcpu->state = VCPU_RUNNING;
 }
 
@@ -289,6 +308,8 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 		if (vcpu->interrupted)
 			refuse(vcpu, host_pc);
 	} else {
+		if (*vcpu->count - block != COUNT_LIMIT)
+			report_end("engine", "cpu%u has run without its turn", vcpu->index);
 		time_set_budget(vcpu, 0);
 		if (turn_is_stale())
 			choose();
@@ -325,6 +346,21 @@ void turns_loop_resumes(struct vcpu *vcpu)
 {
 	debt_resume(vcpu);
 	set_budget(vcpu);
+}
+
+/*
+ * An elision hint in the kernel: the idle driver spins by the clock for as long as its state's exit
+ * takes. We know how long, so all but the last of it passes here, instead of in a thousand reads of
+ * the clock that each wait for the other vCPUs.
+ */
+void turns_kernel_spins(struct vcpu *vcpu)
+{
+	if (!vcpu->exit_ahead_ns)
+		return;
+	time_settle(vcpu);
+	vcpu->local += vt_from_ns(vcpu->exit_ahead_ns);
+	vcpu->exit_ahead_ns = 0;
+	turns_cut(vcpu);
 }
 
 /* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */

@@ -68,7 +68,7 @@ def test_a_deep_sleep_ends_later_by_its_exit_latency(
     per_cpu = rows.group_by("cpu").agg(pl.sum("exit_ns", "idle0_ns", "idle1_ns", "active_ns"))
     assert per_cpu.height == 6
     assert per_cpu["exit_ns"].max() >= exit_ns
-    assert per_cpu["idle1_ns"].min() > 0.97 * (stop - start)
+    assert per_cpu["idle1_ns"].min() > 0.9 * (stop - start)
     assert per_cpu["active_ns"].max() < 0.01 * (stop - start)
 
 
