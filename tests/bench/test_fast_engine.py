@@ -1,7 +1,7 @@
 """The fast engine's speed: processor time, each figure against something named.
 
-Ratios are of the least of a few alternating runs, because a busy host only ever adds time.
-Run with ``-s`` to see the figures.
+Ratios are of the best of a few alternating runs, because a busy host only ever adds time.
+``make bench`` prints the figures.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from rootfs.elide import FUNCTION_OFFSET
 from tests.engines import linux
 from tests.engines.conftest import *  # noqa: F403 (fixtures)
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.long]
 
-REPEATS = 4
+REPEATS = 5
 
 
 def engine_s(machine: Machine, out: Path) -> float:
@@ -43,25 +43,34 @@ def plain_s(machine: Machine, scratch: Path) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-@pytest.mark.parametrize("loop", ["rt-app", "integer"])
-def test_overhead_with_six_busy_cpus(
+#: Least share of plain QEMU's speed. rt-app's loop is what a run executes when it does not elide;
+#: the others are loops of one block, of ten and of two instructions: the worst that there is, since
+#: the plugin's work is for each block.
+LEAST_SPEED = {"rt-app": 0.85, "ten": 0.65, "two": 0.5}
+
+
+@pytest.mark.parametrize("loop", LEAST_SPEED)
+def test_speed_with_six_busy_cpus(
     bare_machine: Callable[..., Machine], tmp_path: Path, loop: str
 ) -> None:
-    """Executed, all CPUs busy: within 15 % of the same QEMU without the plugin."""
+    """Executed, all CPUs busy: aggregate MIPS against the same QEMU without the plugin."""
     if loop == "rt-app":
         program = lisa_binaries() / "arm64" / "rt-app"
-        machine = bare_machine("rtapp", RTAPP=program, FUNCTION=FUNCTION_OFFSET, TURNS=400_000)
+        machine = bare_machine("rtapp", RTAPP=program, FUNCTION=FUNCTION_OFFSET, TURNS=800_000)
     else:
-        machine = bare_machine("busy")
+        machine = bare_machine("busy", **({"SHORT_BLOCKS": 1} if loop == "two" else {}))
     with_plugin, without = [], []
     for number in range(REPEATS):
-        with_plugin.append(engine_s(machine, tmp_path / f"out{number}"))
-        without.append(plain_s(machine, tmp_path))
-    ratio = min(with_plugin) / min(without)
+        out = tmp_path / f"out{number}"
+        ended = QemuEngine().run(machine, out)
+        with_plugin.append(ended.instructions / 1e6 / ended.cpu_s)
+        without.append(ended.instructions / 1e6 / plain_s(machine, tmp_path))
+    share = max(with_plugin) / max(without)
     print(
-        f"{loop} loop, 6 busy: {min(with_plugin):.2f} s against {min(without):.2f} s: {ratio:.2f}"
+        f"{loop} loop, 6 busy CPUs: {max(with_plugin):.0f} MIPS against {max(without):.0f} "
+        f"without the plugin: {share:.0%}"
     )
-    assert ratio < 1.15
+    assert share > LEAST_SPEED[loop]
 
 
 def test_boot_and_idle(linux_machine: Callable[..., Machine], tmp_path: Path) -> None:

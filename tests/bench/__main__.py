@@ -1,0 +1,11 @@
+"""``python -m tests.bench``: every benchmark, with its figures printed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+if __name__ == "__main__":
+    sys.exit(pytest.main(["-s", "-q", str(Path(__file__).parent), *sys.argv[1:]]))
