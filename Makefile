@@ -3,10 +3,11 @@ EASCOPE := .venv/bin/eascope
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs
+.PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models \
+	power-calibration power-validation
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
 
 setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 
@@ -35,6 +36,22 @@ kernels: setup ## build every kernel that a variant names
 
 rootfs: setup ## build the guest image
 	@$(PYTHON) -m rootfs.image
+
+POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
+POWER_RUN = nice cargo run -q --release --locked --
+
+power-models: ## derive McPAT's figures of every core again (cargo, g++; about 30 min)
+	@command -v cargo >/dev/null || { echo "make power-models needs cargo and g++;" \
+		"the committed figures serve without it" >&2; exit 1; }
+	@cd power-models && $(POWER_RUN) derive ../configs/cores derived $(POWER_CORES)
+	@cd power-models && $(POWER_RUN) temperatures ../configs/cores derived cortex-a53
+	@cd power-models && $(POWER_RUN) voltages ../configs/cores anchors.toml derived $(POWER_CORES)
+
+power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
+	@$(PYTHON) -m analysis.power calibrate
+
+power-validation: setup ## write docs/results/power-validation.md and its figures
+	@$(PYTHON) -m analysis.power validation
 
 figures: demo ## the figures of the README, from the demo's runs
 	@mkdir -p docs/figures

@@ -1,4 +1,4 @@
-"""``python -m analysis.power calibrate|predict|validation``: see the Makefile and ``eascope power``."""
+"""``python -m analysis.power calibrate|predict|validation``: what the Makefile calls."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def calibrate(core: str) -> dict[str, Any]:
 
 def alternatives(model: CountedModel) -> dict[str, list[tuple[str, ...]]]:
     """Other sets of factors that were tried: title -> the groups that share each factor."""
-    fitted = [(group.name,) for group in model.fitted]
+    fitted: list[tuple[str, ...]] = [(group.name,) for group in model.fitted]
     left_out = [group.name for group in model.groups if group.left_out]
     tried = {"each left-out group with a factor of its own": [*fitted, *((n,) for n in left_out)]}
     tried |= {f"{name} with a factor of its own": [*fitted, (name,)] for name in left_out}
@@ -78,7 +78,7 @@ def alternatives(model: CountedModel) -> dict[str, list[tuple[str, ...]]]:
 
 
 def free_terms(data: Measured) -> np.ndarray:
-    """Terms of a free regression: every counted rate and the clock with V^2, and leakage's V, V^3, T.
+    """Terms of a free regression: every rate and the clock with V^2, and leakage's V, V^3, V T.
 
     It knows nothing of McPAT and its factors may be negative: what the counters allow at best.
     """

@@ -1,6 +1,6 @@
-"""The measurements that models are calibrated with: outside of the repository, found by a variable.
+"""The measurements that models are calibrated with: outside of the repository.
 
-``EASCOPE_MEASUREMENTS`` names a folder of data sets; results name the file that they used by digest.
+``EASCOPE_MEASUREMENTS`` names a folder of data sets; results name the file they used by digest.
 """
 
 from __future__ import annotations

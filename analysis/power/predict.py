@@ -1,4 +1,4 @@
-"""``eascope power predict``: rows of a data set's form, with the power that the model gives them."""
+"""``eascope power predict``: rows of a data set's form, with the power of the model."""
 
 from __future__ import annotations
 

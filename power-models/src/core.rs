@@ -47,28 +47,19 @@ impl Core {
                 integer(table.get(name))
                     .ok_or_else(|| format!("{file}: {key}.{name}: missing: allowed: an integer"))
             };
-            Ok::<_, String>(Cache {
-                size_kib: figure("size_kib")?,
-                ways: figure("ways")?,
-            })
+            Ok::<_, String>(Cache { size_kib: figure("size_kib")?, ways: figure("ways")? })
         };
         let out_of_order = match top.get("pipeline").and_then(Value::as_str) {
             Some("in-order") => false,
             Some("out-of-order") => true,
             other => {
-                return Err(format!(
-                    "{file}: pipeline: {other:?}: allowed: in-order, out-of-order"
-                ))
+                return Err(format!("{file}: pipeline: {other:?}: allowed: in-order, out-of-order"))
             }
         };
         let l2 = table("l2")?;
         let scope = match l2.get("scope").and_then(Value::as_str) {
             Some(scope @ ("cluster" | "private")) => scope.to_owned(),
-            other => {
-                return Err(format!(
-                    "{file}: l2.scope: {other:?}: allowed: cluster, private"
-                ))
-            }
+            other => return Err(format!("{file}: l2.scope: {other:?}: allowed: cluster, private")),
         };
         let cpus = integer(l2.get("cpus"))
             .and_then(|cpus| u32::try_from(cpus).ok())
@@ -93,10 +84,7 @@ impl Core {
 
     /// The figure `name`, which stands in the table `parameters` or `structure`.
     pub fn get(&self, name: &str) -> Result<u64, String> {
-        let entry = self
-            .parameters
-            .get(name)
-            .or_else(|| self.structure.get(name));
+        let entry = self.parameters.get(name).or_else(|| self.structure.get(name));
         integer(entry.and_then(|entry| entry.get("value"))).ok_or_else(|| {
             format!(
                 "{}: structure.{name}.value: missing: allowed: an integer (McPAT needs it)",
@@ -107,7 +95,5 @@ impl Core {
 }
 
 fn integer(value: Option<&Value>) -> Option<u64> {
-    value
-        .and_then(Value::as_integer)
-        .and_then(|number| u64::try_from(number).ok())
+    value.and_then(Value::as_integer).and_then(|number| u64::try_from(number).ok())
 }

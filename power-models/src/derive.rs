@@ -106,10 +106,7 @@ pub fn direct(
     }
     if roots.len() != 2 || roots[0].name != "Core" || roots[1].name != "L2" {
         let names: Vec<&str> = roots.iter().map(|root| root.name.as_str()).collect();
-        return Err(format!(
-            "{}: McPAT reports {names:?}: expected Core, L2",
-            core.name
-        ));
+        return Err(format!("{}: McPAT reports {names:?}: expected Core, L2", core.name));
     }
     Ok(roots)
 }
@@ -140,9 +137,7 @@ fn energies_of(powers: &Energies, per_cycle: u64) -> Energies {
     let total: f64 = powers.values().sum::<f64>().abs();
     let floor = (total * ROUNDING).max(ROUNDING * 100.0);
     let parts = powers.iter().filter(|(_, power)| power.abs() > floor);
-    parts
-        .map(|(path, power)| (path.clone(), power / per_cycle as f64))
-        .collect()
+    parts.map(|(path, power)| (path.clone(), power / per_cycle as f64)).collect()
 }
 
 /// The sum over events against the direct run, which must agree.
@@ -157,11 +152,7 @@ fn linearity(
     for (event, parts) in energies {
         let count = counts.get(event).copied().unwrap_or(cycles) as f64;
         for (path, pj) in parts {
-            let sum = if path == "L2" {
-                &mut in_l2
-            } else {
-                &mut in_core
-            };
+            let sum = if path == "L2" { &mut in_l2 } else { &mut in_core };
             *sum += count * pj * 1e-9;
         }
     }
@@ -223,10 +214,8 @@ fn part(path: &str) -> &'static str {
 fn to_json(energies: &BTreeMap<String, Energies>) -> Value {
     let mut events = Map::new();
     for (event, parts) in energies {
-        let parts: Map<String, Value> = parts
-            .iter()
-            .map(|(path, pj)| (path.clone(), json!(digits(*pj))))
-            .collect();
+        let parts: Map<String, Value> =
+            parts.iter().map(|(path, pj)| (path.clone(), json!(digits(*pj)))).collect();
         events.insert(event.clone(), Value::Object(parts));
     }
     Value::Object(events)
@@ -243,17 +232,12 @@ fn provenance(core: &Core, name: &str, xml: &str) -> Value {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `value` with the six digits that McPAT's figures have.
 pub fn digits(value: f64) -> f64 {
-    format!("{value:.5e}")
-        .parse()
-        .expect("a formatted number parses")
+    format!("{value:.5e}").parse().expect("a formatted number parses")
 }
 
 /// A folder for McPAT's input files, removed at the end.
@@ -293,10 +277,7 @@ mod tests {
     #[test]
     fn every_component_has_its_part() {
         assert_eq!(part("Instruction Fetch Unit/Instruction Cache"), "l1");
-        assert_eq!(
-            part("Instruction Fetch Unit/Branch Predictor/RAS"),
-            "front_end"
-        );
+        assert_eq!(part("Instruction Fetch Unit/Branch Predictor/RAS"), "front_end");
         assert_eq!(part("Load Store Unit/StoreQ"), "load_store");
         assert_eq!(part("Execution Unit"), "execution");
         assert_eq!(part("L2"), "l2");

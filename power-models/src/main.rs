@@ -29,9 +29,9 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        ["derive", cores, out, names @ ..] if !names.is_empty() => names
-            .iter()
-            .try_for_each(|name| derive::run(Path::new(cores), Path::new(out), name)),
+        ["derive", cores, out, names @ ..] if !names.is_empty() => {
+            names.iter().try_for_each(|name| derive::run(Path::new(cores), Path::new(out), name))
+        }
         ["voltages", cores, anchors, out, names @ ..] if !names.is_empty() => {
             names.iter().try_for_each(|name| {
                 scaling::voltages(Path::new(cores), Path::new(anchors), Path::new(out), name)

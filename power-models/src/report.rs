@@ -15,8 +15,7 @@ pub struct Component {
 impl Component {
     /// Gate leakage: printed, or else the sum over the parts.
     pub fn gate(&self) -> f64 {
-        self.gate_w
-            .unwrap_or_else(|| self.parts.iter().map(Component::gate).sum())
+        self.gate_w.unwrap_or_else(|| self.parts.iter().map(Component::gate).sum())
     }
 
     /// Run-time dynamic power less that of the parts: pipeline registers and what is not listed.
@@ -26,11 +25,8 @@ impl Component {
 
     /// Every component with its path of names, parents first.
     pub fn walk<'a>(&'a self, path: &str, visit: &mut dyn FnMut(&str, &'a Component)) {
-        let path = if path.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{path}/{}", self.name)
-        };
+        let path =
+            if path.is_empty() { self.name.clone() } else { format!("{path}/{}", self.name) };
         visit(&path, self);
         for part in &self.parts {
             part.walk(&path, visit);
@@ -42,9 +38,7 @@ impl Component {
 pub fn parse(text: &str) -> Result<Vec<Component>, String> {
     let bars: Vec<usize> = text.match_indices("*****\n").map(|(at, _)| at).collect();
     // The first two bars frame the header, the third ends the summary.
-    let start = *bars
-        .get(2)
-        .ok_or("McPAT's report has no section of components")?;
+    let start = *bars.get(2).ok_or("McPAT's report has no section of components")?;
     let mut stack: Vec<(usize, Component)> = Vec::new();
     let mut roots = Vec::new();
     for line in text[start..].lines() {
@@ -61,13 +55,7 @@ pub fn parse(text: &str) -> Result<Vec<Component>, String> {
             None => {
                 close(&mut stack, &mut roots, indent);
                 let name = heading(content);
-                stack.push((
-                    indent,
-                    Component {
-                        name,
-                        ..Component::default()
-                    },
-                ));
+                stack.push((indent, Component { name, ..Component::default() }));
             }
         }
     }
@@ -102,23 +90,15 @@ fn close(stack: &mut Vec<(usize, Component)>, roots: &mut Vec<Component>, indent
 }
 
 fn drop_empty(component: &mut Component) {
-    component
-        .parts
-        .retain(|part| part.area_mm2 != 0.0 || !part.parts.is_empty());
+    component.parts.retain(|part| part.area_mm2 != 0.0 || !part.parts.is_empty());
     component.parts.iter_mut().for_each(drop_empty);
 }
 
 fn figure(component: &mut Component, key: &str, value: &str) -> Result<(), String> {
     let number = value.split_whitespace().next().unwrap_or(value);
-    let number: f64 = number
-        .parse()
-        .ok()
-        .filter(|parsed: &f64| parsed.is_finite())
-        .ok_or_else(|| {
-            format!(
-                "McPAT's report: {}: {key} = {value}: not a number",
-                component.name
-            )
+    let number: f64 =
+        number.parse().ok().filter(|parsed: &f64| parsed.is_finite()).ok_or_else(|| {
+            format!("McPAT's report: {}: {key} = {value}: not a number", component.name)
         })?;
     match key {
         "Area" | "Area Overhead" => component.area_mm2 = number,
@@ -126,12 +106,7 @@ fn figure(component: &mut Component, key: &str, value: &str) -> Result<(), Strin
         "Gate Leakage" => component.gate_w = Some(number),
         "Runtime Dynamic" => component.dynamic_w = number,
         "Peak Dynamic" | "Subthreshold Leakage with power gating" => (),
-        _ => {
-            return Err(format!(
-                "McPAT's report: {}: unknown figure {key}",
-                component.name
-            ))
-        }
+        _ => return Err(format!("McPAT's report: {}: unknown figure {key}", component.name)),
     }
     Ok(())
 }

@@ -37,11 +37,7 @@ pub fn reports(base: &Path, counts: &[&Path]) -> Result<Vec<String>, String> {
     }
     if !output.status.success() {
         let last = messages.lines().last().unwrap_or("no message");
-        return Err(format!(
-            "{}: McPAT ended with {}: {last}",
-            base.display(),
-            output.status
-        ));
+        return Err(format!("{}: McPAT ended with {}: {last}", base.display(), output.status));
     }
     let parts: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();
     if parts.len() != counts.len() + 1 {
@@ -53,19 +49,14 @@ pub fn reports(base: &Path, counts: &[&Path]) -> Result<Vec<String>, String> {
         ));
     }
     if let Some(index) = parts.iter().position(|part| !part.contains("\nProcessor:")) {
-        return Err(format!(
-            "{}: McPAT gave no result in report {index}",
-            base.display()
-        ));
+        return Err(format!("{}: McPAT gave no result in report {index}", base.display()));
     }
     Ok(parts)
 }
 
 /// The first line that means failure.
 fn failure(text: &str) -> Option<&str> {
-    text.lines()
-        .find(|line| FAILURES.iter().any(|sign| line.contains(sign)))
-        .map(str::trim)
+    text.lines().find(|line| FAILURES.iter().any(|sign| line.contains(sign))).map(str::trim)
 }
 
 #[cfg(test)]
@@ -83,18 +74,12 @@ mod tests {
             "Number of private L2 does not match number of cores",
             "Warning: Icache array structure cannot satisfy throughput constraint.",
         ] {
-            assert_eq!(
-                failure(&format!("McPAT\n  {message}\nProcessor:")),
-                Some(message)
-            );
+            assert_eq!(failure(&format!("McPAT\n  {message}\nProcessor:")), Some(message));
         }
     }
 
     #[test]
     fn a_report_is_no_failure() {
-        assert_eq!(
-            failure("Core:\n  Area = 2.4 mm^2\n  Peak Dynamic = 0.7 W\n"),
-            None
-        );
+        assert_eq!(failure("Core:\n  Area = 2.4 mm^2\n  Peak Dynamic = 0.7 W\n"), None);
     }
 }

@@ -29,10 +29,7 @@ pub fn voltages(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<
         let vdd = f64::from(millivolts) / 1e4;
         let legal = vdd >= LOWEST_VDD;
         let run = if legal {
-            let design = Design {
-                vdd,
-                ..DESIGN.clone()
-            };
+            let design = Design { vdd, ..DESIGN.clone() };
             Some(direct(&core, &design, &counts, &work)?)
         } else {
             None
@@ -43,10 +40,7 @@ pub fn voltages(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<
         ]);
         for (index, unit) in ["core", "l2"].into_iter().enumerate() {
             let direct = run.as_ref().map(|components| &components[index]);
-            row.insert(
-                unit.to_owned(),
-                compare(&base[index], direct, vdd / DESIGN.vdd),
-            );
+            row.insert(unit.to_owned(), compare(&base[index], direct, vdd / DESIGN.vdd));
         }
         rows.push(Value::Object(row));
     }
@@ -69,10 +63,7 @@ pub fn temperatures(cores: &Path, out: &Path, name: &str) -> Result<(), String> 
     let base = Derived::load(out, name)?.cluster(&counts, core.l2_cpus)?;
     let mut rows = Vec::new();
     for temperature_k in TEMPERATURES {
-        let design = Design {
-            temperature_k,
-            ..DESIGN.clone()
-        };
+        let design = Design { temperature_k, ..DESIGN.clone() };
         let run = direct(&core, &design, &counts, &work)?;
         rows.push(json!({
             "temperature_k": temperature_k,
@@ -106,14 +97,10 @@ impl Derived {
     /// Core and L2 of a cluster of `cpus` cores that are always clocked, with `counts` in all.
     fn cluster(&self, counts: &Counts, cpus: u32) -> Result<[Component; 2], String> {
         let table = |key: &str| {
-            self.document[key]
-                .as_object()
-                .ok_or_else(|| format!("{}: {key}: missing", self.file))
+            self.document[key].as_object().ok_or_else(|| format!("{}: {key}: missing", self.file))
         };
-        let mut cluster = ["Core", "L2"].map(|name| Component {
-            name: name.to_owned(),
-            ..Component::default()
-        });
+        let mut cluster =
+            ["Core", "L2"].map(|name| Component { name: name.to_owned(), ..Component::default() });
         for unit in &mut cluster {
             let row = &table("components")?[unit.name.as_str()];
             unit.area_mm2 = row["area_mm2"].as_f64().unwrap_or(f64::NAN);
@@ -121,10 +108,7 @@ impl Derived {
             unit.gate_w = row["gate_w"].as_f64();
         }
         for (event, parts) in table("energy_pj")? {
-            let count = counts
-                .get(event)
-                .copied()
-                .unwrap_or(CYCLES * u64::from(cpus)) as f64;
+            let count = counts.get(event).copied().unwrap_or(CYCLES * u64::from(cpus)) as f64;
             for (path, pj) in parts.as_object().into_iter().flatten() {
                 let unit = &mut cluster[usize::from(path == "L2")];
                 unit.dynamic_w += count * pj.as_f64().unwrap_or(f64::NAN) * 1e-9;
@@ -137,11 +121,7 @@ impl Derived {
 fn all_events() -> Counts {
     STATISTICS
         .iter()
-        .flat_map(|(unit, stats)| {
-            stats
-                .iter()
-                .map(move |stat| (format!("{unit}.{stat}"), CYCLES))
-        })
+        .flat_map(|(unit, stats)| stats.iter().map(move |stat| (format!("{unit}.{stat}"), CYCLES)))
         .collect()
 }
 
@@ -149,9 +129,8 @@ fn all_events() -> Counts {
 fn supplies(anchors: &Path, name: &str) -> Result<BTreeSet<u32>, String> {
     let file = anchors.display();
     let text = std::fs::read_to_string(anchors).map_err(|error| format!("{file}: {error}"))?;
-    let top: Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| format!("{file}: {}", error.message()))?;
+    let top: Table =
+        text.parse().map_err(|error: toml::de::Error| format!("{file}: {}", error.message()))?;
     let wrong = || format!("{file}: {name}.opps: missing or wrong: allowed: [[MHz, V], ...]");
     let opps = top
         .get(name)
@@ -160,10 +139,7 @@ fn supplies(anchors: &Path, name: &str) -> Result<BTreeSet<u32>, String> {
         .ok_or_else(wrong)?;
     opps.iter()
         .map(|opp| {
-            let volts = opp
-                .get(1)
-                .and_then(toml::Value::as_float)
-                .ok_or_else(wrong)?;
+            let volts = opp.get(1).and_then(toml::Value::as_float).ok_or_else(wrong)?;
             Ok((volts * 1e4).round() as u32)
         })
         .collect()

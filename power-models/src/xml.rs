@@ -56,25 +56,9 @@ pub const STATISTICS: [(&str, &[&str]); 7] = [
     ("itlb", &["total_accesses", "total_misses"]),
     ("icache", &["read_accesses", "read_misses"]),
     ("dtlb", &["total_accesses", "total_misses"]),
-    (
-        "dcache",
-        &[
-            "read_accesses",
-            "write_accesses",
-            "read_misses",
-            "write_misses",
-        ],
-    ),
+    ("dcache", &["read_accesses", "write_accesses", "read_misses", "write_misses"]),
     ("BTB", &["read_accesses", "write_accesses"]),
-    (
-        "L2",
-        &[
-            "read_accesses",
-            "write_accesses",
-            "read_misses",
-            "write_misses",
-        ],
-    ),
+    ("L2", &["read_accesses", "write_accesses", "read_misses", "write_misses"]),
 ];
 
 /// Entries of the smallest branch target buffer for which McPAT finds an array.
@@ -119,16 +103,9 @@ impl Writer<'_> {
 
     /// The statistics of `component` with their counts (0 where none is given).
     fn stats(&mut self, component: &str) {
-        let names = STATISTICS
-            .iter()
-            .find(|(id, _)| *id == component)
-            .map_or(&[][..], |row| row.1);
+        let names = STATISTICS.iter().find(|(id, _)| *id == component).map_or(&[][..], |row| row.1);
         for name in names {
-            let count = self
-                .counts
-                .get(&format!("{component}.{name}"))
-                .copied()
-                .unwrap_or(0);
+            let count = self.counts.get(&format!("{component}.{name}")).copied().unwrap_or(0);
             self.stat(name, count);
         }
     }
@@ -147,11 +124,7 @@ pub fn describe(
 ) -> Result<Description, String> {
     let mut adapted = Vec::new();
     let bits = core.get("data_bits")?;
-    let mut w = Writer {
-        out: "<?xml version=\"1.0\" ?>\n".to_owned(),
-        depth: 0,
-        counts,
-    };
+    let mut w = Writer { out: "<?xml version=\"1.0\" ?>\n".to_owned(), depth: 0, counts };
     w.open("root", "root");
     w.open("system", "system");
     w.params(&system(core, design, cpus)?);
@@ -189,9 +162,7 @@ pub fn describe(
     let entries = core.get("btb_entries")?;
     let accepted = entries.max(SMALLEST_BTB);
     if accepted != entries {
-        adapted.push(format!(
-            "branch targets: {accepted} for {entries}: McPAT finds no array"
-        ));
+        adapted.push(format!("branch targets: {accepted} for {entries}: McPAT finds no array"));
     }
     let btb_bytes = accepted * 4;
     w.params(&[("BTB_config", format!("{btb_bytes},4,2,1,1,1"))]);
@@ -206,10 +177,7 @@ pub fn describe(
     absent_controllers(&mut w);
     w.close();
     w.close();
-    Ok(Description {
-        xml: w.out,
-        adapted,
-    })
+    Ok(Description { xml: w.out, adapted })
 }
 
 const DUTY_CYCLES: [(&str, f64); 11] = [
@@ -259,10 +227,7 @@ fn system(core: &Core, design: &Design, cpus: u32) -> Result<Vec<(&'static str, 
     }
     params.push(("machine_bits", bits.to_string()));
     params.push(("virtual_address_width", virtual_bits.to_string()));
-    params.push((
-        "physical_address_width",
-        core.get("physical_address_bits")?.to_string(),
-    ));
+    params.push(("physical_address_width", core.get("physical_address_bits")?.to_string()));
     params.push(("virtual_memory_page_size", "4096".into()));
     Ok(params)
 }
@@ -290,21 +255,12 @@ fn core_params(
         ("rename_scheme", "0".into()),
         ("checkpoint_depth", "1".into()),
         ("register_windows_size", "0".into()),
-        (
-            "LSU_order",
-            if core.out_of_order { "OoO" } else { "inorder" }.into(),
-        ),
-        (
-            "archi_Regs_IRF_size",
-            if bits == 64 { "32" } else { "16" }.into(),
-        ),
+        ("LSU_order", if core.out_of_order { "OoO" } else { "inorder" }.into()),
+        ("archi_Regs_IRF_size", if bits == 64 { "32" } else { "16" }.into()),
         ("archi_Regs_FRF_size", "32".into()),
     ];
     let stages = core.get("pipeline_stages")?;
-    params.push((
-        "pipeline_depth",
-        format!("{stages},{}", core.get("fp_pipeline_stages")?),
-    ));
+    params.push(("pipeline_depth", format!("{stages},{}", core.get("fp_pipeline_stages")?)));
     let (width, ports) = if core.out_of_order {
         ("dispatch_width", "issue_ports")
     } else {
@@ -336,19 +292,13 @@ fn core_params(
         ("phy_Regs_FRF_size", "physical_fp_registers"),
         ("load_buffer_size", "load_queue_entries"),
     ] {
-        let value = if core.out_of_order {
-            core.get(figure)?
-        } else {
-            0
-        };
+        let value = if core.out_of_order { core.get(figure)? } else { 0 };
         params.push((name, value.to_string()));
     }
     let stack = core.get("return_stack_entries")?;
     let accepted = if bits == 64 { stack.max(16) } else { stack };
     if accepted != stack {
-        adapted.push(format!(
-            "return stack: {accepted} entries for {stack}: McPAT finds no array"
-        ));
+        adapted.push(format!("return stack: {accepted} entries for {stack}: McPAT finds no array"));
     }
     params.push(("RAS_size", accepted.to_string()));
     Ok(params)
@@ -392,32 +342,14 @@ fn cache(
 ) -> Result<(), String> {
     let (bytes, ways) = accepted(cache, unit, adapted);
     let write_back = u32::from(unit == "dcache");
-    let misses = core.get(if unit == "dcache" {
-        "dcache_mshrs"
-    } else {
-        "icache_mshrs"
-    })?;
-    let buffers = if unit == "dcache" {
-        core.get("write_buffer_entries")?
-    } else {
-        0
-    };
+    let misses = core.get(if unit == "dcache" { "dcache_mshrs" } else { "icache_mshrs" })?;
+    let buffers = if unit == "dcache" { core.get("write_buffer_entries")? } else { 0 };
     let width = design.l1_access_bytes;
     w.open(&format!("system.core0.{unit}"), unit);
     let config = format!("{bytes},{width},{ways},1,10,10,{width},{write_back}");
     w.params(&[
-        (
-            if unit == "dcache" {
-                "dcache_config"
-            } else {
-                "icache_config"
-            },
-            config,
-        ),
-        (
-            "buffer_sizes",
-            format!("{misses},{misses},{misses},{buffers}"),
-        ),
+        (if unit == "dcache" { "dcache_config" } else { "icache_config" }, config),
+        ("buffer_sizes", format!("{misses},{misses},{misses},{buffers}")),
     ]);
     w.stats(unit);
     w.stat("conflicts", 0);
@@ -436,14 +368,8 @@ fn l2(
     let buffers = core.get("l2_mshrs")?;
     w.open("system.L20", "L20");
     w.params(&[
-        (
-            "L2_config",
-            format!("{bytes},{width},{ways},1,8,23,{width},1"),
-        ),
-        (
-            "buffer_sizes",
-            format!("{buffers},{buffers},{buffers},{buffers}"),
-        ),
+        ("L2_config", format!("{bytes},{width},{ways},1,8,23,{width},1")),
+        ("buffer_sizes", format!("{buffers},{buffers},{buffers},{buffers}")),
         ("clockrate", design.clock_mhz.to_string()),
         ("vdd", design.vdd.to_string()),
         ("ports", "1,1,1".into()),

@@ -1,0 +1,94 @@
+//! McPAT's own examples give McPAT's own results, byte for byte.
+//!
+//! The examples and their results are in the packed source of `mcpat-sys`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What the executable prints before its report; the report alone comes from the library.
+const GREETING: &str = "McPAT (version 1.3 of Feb, 2015) is computing the target processor...\n \n";
+
+/// The folder of McPAT's source in the crate, as cargo unpacked it.
+fn mcpat_source() -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo metadata runs");
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let manifest = metadata["packages"]
+        .as_array()
+        .expect("a list of packages")
+        .iter()
+        .find(|package| package["name"] == "mcpat-sys")
+        .and_then(|package| package["manifest_path"].as_str())
+        .expect("mcpat-sys is a dependency");
+    PathBuf::from(manifest).with_file_name("build").join("source")
+}
+
+fn reproduces(example: &str) {
+    let source = mcpat_source();
+    let input = source.join("ProcessorDescriptionFiles").join(format!("{example}.xml"));
+    let expected = std::fs::read(source.join("ExampleResults").join(example)).expect("a result");
+    let output = Command::new(env!("CARGO_BIN_EXE_power-models"))
+        .args(["mcpat", "--opt-for-clk"])
+        .arg(input)
+        .output()
+        .expect("power-models runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let got = [GREETING.as_bytes(), &output.stdout].concat();
+    if got != expected {
+        let (got, expected) = (String::from_utf8_lossy(&got), String::from_utf8_lossy(&expected));
+        let differing = got.lines().zip(expected.lines()).find(|(ours, theirs)| ours != theirs);
+        panic!("{example}: first difference: {differing:?}");
+    }
+}
+
+#[test]
+fn arm_a9_is_reproduced() {
+    reproduces("ARM_A9_2GHz");
+}
+
+#[test]
+fn alpha_21364_is_reproduced() {
+    reproduces("Alpha21364");
+}
+
+/// A description that McPAT refuses with exit status 0 is an error with one line.
+#[test]
+fn a_refused_description_is_one_line() {
+    let folder = std::env::temp_dir().join(format!("power-models-golden-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let cores = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/cores/cortex-a53.toml");
+    let text = std::fs::read_to_string(cores).expect("the core's file");
+    // A return stack of one entry: McPAT finds no array for it.
+    let text = text
+        .replace("data_bits = { value = 64", "data_bits = { value = 32")
+        .replace("return_stack_entries = { value = 8", "return_stack_entries = { value = 1");
+    std::fs::write(folder.join("cortex-a53.toml"), text).expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_power-models"))
+        .arg("derive")
+        .args([&folder, &folder])
+        .arg("cortex-a53")
+        .output()
+        .expect("power-models runs");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("McPAT says: ERROR: no valid data array"), "{message}");
+}
+
+/// A missing figure is named with its file.
+#[test]
+fn a_missing_figure_is_one_line() {
+    let output = Command::new(env!("CARGO_BIN_EXE_power-models"))
+        .args(["derive", "/nonexistent", "/nonexistent", "cortex-a53"])
+        .output()
+        .expect("power-models runs");
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.starts_with("power-models: /nonexistent/cortex-a53.toml: "), "{message}");
+    assert_eq!(message.lines().count(), 1);
+}

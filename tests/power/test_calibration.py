@@ -1,0 +1,171 @@
+"""The calibrated Cortex-A15: its record, its prediction, and a new fit where the data is."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.power import calibrate
+from analysis.power.fit import fit, leaving_out, non_negative
+from analysis.power.measurements import VARIABLE, load_measured
+from analysis.power.predict import COLUMN, predict
+from configs.host.errors import RequestError
+from configs.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
+from configs.power.derived import DERIVED
+
+CORE = "cortex-a15"
+RECORD = json.loads((CALIBRATED / f"{CORE}.json").read_text())
+
+
+@pytest.fixture
+def measurements(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of measurements: the variable's, or the one that stands beside the checkout."""
+    import os
+
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+    folder = Path(os.environ.get(VARIABLE) or beside)
+    if not (folder / load_counted(CORE).data).is_file():
+        pytest.skip(f"no measurements: set {VARIABLE} to a folder with {load_counted(CORE).data}")
+    monkeypatch.setenv(VARIABLE, str(folder))
+    return folder
+
+
+def row(**changes: str) -> dict[str, str]:
+    """One row of the data's form: one busy CPU of four at 1 GHz and 1.0 V."""
+    figures = {
+        "Workload Name": "made-up",
+        "Core Mask": "4,5,6,7",
+        "Frequency A15": "1000",
+        "Voltage A15": "1.0",
+        "Average Temperature A15": "56.85",
+        "Average A15 CycleCount": "250e6",
+        "Average A15 Event 0x1b": "250e6",
+        "Average A15 Event 0x73": "125e6",
+        "Average A15 Event 0x6a": "0",
+        "Average A15 Event 0x14": "62.5e6",
+        "Average A15 Event 0x50": "1e6",
+        "Average A15 Event 0x19": "1e6",
+    }
+    return figures | changes
+
+
+def test_record_belongs_to_its_inputs() -> None:
+    inputs = RECORD["inputs"]
+    derived = (DERIVED / f"{CORE}.json").read_bytes()
+    mapping = (MAPPINGS / f"{CORE}.toml").read_bytes()
+    assert inputs["derived_sha256"] == hashlib.sha256(derived).hexdigest(), "make power-calibration"
+    assert inputs["mapping_sha256"] == hashlib.sha256(mapping).hexdigest(), "make power-calibration"
+
+
+def test_published_errors_meet_the_goals() -> None:
+    errors = RECORD["errors"]
+    assert len(RECORD["factors"]) <= 6
+    assert all(factor > 0 for factor in RECORD["factors"].values())
+    assert errors["leaving_workloads_out"]["mape"] <= 5
+    assert max(opp["mape"] for opp in errors["leaving_workloads_out"]["by_mhz"].values()) <= 8
+    assert errors["leaving_opps_out"]["mape"] < 8.9
+    assert RECORD["uncalibrated"]["mape"] > errors["fit"]["mape"]
+
+
+def test_power_is_the_sum_over_mcpats_energies() -> None:
+    """The clock and the cluster clock by hand: energies from McPAT's table times the factors."""
+    calibration = load_calibration(CORE)
+    parts = calibration.parts_w(row(), "test", 2)
+    power = calibration.model.power
+    factors = calibration.factors
+    assert parts["clock"] == pytest.approx(factors["clock"] * power.pj("core.cycles") * 1e-3)
+    assert parts["cluster_clock"] == pytest.approx(
+        factors["cluster_clock"] * power.pj("L2.read_accesses") * 1e-3
+    )
+    leakage = 4 * power.leakage["Core"].subthreshold_w + power.leakage["L2"].subthreshold_w
+    assert parts["leakage"] == pytest.approx(factors["leakage"] * leakage, rel=1e-4)
+    half = calibration.parts_w(row(**{"Voltage A15": "0.5"}), "test", 2)
+    assert half["back_end"] == pytest.approx(parts["back_end"] / 4)
+    assert half["leakage"] == pytest.approx(parts["leakage"] / 8)
+
+
+def test_predict_adds_a_column(tmp_path: Path) -> None:
+    source = tmp_path / "rows.csv"
+    with source.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(row()))
+        writer.writeheader()
+        writer.writerows([row(), row(**{"Frequency A15": "500"})])
+    out = io.StringIO()
+    assert predict(CORE, source, out) == 2
+    rows = list(csv.DictReader(io.StringIO(out.getvalue())))
+    assert list(rows[0]) == [*row(), COLUMN]
+    assert 0.3 < float(rows[1][COLUMN]) < float(rows[0][COLUMN]) < 1.5
+    again = tmp_path / "again.csv"
+    again.write_text(out.getvalue())
+    with pytest.raises(RequestError, match="allowed: a file without this column"):
+        predict(CORE, again, out)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no rows"),
+        ("Workload Name\nx\n", r"line 2, Average A15 .* = None: allowed: a number"),
+    ],
+)
+def test_predict_wants_the_datas_form(tmp_path: Path, text: str, message: str) -> None:
+    source = tmp_path / "rows.csv"
+    source.write_text(text)
+    with pytest.raises(RequestError, match=message) as caught:
+        predict(CORE, source, io.StringIO())
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_event_in_a_mapping(tmp_path: Path) -> None:
+    text = (MAPPINGS / f"{CORE}.toml").read_text()
+    wrong = text.replace('"core.ROB_reads" = 1,', '"core.ROB_read" = 1,')
+    assert wrong != text
+    (tmp_path / f"{CORE}.toml").write_text(wrong)
+    with pytest.raises(RequestError, match=r"did you mean core\.ROB_reads\?"):
+        load_counted(CORE, tmp_path)
+
+
+def test_fit_finds_known_factors_and_never_a_negative_one() -> None:
+    random = np.random.default_rng(5)
+    matrix = random.uniform(0.1, 1, (200, 4))
+    watts = matrix @ np.array([2.0, 0.0, 0.5, 1.0])
+    assert fit(matrix, watts) == pytest.approx([2, 0, 0.5, 1], abs=1e-6)
+    assert leaving_out(matrix, watts, np.arange(200) % 5).mape < 1e-4
+    pulled = matrix @ np.array([2.0, -0.3, 0.5, 1.0])
+    assert (non_negative(matrix, pulled) >= 0).all()
+    assert non_negative(matrix, pulled)[1] == 0
+
+
+def test_a_new_fit_gives_the_committed_record(measurements: Path) -> None:
+    model = load_counted(CORE)
+    data = load_measured(model)
+    assert data.sha256 == RECORD["inputs"]["data_sha256"]
+    names = list(RECORD["factors"])
+    matrix = data.matrix(names)
+    found = dict(zip(names, fit(matrix, data.watts), strict=True))
+    for name, factor in RECORD["factors"].items():
+        assert found[name] == pytest.approx(factor, rel=5e-3), name
+    workloads = leaving_out(matrix, data.watts, data.workload)
+    committed = RECORD["errors"]["leaving_workloads_out"]["mape"]
+    assert workloads.mape == pytest.approx(committed, abs=0.02)
+    opps = leaving_out(matrix, data.watts, data.megahertz)
+    assert opps.mape == pytest.approx(RECORD["errors"]["leaving_opps_out"]["mape"], abs=0.02)
+    # Left-out groups get nothing when they are offered a factor of their own.
+    title = "each left-out group with a factor of its own"
+    assert title in calibrate.alternatives(model)
+    more = fit(data.matrix([*names, "integer", "gate_leakage"]), data.watts)
+    assert more[-2:] == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_predictions_on_the_data_are_as_wrong_as_stated(measurements: Path) -> None:
+    out = io.StringIO()
+    predict(CORE, measurements / RECORD["inputs"]["data"], out)
+    rows = list(csv.DictReader(io.StringIO(out.getvalue())))
+    wrong = [abs(float(r[COLUMN]) / float(r["Power A15"]) - 1) * 100 for r in rows]
+    assert sum(wrong) / len(wrong) == pytest.approx(RECORD["errors"]["fit"]["mape"], abs=0.01)

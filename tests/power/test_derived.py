@@ -1,0 +1,97 @@
+"""McPAT's figures of the cores, as committed, and the law that scales them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from configs.core import CORES, list_cores
+from configs.host.errors import RequestError
+from configs.power.derived import CYCLE, DERIVED, PARTS, derived_cores, g_of_t, load_derived
+
+
+def test_every_core_is_derived() -> None:
+    assert derived_cores() == list_cores()
+
+
+@pytest.mark.parametrize("core", list_cores())
+def test_derived_from_the_present_description(core: str) -> None:
+    record = json.loads((DERIVED / f"{core}.json").read_text())
+    text = (CORES / f"{core}.toml").read_bytes()
+    assert record["provenance"]["core_sha256"] == hashlib.sha256(text).hexdigest(), (
+        f"{core}.toml has changed: make power-models"
+    )
+    for unit in ("core", "l2"):
+        assert abs(float(record["linearity"][unit]["error"])) < 1e-4
+
+
+@pytest.mark.parametrize("core", list_cores())
+def test_parts_add_up_and_nothing_is_negative_but_a_miss(core: str) -> None:
+    power = load_derived(core)
+    for event in power.energy_pj:
+        parts = power.pj_by_part(event)
+        assert set(parts) <= set(PARTS)
+        assert sum(parts.values()) == pytest.approx(power.pj(event))
+        # An L2 read that misses does not read data: McPAT takes the read's energy back.
+        assert power.pj(event) > 0 or event == "L2.read_misses"
+    leaves = [
+        power.leakage[path].subthreshold_w
+        for path in ("Instruction Fetch Unit", "Load Store Unit", "Execution Unit")
+    ]
+    assert sum(leaves) < power.leakage["Core"].subthreshold_w < 2 * sum(leaves)
+
+
+def test_published_figures_of_an_independent_derivation() -> None:
+    """Figures that were derived by hand before this program was written (pJ at 1.0 V)."""
+    a53 = load_derived("cortex-a53")
+    expected = {
+        "core.total_instructions": 20.3,
+        "core.load_instructions": 40.989,
+        "core.int_regfile_reads": 3.001,
+        "core.ialu_accesses": 9.866,
+        "core.cdb_mul_accesses": 37.6,
+        "icache.read_misses": 110.4,
+        "dcache.write_accesses": 34.772,
+        "L2.read_accesses": 120.39,
+        "L2.read_misses": -112.232,
+    }
+    for event, energy in expected.items():
+        assert a53.pj(event) == pytest.approx(energy, rel=1e-4), event
+
+
+def test_the_law() -> None:
+    power = load_derived("cortex-a53")
+    sub, gate = power.leakage["Core"].subthreshold_w, power.leakage["Core"].gate_w
+    celsius = power.temperature_k - 273.15
+    assert power.dynamic_scale(0.9) == pytest.approx(0.81)
+    assert power.leakage_w("Core", 1.0, celsius) == pytest.approx(sub + gate, rel=1e-6)
+    assert power.leakage_w("Core", 0.9, celsius) == pytest.approx(sub * 0.729 + gate * 0.9)
+    assert power.leakage_w("Core", 0.9, celsius, "CLK_GATED") == power.leakage_w(
+        "Core", 0.9, celsius
+    )
+    assert power.leakage_w("Core", 0.9, celsius, "RETENTION") == pytest.approx(
+        0.47 * sub * 0.729 + gate * 0.9
+    )
+    assert power.leakage_w("Core", 0.9, celsius, "OFF") == 0
+    assert power.pj(CYCLE) > 0
+    assert power.pj("core.no_such_event") == 0
+
+
+def test_leakage_by_temperature() -> None:
+    assert g_of_t(330 - 273.15) == pytest.approx(1, abs=1e-5)
+    assert g_of_t(27) < g_of_t(57) < g_of_t(62) < g_of_t(66.85) < g_of_t(100)
+    with pytest.raises(RequestError, match=r"temperature 20 C: allowed: 26\.85\.\.126\.85"):
+        g_of_t(20)
+
+
+def test_unknown_core_and_broken_file(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"did you mean cortex-a5"):
+        load_derived("cortex-a5x")
+    record = json.loads((DERIVED / "cortex-a53.json").read_text())
+    del record["energy_pj"][CYCLE]
+    (tmp_path / "cortex-a53.json").write_text(json.dumps(record))
+    with pytest.raises(RequestError, match=r"cortex-a53\.json: energy_pj = \[\]: allowed"):
+        load_derived("cortex-a53", tmp_path)
