@@ -135,6 +135,9 @@ struct vcpu {
 
 extern struct vcpu vcpus[MAX_CPUS];
 
+/* options.c */
+bool options_parse(int argc, char **argv);
+
 /* time.c */
 vtime time_of(const struct cluster *cluster, uint64_t instructions);
 uint64_t time_instructions_in(const struct cluster *cluster, vtime duration);

@@ -10,12 +10,10 @@
  *
  * `base` is a time up to which everything has happened: no vCPU that can run is behind it.
  */
-#include "engine.h"
+#include "turns.h"
 
 /* A vCPU alone may run this long before we look up. */
 #define LONG_SLICE_NS 10000000ull
-/* A waiting vCPU (WFE, YIELD) looks again this long after the one that it may be waiting for. */
-#define STALL_NS 1000ull
 /* The last of an idle state's exit work is spun as the driver has it, by the clock. */
 #define EXIT_SPIN_NS 2000ull
 
@@ -29,7 +27,7 @@ static vtime slice_end;
 static bool choosing;
 static __thread bool vcpu_thread;
 
-static void release(struct vcpu *vcpu)
+void turns_release(struct vcpu *vcpu)
 {
 	time_settle(vcpu);
 	time_set_budget(vcpu, 0);
@@ -113,7 +111,7 @@ int64_t turns_get_clock(void)
 	return vt_to_ns(now);
 }
 
-static bool can_run(const struct vcpu *vcpu)
+bool turns_can_run(const struct vcpu *vcpu)
 {
 	switch (vcpu->state) {
 	case VCPU_RUNNING:
@@ -128,7 +126,7 @@ static bool can_run(const struct vcpu *vcpu)
 }
 
 /* The earliest local time at which a vCPU that can run does. */
-static vtime ready_at(struct vcpu *vcpu)
+vtime turns_ready_at(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_RUNNING)
 		return vcpu->local + vcpu->debt;
@@ -181,7 +179,7 @@ static vtime quantum_of(const struct vcpu *vcpu)
 }
 
 /* Choose who runs next and until when. Nobody holds a grant. */
-static void choose(void)
+void turns_choose(void)
 {
 	bool locked = bql_locked();
 
@@ -196,13 +194,13 @@ static void choose(void)
 			struct vcpu *vcpu = &vcpus[i];
 			vtime ready;
 
-			if (!can_run(vcpu)) {
+			if (!turns_can_run(vcpu)) {
 				/* It was called for something else, such as a TLB flush. */
 				if (cpu_work_list_empty(vcpu->cpu))
 					vcpu->woken_at = VT_NEVER;
 				continue;
 			}
-			ready = ready_at(vcpu);
+			ready = turns_ready_at(vcpu);
 			if (ready < at) {
 				second = at;
 				at = ready;
@@ -239,7 +237,7 @@ static void wake(struct vcpu *vcpu)
 {
 	unsigned int cluster = vcpu->cluster - clusters;
 
-	vcpu->local = ready_at(vcpu);
+	vcpu->local = turns_ready_at(vcpu);
 	vcpu->tied = vcpu->local;
 	vcpu->woken_at = VT_NEVER;
 	vcpu->exit_ahead_ns = 0;
@@ -277,7 +275,7 @@ static void grant(struct vcpu *vcpu)
 }
 
 /* Leave the generated code before the instruction at `host_pc`; it runs when we come back. */
-static void __attribute__((noreturn)) refuse(struct vcpu *vcpu, uintptr_t host_pc)
+void turns_refuse(struct vcpu *vcpu, uintptr_t host_pc)
 {
 	cpu_exit(vcpu->cpu);
 	cpu_loop_exit_restore(vcpu->cpu, host_pc);
@@ -286,7 +284,7 @@ static void __attribute__((noreturn)) refuse(struct vcpu *vcpu, uintptr_t host_p
 /* The turn was given to a vCPU that has since lost its reason to run. */
 static bool turn_is_stale(void)
 {
-	return turn == NOBODY || !can_run(&vcpus[turn]);
+	return turn == NOBODY || !turns_can_run(&vcpus[turn]);
 }
 
 /*
@@ -300,22 +298,22 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 		if (*vcpu->count - block < COUNT_LIMIT)
 			return;
 		*vcpu->count -= block;
-		release(vcpu);
+		turns_release(vcpu);
 		vcpu->in_user = user;
 		debt_at_end_of_slice(vcpu, slice_end);
-		choose();
+		turns_choose();
 		/* Through QEMU's loop, which takes the interrupt before the block. */
 		if (vcpu->interrupted)
-			refuse(vcpu, host_pc);
+			turns_refuse(vcpu, host_pc);
 	} else {
 		if (*vcpu->count - block != COUNT_LIMIT)
 			report_end("engine", "cpu%u has run without its turn", vcpu->index);
 		time_set_budget(vcpu, 0);
 		if (turn_is_stale())
-			choose();
+			turns_choose();
 	}
 	if (turn != (int)vcpu->index)
-		refuse(vcpu, host_pc);
+		turns_refuse(vcpu, host_pc);
 	grant(vcpu);
 	*vcpu->count += block;
 }
@@ -331,11 +329,11 @@ void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr
 	if (time_local_before(vcpu, tail) <= vcpu->horizon)
 		return;
 	*vcpu->count -= tail;
-	release(vcpu);
+	turns_release(vcpu);
 	vcpu->in_user = user;
-	choose();
+	turns_choose();
 	if (turn != (int)vcpu->index || vcpu->interrupted)
-		refuse(vcpu, host_pc);
+		turns_refuse(vcpu, host_pc);
 	grant(vcpu);
 	*vcpu->count += tail;
 	vcpu->tail = tail;
@@ -346,87 +344,6 @@ void turns_loop_resumes(struct vcpu *vcpu)
 {
 	debt_resume(vcpu);
 	set_budget(vcpu);
-}
-
-/*
- * An elision hint in the kernel: the idle driver spins by the clock for as long as its state's exit
- * takes. We know how long, so all but the last of it passes here, instead of in a thousand reads of
- * the clock that each wait for the other vCPUs.
- */
-void turns_kernel_spins(struct vcpu *vcpu)
-{
-	if (!vcpu->exit_ahead_ns)
-		return;
-	time_settle(vcpu);
-	vcpu->local += vt_from_ns(vcpu->exit_ahead_ns);
-	vcpu->exit_ahead_ns = 0;
-	turns_cut(vcpu);
-}
-
-/* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */
-void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
-{
-	if (cpu_has_work(vcpu->cpu))
-		return;
-	/*
-	 * Work that this vCPU queued for others (power on, TLB flush) is done by QEMU between its
-	 * turns, and may make one of them runnable. Let that happen before time moves on.
-	 */
-	for (unsigned int i = 0; i < config.n_cpus; i++) {
-		if (cpu_work_list_empty(vcpus[i].cpu))
-			continue;
-		*vcpu->count -= tail;
-		release(vcpu);
-		refuse(vcpu, host_pc);
-	}
-	release(vcpu);
-	vcpu->state = VCPU_ASLEEP;
-	vcpu->woken_at = VT_NEVER;
-	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
-			  vcpu->local);
-	choose();
-}
-
-/* PSCI CPU_OFF: accounted as the deepest idle state until another vCPU powers this one on. */
-void turns_power_off(struct vcpu *vcpu)
-{
-	release(vcpu);
-	vcpu->state = VCPU_OFF;
-	vcpu->woken_at = VT_NEVER;
-	vcpu->announced_idle = IDLE_NONE;
-	counters_set_idle(vcpu, config.n_idle_states - 1, vcpu->local);
-	choose();
-}
-
-/* The guest has said its last word on this vCPU, at the instruction at `host_pc`. */
-void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
-{
-	release(vcpu);
-	vcpu->state = VCPU_OFF;
-	vcpu->woken_at = VT_NEVER;
-	choose();
-	refuse(vcpu, host_pc);
-}
-
-/* WFE, YIELD: the vCPU waits for another one, so it looks again a little behind that one. */
-void turns_stall(struct vcpu *vcpu)
-{
-	vtime earliest = VT_NEVER;
-
-	for (unsigned int i = 0; i < config.n_cpus; i++) {
-		if (&vcpus[i] != vcpu && can_run(&vcpus[i])) {
-			vtime ready = ready_at(&vcpus[i]);
-
-			if (ready < earliest)
-				earliest = ready;
-		}
-	}
-	if (earliest == VT_NEVER)
-		return;
-	time_settle(vcpu);
-	if (vcpu->local < earliest + vt_from_ns(STALL_NS))
-		vcpu->local = earliest + vt_from_ns(STALL_NS);
-	turns_cut(vcpu);
 }
 
 static struct vcpu *vcpu_of(const CPUState *cpu)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a vCPU does instead of executing: sleep, wait for another one, spin by the clock, go off. */
+#include "turns.h"
+
+/* A waiting vCPU (WFE, YIELD) looks again this long after the one that it may be waiting for. */
+#define STALL_NS 1000ull
+
+/*
+ * An elision hint in the kernel: the idle driver spins by the clock for as long as its state's exit
+ * takes. We know how long, so all but the last of it passes here, instead of in a thousand reads of
+ * the clock that each wait for the other vCPUs.
+ */
+void turns_kernel_spins(struct vcpu *vcpu)
+{
+	if (!vcpu->exit_ahead_ns)
+		return;
+	time_settle(vcpu);
+	vcpu->local += vt_from_ns(vcpu->exit_ahead_ns);
+	vcpu->exit_ahead_ns = 0;
+	turns_cut(vcpu);
+}
+
+/* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */
+void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
+{
+	if (cpu_has_work(vcpu->cpu))
+		return;
+	/*
+	 * Work that this vCPU queued for others (power on, TLB flush) is done by QEMU between its
+	 * turns, and may make one of them runnable. Let that happen before time moves on.
+	 */
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		if (cpu_work_list_empty(vcpus[i].cpu))
+			continue;
+		*vcpu->count -= tail;
+		turns_release(vcpu);
+		turns_refuse(vcpu, host_pc);
+	}
+	turns_release(vcpu);
+	vcpu->state = VCPU_ASLEEP;
+	vcpu->woken_at = VT_NEVER;
+	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
+			  vcpu->local);
+	turns_choose();
+}
+
+/* PSCI CPU_OFF: accounted as the deepest idle state until another vCPU powers this one on. */
+void turns_power_off(struct vcpu *vcpu)
+{
+	turns_release(vcpu);
+	vcpu->state = VCPU_OFF;
+	vcpu->woken_at = VT_NEVER;
+	vcpu->announced_idle = IDLE_NONE;
+	counters_set_idle(vcpu, config.n_idle_states - 1, vcpu->local);
+	turns_choose();
+}
+
+/* The guest has said its last word on this vCPU, at the instruction at `host_pc`. */
+void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
+{
+	turns_release(vcpu);
+	vcpu->state = VCPU_OFF;
+	vcpu->woken_at = VT_NEVER;
+	turns_choose();
+	turns_refuse(vcpu, host_pc);
+}
+
+/* WFE, YIELD: the vCPU waits for another one, so it looks again a little behind that one. */
+void turns_stall(struct vcpu *vcpu)
+{
+	vtime earliest = VT_NEVER;
+
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		if (&vcpus[i] != vcpu && turns_can_run(&vcpus[i])) {
+			vtime ready = turns_ready_at(&vcpus[i]);
+
+			if (ready < earliest)
+				earliest = ready;
+		}
+	}
+	if (earliest == VT_NEVER)
+		return;
+	time_settle(vcpu);
+	if (vcpu->local < earliest + vt_from_ns(STALL_NS))
+		vcpu->local = earliest + vt_from_ns(STALL_NS);
+	turns_cut(vcpu);
+}
