@@ -5,10 +5,20 @@
  */
 #include "guest.h"
 
+#ifndef LOOPS
 #define LOOPS 20000000ul
+#endif
 
 static volatile uint64_t done[N_CPUS];
 
+#ifdef SHORT_BLOCKS
+/* The worst case: a translation block of two instructions. */
+static void work(uint64_t cpu)
+{
+	spin(5 * LOOPS);
+	done[cpu] = 1;
+}
+#else
 /* Ten instructions a turn: adds, a multiply, a load and a store. */
 static void work(uint64_t cpu)
 {
@@ -31,6 +41,7 @@ static void work(uint64_t cpu)
 		     : "cc", "memory", "x9", "x10");
 	done[cpu] = 1;
 }
+#endif
 
 void secondary_main(uint64_t cpu)
 {
