@@ -99,16 +99,17 @@ static bool parse_option(char *option)
 		return parse_cluster(value);
 	if (!strcmp(option, "idle"))
 		return parse_idle(value);
-	if (!strcmp(option, "report"))
+	if (!strcmp(option, "report")) {
 		config.report_fd = atoi(value);
-	else
-		for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-			if (strcmp(option, numbers[i].name))
-				continue;
-			*numbers[i].value = strtoull(value, &end, 0);
-			return *value && !*end;
-		}
-	return true;
+		return true;
+	}
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(option, numbers[i].name))
+			continue;
+		*numbers[i].value = strtoull(value, &end, 0);
+		return *value && !*end;
+	}
+	return false;
 }
 
 bool options_parse(int argc, char **argv)

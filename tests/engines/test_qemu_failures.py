@@ -15,6 +15,7 @@ import pytest
 from configs.host.errors import EascopeError, RequestError
 from engines.base import EngineFailed, Machine, get_engine
 from engines.qemu import QemuEngine
+from engines.qemu_process import Limits, supervise
 from tests.engines.conftest import GuestRun
 
 BAD_ENDS = {
@@ -97,6 +98,7 @@ from configs.platform import load_platform
 from configs.activity import load_activity
 from engines.base import Machine
 from engines.qemu import QemuEngine
+from engines.qemu_process import Limits, supervise
 platform = load_platform("juno-r2")
 paths = [Path(name) for name in {[str(machine.image), str(machine.dtb), str(machine.initramfs)]!r}]
 machine = Machine(platform, load_activity(platform), *paths, b"", "")
@@ -111,6 +113,29 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
     while not has_ended(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert has_ended(child)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    ("was", "becomes", "message"),
+    [
+        ("thread=single", "thread=multi", "accelerator table is not that of QEMU 10.0"),
+        ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
+        ("latency_ns=", "latency=", "wrong plugin option latency"),
+    ],
+)
+def test_another_qemu_than_the_plugin_knows_does_not_start(
+    bare_machine: Callable[..., Machine], tmp_path: Path, was: str, becomes: str, message: str
+) -> None:
+    """Another thread mode, another number of CPUs, another version of the options."""
+    machine = bare_machine("misbehave", HOW=1)
+    command = QemuEngine()._command(machine, machine.initramfs, 10.0)
+    assert sum(was in word for word in command) == 1
+    command = [word.replace(was, becomes) for word in command]
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(EngineFailed, match=message):
+        supervise(command, out, tmp_path, Limits(60.0), None)
 
 
 def test_gem5_answers_in_one_line() -> None:
