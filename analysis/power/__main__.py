@@ -1,14 +1,16 @@
-"""``python -m analysis.power calibrate|predict|validation``: what the Makefile calls."""
+"""``python -m analysis.power calibrate|predict|em|validation``: what the Makefile calls."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.power import calibrate, predict, validation
+from analysis.power import calibrate, em, predict, validation
 from configs.host.errors import EascopeError
+from configs.platform import load_platform
 from configs.power.counted import counted_cores
 
 
@@ -20,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one = commands.add_parser("predict", help="rows of the data's form with a power_w column")
     one.add_argument("--core", required=True)
     one.add_argument("--csv", required=True, type=Path)
+    board = commands.add_parser("em", help="the kernel's energy model beside the derived one, mW")
+    board.add_argument("platform")
+    board.add_argument("--json", action="store_true")
     commands.add_parser("validation", help="make docs/results/power-validation.md and its figures")
     options = parser.parse_args(arguments)
     try:
@@ -28,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(calibrate.write(calibrate.calibrate(core)))
         elif options.command == "predict":
             predict.predict(options.core, options.csv, sys.stdout)
+        elif options.command == "em":
+            rows = em.em_rows(load_platform(options.platform))
+            print(json.dumps(em.records(rows), indent=1) if options.json else em.text(rows))
         else:
             print(validation.write())
     except EascopeError as error:

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.power.em import em_rows
 from analysis.power.measurements import VARIABLE, measurements_folder
+from configs.platform import load_platform
 from configs.power.counted import CALIBRATED, load_counted
 from configs.power.derived import DERIVED, POWER_MODELS, derived_cores, load_derived
 from configs.power.level import level_cores, load_level
@@ -114,6 +116,14 @@ def _page(record: Mapping[str, Any]) -> list[str]:
         "computed as C f V^2 from few measurements, so agreement with them validates nothing.",
         "",
         *_levels(),
+        "",
+        "### The shared part against Juno r0's cluster power",
+        "",
+        "Published: power of Juno r0's clusters beside their CPUs, by Arm, carried over to Juno r2 "
+        "by f V^2 (`configs/platforms/juno-r2.toml`). Modelled: cluster clock and L2 leakage, "
+        "with the factors of the Cortex-A15 and the level of the core. Nothing was fitted to it.",
+        "",
+        *_shared(),
         "",
         "### Against measured power of other chips",
         "",
@@ -245,6 +255,20 @@ def _levels() -> list[str]:
         )
     head = ("core", "IPC", "McPAT, uW/MHz/V^2", "model, uW/MHz/V^2", "level", "anchor")
     return _table(head, rows)
+
+
+def _shared() -> list[str]:
+    rows = [
+        (
+            row.core,
+            f"{row.khz / 1000:g}",
+            f"{row.published_shared_uw / 1000:.0f}",
+            f"{row.derived_shared_uw / 1000:.0f}",
+            _signed(row.derived_shared_uw / row.published_shared_uw - 1),
+        )
+        for row in em_rows(load_platform("juno-r2"))
+    ]
+    return _table(("cluster of", "MHz", "published mW", "modelled mW", "difference"), rows)
 
 
 def _measured() -> list[str]:

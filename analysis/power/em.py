@@ -1,0 +1,109 @@
+"""``eascope em PLATFORM``: the kernel's energy model beside the derived one, OPP by OPP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from analysis.power.model import shared_microwatt
+from configs.platform import Platform
+from configs.power.level import load_level
+
+
+@dataclass(frozen=True)
+class EmRow:
+    """One OPP: powers in uW, ``difference`` of derived to published power of a CPU.
+
+    ``inefficient``: in each model, whether a higher OPP costs no more energy for the same work, as
+    the kernel judges it; EAS then never wants this one.
+    """
+
+    cluster: str
+    core: str
+    khz: int
+    uv: int
+    published_uw: int
+    derived_uw: int
+    difference: float
+    published_inefficient: bool
+    derived_inefficient: bool
+    published_shared_uw: int
+    derived_shared_uw: int
+
+
+def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
+    """For ascending OPPs: whether some higher OPP needs no more power per frequency."""
+    costs = [power / speed for speed, power in zip(khz, microwatts, strict=True)]
+    return [any(later <= cost for later in costs[index + 1 :]) for index, cost in enumerate(costs)]
+
+
+def em_rows(platform: Platform) -> list[EmRow]:
+    """Published and derived energy model of ``platform``."""
+    rows = []
+    for cluster in platform.clusters:
+        level = load_level(cluster.core.name)
+        khz = [opp.khz for opp in cluster.opps]
+        derived = [
+            level.opp_microwatt(opp.khz, opp.uv, platform.temperature_c) for opp in cluster.opps
+        ]
+        judged = zip(
+            inefficient(khz, [opp.power_uw for opp in cluster.opps]),
+            inefficient(khz, derived),
+            strict=True,
+        )
+        for opp, power, (published_bad, derived_bad) in zip(
+            cluster.opps, derived, judged, strict=True
+        ):
+            shared, _ = shared_microwatt(level, opp.khz, opp.uv, platform.temperature_c)
+            rows.append(
+                EmRow(
+                    *(cluster.name, cluster.core.name, opp.khz, opp.uv, opp.power_uw, power),
+                    difference=power / opp.power_uw - 1,
+                    published_inefficient=published_bad,
+                    derived_inefficient=derived_bad,
+                    published_shared_uw=opp.shared_uw,
+                    derived_shared_uw=shared,
+                )
+            )
+    return rows
+
+
+def text(rows: Sequence[EmRow]) -> str:
+    """The rows as an aligned table, powers in mW."""
+    head = ("cluster", "MHz", "V", "published", "derived", "differ", "shared", "derived", "")
+    lines = [head]
+    for row in rows:
+        notes = [
+            f"inefficient ({name})"
+            for name, bad in (
+                ("published", row.published_inefficient),
+                ("derived", row.derived_inefficient),
+            )
+            if bad
+        ]
+        lines.append(
+            (
+                row.cluster,
+                f"{row.khz / 1000:g}",
+                f"{row.uv / 1e6:g}",
+                f"{row.published_uw / 1000:.1f}",
+                f"{row.derived_uw / 1000:.1f}",
+                f"{row.difference * 100:+.1f} %",
+                f"{row.published_shared_uw / 1000:.1f}",
+                f"{row.derived_shared_uw / 1000:.1f}",
+                ", ".join(notes),
+            )
+        )
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column in (0, len(head) - 1) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def records(rows: Sequence[EmRow]) -> list[dict[str, object]]:
+    """The rows for ``--json``."""
+    return [asdict(row) for row in rows]
