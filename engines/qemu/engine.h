@@ -128,6 +128,8 @@ struct vcpu {
 	int announced_idle;
 	/* Of the exit work that the driver is about to do, what may pass at once. */
 	uint64_t exit_ahead_ns;
+	/* Up to here local time passed by the clock, not by instructions: no rate changes it. */
+	vtime waited_until;
 	struct qemu_plugin_register *x[N_REGISTERS];
 };
 

@@ -66,18 +66,19 @@ void time_set_level(struct cluster *cluster, unsigned int level, vtime at)
 	cluster->period = ((unsigned __int128)NS_PER_S << PERIOD_FRACTION_BITS) /
 			  cluster->opps[level].instructions_per_s;
 	/*
-	 * A vCPU may be ahead of `at` by up to a quantum: what it has executed beyond `at` took
-	 * place at the new rate.
+	 * A vCPU may be ahead of `at`: what it has executed beyond `at` took place at the new rate.
+	 * What it has waited beyond `at`, for an idle state's exit or another vCPU, took no longer.
 	 */
 	for (unsigned int i = 0; i < config.n_cpus; i++) {
 		struct vcpu *vcpu = &vcpus[i];
+		vtime from = vcpu->waited_until > at ? vcpu->waited_until : at;
 
 		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
 			continue;
 		debt_pay(vcpu, at);
 		vcpu->debt = (unsigned __int128)vcpu->debt * cluster->period / old_period;
-		if (vcpu->local > at)
-			vcpu->local = at + (unsigned __int128)(vcpu->local - at) *
-						   cluster->period / old_period;
+		if (vcpu->local > from)
+			vcpu->local = from + (unsigned __int128)(vcpu->local - from) *
+						     cluster->period / old_period;
 	}
 }

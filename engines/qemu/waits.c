@@ -16,6 +16,7 @@ void turns_kernel_spins(struct vcpu *vcpu)
 		return;
 	time_settle(vcpu);
 	vcpu->local += vt_from_ns(vcpu->exit_ahead_ns);
+	vcpu->waited_until = vcpu->local;
 	vcpu->exit_ahead_ns = 0;
 	turns_cut(vcpu);
 }
@@ -81,7 +82,9 @@ void turns_stall(struct vcpu *vcpu)
 	if (earliest == VT_NEVER)
 		return;
 	time_settle(vcpu);
-	if (vcpu->local < earliest + vt_from_ns(STALL_NS))
+	if (vcpu->local < earliest + vt_from_ns(STALL_NS)) {
 		vcpu->local = earliest + vt_from_ns(STALL_NS);
+		vcpu->waited_until = vcpu->local;
+	}
 	turns_cut(vcpu);
 }
