@@ -220,8 +220,9 @@ def boot_args(variant: Variant) -> str:
 def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
     """Lines of the agent's script that prove the declared state; they may be run repeatedly.
 
-    They cover the kernel's name, EAS, the frequency domains with driver and governor, the energy
-    model's figures, CPU capacities, the topology with its asymmetry flag, and the idle driver.
+    They cover the kernel's name and its own switches, EAS, the frequency domains with driver and
+    governor, the energy model's figures, CPU capacities, the topology with its asymmetry flag,
+    and the idle driver.
     """
     eas = bool(variant.declares["eas"])
     governor = str(variant.declares["governor"])
@@ -234,6 +235,10 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     ]
     if variant.dtb != "nocap":  # without capacities EAS is impossible and the file is empty
         lines.append(("expect", ENERGY_AWARE, str(int(eas))))
+    # A kernel's own switches read back as they were written.
+    for path, value in variant.switches:
+        if path.startswith(f"{SCHED_DEBUG}/eascope/") and path != STATS:
+            lines.append(("expect", path, value))
     if not eas:  # such a variant's switches reset the counters
         zeros = " 0" * len(platform.cpus)
         lines.append(("contains", STATS, f"feec_called{zeros}"))

@@ -23,22 +23,24 @@ from kernels.source import (
     series_digest,
     series_patches,
 )
+from kernels.variants import SERIES, load_kernels
 from tests.kernels.conftest import queues, source_files
 
 NINE = "".join(f"line {number}\n" for number in range(1, 10))
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
 
 
-def applied(source: Source, folder: Path) -> Path:
-    """A copy of the touched files of ``source`` with all queues applied in order."""
+def applied(source: Source, folder: Path, kernel: str) -> Path:
+    """A copy of the touched files of ``source`` with the queues of ``kernel`` applied in order."""
     shutil.copytree(source_files(source), folder)
-    for queue in queues():
-        apply_series(folder, queue, source)
+    for series in load_kernels()[kernel].series:
+        apply_series(folder, SERIES / series, source)
     return folder
 
 
-def test_applies_to_the_source_that_is_built(source: Source, tmp_path: Path) -> None:
-    tree = applied(source, tmp_path / "tree")
+@pytest.mark.parametrize("kernel", load_kernels())
+def test_applies_to_the_source_that_is_built(source: Source, tmp_path: Path, kernel: str) -> None:
+    tree = applied(source, tmp_path / "tree", kernel)
     assert (tree / "kernel/sched/lab.c").is_file()
     assert "sched_lab_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
     assert not list(tree.rglob("*.rej")) and not list(tree.rglob("*.orig"))
@@ -53,7 +55,8 @@ def test_applies_to_every_source_that_was_downloaded(tmp_path: Path) -> None:
     if len(here) < 2:
         pytest.skip("one source in the cache; make check-long downloads all that are offered")
     for one in here:
-        applied(one, tmp_path / one.package_version)
+        for kernel in load_kernels():
+            applied(one, tmp_path / one.package_version / kernel, kernel)
 
 
 @pytest.mark.long
@@ -61,7 +64,8 @@ def test_applies_to_every_source_that_is_offered(tmp_path: Path) -> None:
     found = offered()
     assert found
     for one in found:
-        applied(one, tmp_path / one.package_version)
+        for kernel in load_kernels():
+            applied(one, tmp_path / one.package_version / kernel, kernel)
 
 
 def test_nothing_but_the_series_lies_in_a_queue() -> None:
