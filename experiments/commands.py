@@ -212,9 +212,9 @@ def compare(options: argparse.Namespace) -> int:
         )
     else:
         print(result.text())
-        for name, paths in figures.items():
-            print(f"figure {name}: {' '.join(_shown(path) for path in paths)}")
-        print(f"report: {_shown(report)}")
+        kinds = sorted({path.suffix for paths in figures.values() for path in paths})
+        print(f"figures: {_shown(folder)}/: {', '.join(figures)} ({', '.join(kinds)})")
+        print(f"report:  {_shown(report)}")
     return 0
 
 

@@ -90,8 +90,8 @@ def test_every_frame_is_drawn_and_shown_in_time(result: dict[str, Any]) -> None:
 
 
 def test_phases_repeat_by_turns(result: dict[str, Any]) -> None:
-    """Every second frame has the heavier part; the times are those of the lowest OPP, where so light
-    a load is but for a few ms."""
+    """Every second frame has the heavier part; the times are those of the lowest OPP."""
+    # Where so light a load is but for a few ms.
     assert result["residency"]["big"]["500000"] > 0.95
     turns = result["activation_us"]["ui"]
     assert turns["p90"] / turns["p50"] == pytest.approx(500 / 300, rel=0.02)
