@@ -18,7 +18,8 @@ const USAGE: &str = "usage: power-models derive CORES_DIR OUT_DIR CORE...   \
     power-models voltages CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
     the scaling law against direct runs\n       \
     power-models temperatures CORES_DIR OUT_DIR CORE   leakage by temperature\n       \
-    power-models mcpat [--opt-for-clk] XML [COUNTS_XML...]   McPAT's own report\n\
+    power-models mcpat [--opt-for-clk] XML [COUNTS_XML...]   McPAT's own report\n       \
+    power-models report XML   the same, but every message that means failure is an error\n\
     example: cargo run --release -- derive ../configs/cores derived cortex-a53";
 
 fn main() -> ExitCode {
@@ -39,6 +40,9 @@ fn main() -> ExitCode {
         }
         ["temperatures", cores, out, name] => {
             scaling::temperatures(Path::new(cores), Path::new(out), name)
+        }
+        ["report", xml] => {
+            runner::reports(Path::new(xml), &[]).map(|reports| print!("{}", reports[0]))
         }
         ["mcpat", "--opt-for-clk", base, counts @ ..] => mcpat(base, counts, true),
         ["mcpat", base, counts @ ..] => mcpat(base, counts, false),

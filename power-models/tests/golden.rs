@@ -58,26 +58,23 @@ fn alpha_21364_is_reproduced() {
 /// A description that McPAT refuses with exit status 0 is an error with one line.
 #[test]
 fn a_refused_description_is_one_line() {
-    let folder = std::env::temp_dir().join(format!("power-models-golden-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let cores = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/cores/cortex-a53.toml");
-    let text = std::fs::read_to_string(cores).expect("the core's file");
-    // A return stack of one entry: McPAT finds no array for it.
-    let text = text
-        .replace("data_bits = { value = 64", "data_bits = { value = 32")
-        .replace("return_stack_entries = { value = 8", "return_stack_entries = { value = 1");
-    std::fs::write(folder.join("cortex-a53.toml"), text).expect("a file");
+    let example = mcpat_source().join("ProcessorDescriptionFiles").join("ARM_A9_2GHz.xml");
+    let text = std::fs::read_to_string(example).expect("the example");
+    let wrong =
+        text.replace("name=\"temperature\" value=\"340\"", "name=\"temperature\" value=\"335\"");
+    assert_ne!(text, wrong);
+    let file = std::env::temp_dir().join(format!("power-models-golden-{}.xml", std::process::id()));
+    std::fs::write(&file, wrong).expect("a file");
     let output = Command::new(env!("CARGO_BIN_EXE_power-models"))
-        .arg("derive")
-        .args([&folder, &folder])
-        .arg("cortex-a53")
+        .arg("report")
+        .arg(&file)
         .output()
         .expect("power-models runs");
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    std::fs::remove_file(&file).expect("the file goes");
+    let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
-    assert!(message.contains("McPAT says: ERROR: no valid data array"), "{message}");
+    assert!(message.contains("McPAT says: Temperature must"), "{message}");
 }
 
 /// A missing figure is named with its file.
