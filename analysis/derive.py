@@ -293,7 +293,7 @@ def _of_counters(
             busy.sum().alias("busy_ns"),
             # Playing an idle state's exit latency takes instructions too, but is no work.
             pl.when(busy > 0)
-            .then(pl.col("instructions") * pl.col("active_ns") / busy)
+            .then(pl.col("instructions") * (pl.col("active_ns") / busy))
             .otherwise(0.0)
             .sum()
             .alias("work"),

@@ -54,6 +54,15 @@ def test_cas_is_placed_on_the_bigs(tmp_path: Path, platform: Platform, activity:
     assert shares["cas"] < 0.25
 
 
+def test_work_shares_of_a_long_interval(derived: Callable[[Schedule], Derived]) -> None:
+    """Twenty seconds without a frequency change: instructions times ns do not fit 64 bits."""
+    ms = 20_000
+    bursts = [Burst("a", 0, 0, ms * MS), Burst("b", 0, 4, ms * MS)]
+    share = derived(Schedule(ms * MS, bursts, LOW)).result["work_share"]
+    assert share["little"] == pytest.approx(450 / (450 + 2 * 600), rel=1e-6)
+    assert share["big"] == pytest.approx(1 - share["little"], rel=1e-9)
+
+
 def test_the_same_run_gives_the_same_bytes(
     tmp_path: Path, platform: Platform, activity: Activity
 ) -> None:
