@@ -41,6 +41,9 @@ WITHOUT = {
     "CPU_FREQ_GOV_SCHEDUTIL": {
         "CPU_FREQ_DEFAULT_GOV_SCHEDUTIL": "",
         "CPU_FREQ_DEFAULT_GOV_PERFORMANCE": "y",
+        "UCLAMP_TASK": "",
+        "UCLAMP_TASK_GROUP": "",
+        "UCLAMP_BUCKETS_COUNT": "",
     },
     "JUMP_LABEL": {},
 }
@@ -113,7 +116,7 @@ def test_every_patch_compiles_by_itself(source: Source, tmp_path: Path) -> None:
 def test_lock_debugging_finds_nothing(tree: Path, juno: Platform) -> None:
     out, log = tree.parent / "out-debug", tree.parent / "debug.log"
     debug = ("PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_LIST", "DEBUG_PREEMPT")
-    configure(tree, out, fragment(**dict.fromkeys(debug, "y")), log)
+    configure(tree, out, fragment(KALLSYMS_ALL="y", **dict.fromkeys(debug, "y")), log)
     make(tree, out, ["Image"], log, **names(load_kernels()["base"]))
     tracing = "/sys/kernel/tracing"
     script = [
