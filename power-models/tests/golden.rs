@@ -74,7 +74,7 @@ fn a_refused_description_is_one_line() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
-    assert!(message.contains("McPAT says: Temperature must"), "{message}");
+    assert!(message.contains("Temperature must be between"), "{message}");
 }
 
 /// A missing figure is named with its file.
