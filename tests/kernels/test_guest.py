@@ -141,7 +141,9 @@ def booted(
         "sleep-ms 20",
         "expect /proc/sys/kernel/sched_energy_aware 1",
     ]
-    return boot(base_kernel.image, juno, script, tmp_path_factory.mktemp("guest") / "out")
+    out = tmp_path_factory.mktemp("guest") / "out"
+    # "quiet" alone would hide warnings.
+    return boot(base_kernel.image, juno, script, out, arguments="loglevel=5")
 
 
 @pytest.mark.parametrize("event", EVENTS)

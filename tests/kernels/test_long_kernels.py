@@ -138,7 +138,10 @@ def test_lock_debugging_finds_nothing(tree: Path, juno: Platform) -> None:
         f"write {tracing}/events/enable 0",
         "collect /proc/lockdep_stats lockdep_stats",
     ]
-    done = boot(out / "arch/arm64/boot/Image", juno, script, tree.parent / "boot", limit_s=300)
+    image, folder = out / "arch/arm64/boot/Image", tree.parent / "boot"
+    # "quiet" would hide warnings.
+    done = boot(image, juno, script, folder, arguments="ignore_loglevel", limit_s=300)
+    assert "Linux version" in done.console
     found = re.search(r"WARNING|BUG|INFO: |possible|Call trace", done.console)
     assert not found, done.console[-4000:]
     assert re.search(r"debug_locks:\s+1", done.text("lockdep_stats"))
