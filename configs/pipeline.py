@@ -1,0 +1,145 @@
+"""Pipelines: how gem5 models a core, from ``configs/cores/pipelines/*.toml``.
+
+Kept apart from ``configs/cores/*.toml``: what McPAT derives from a core's file does not depend on
+these figures, and the derived results name that file's digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from configs.core import Core, Parameter, read_figures
+from configs.host.cache import canonical_json, sha256_bytes
+from configs.host.errors import bad_input, missing_key
+from configs.strict import Table, read_toml
+
+PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
+
+#: gem5's detailed CPU models, and which kind of pipeline each is for.
+MODELS = {"minor": "in-order", "o3": "out-of-order"}
+
+#: Latencies from issue to result: name -> (smallest, largest, unit and meaning).
+LATENCIES = {
+    "integer": (1, 20, "cycles of a simple integer operation"),
+    "integer_forwarding": (0, 10, "cycles by which a result may be used earlier"),
+    "multiply": (1, 20, "cycles"),
+    "divide": (1, 80, "cycles"),
+    "fp_add": (1, 40, "cycles"),
+    "fp_compare": (1, 40, "cycles"),
+    "fp_convert": (1, 40, "cycles"),
+    "fp_multiply": (1, 40, "cycles"),
+    "fp_multiply_add": (1, 40, "cycles"),
+    "fp_divide": (1, 80, "cycles of a double"),
+    "fp_sqrt": (1, 80, "cycles of a double"),
+    "simd": (1, 40, "cycles of a simple vector operation"),
+    "load": (1, 20, "cycles from issue to use, on a hit in the L1"),
+}
+
+#: Delays between stages, by model.
+STAGES = {
+    "minor": {
+        "branch_delay": (1, 20, "cycles from a branch's execution to the fetch that follows")
+    },
+    "o3": {
+        "fetch_to_decode": (1, 20, "cycles"),
+        "decode_to_rename": (1, 20, "cycles"),
+        "rename_to_issue": (1, 20, "cycles"),
+    },
+}
+
+#: How many pipelines take loads, stores, or either, each one of them a cycle.
+MEMORY_PIPELINES = {
+    "load": (0, 4, "pipelines"),
+    "store": (0, 4, "pipelines"),
+    "load_store": (0, 4, "pipelines"),
+}
+
+#: Look-up latencies of the caches, and how many lines a stride prefetcher runs ahead (0: none).
+CACHES = {
+    "l1i": (1, 20, "cycles"),
+    "l1d": (1, 20, "cycles"),
+    "l1d_prefetch": (0, 32, "lines"),
+    "l2": (1, 100, "cycles"),
+    "l2_prefetch": (0, 32, "lines"),
+}
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What gem5 needs to know of a core beyond `configs.core.Core`; ``model`` is in `MODELS`."""
+
+    core: str
+    path: Path
+    model: str
+    latencies: Mapping[str, Parameter]
+    memory_pipelines: Mapping[str, Parameter]
+    stages: Mapping[str, Parameter]
+    caches: Mapping[str, Parameter]
+    digest: str
+
+
+def load_pipeline(core: Core, directory: Path = PIPELINES) -> Pipeline:
+    """gem5's pipeline of ``core``.
+
+    :raises RequestError: when the file is missing or wrong: file, key, value, what is allowed.
+    """
+    path = directory / f"{core.name}.toml"
+    top = read_toml(path)
+    top.integer("schema", 1, 1)
+    if top.name("name") != core.name:
+        raise top.error("name", f"{core.name!r}, the file's own name")
+    model = top.text("model", MODELS)
+    if MODELS[model] != core.pipeline:
+        fits = [name for name, kind in MODELS.items() if kind == core.pipeline]
+        raise top.error("model", f"{', '.join(fits)} ({core.name} is {core.pipeline})")
+    latencies = {
+        name: figure
+        for name, figure in LATENCIES.items()
+        if model == "minor" or name != "integer_forwarding"
+    }
+    pipeline = Pipeline(
+        core=core.name,
+        path=path,
+        model=model,
+        latencies=_all_figures(top.table("latencies"), latencies),
+        memory_pipelines=_all_figures(top.table("memory_pipelines"), MEMORY_PIPELINES),
+        stages=_all_figures(top.table("stages"), STAGES[model]),
+        caches=_all_figures(top.table("caches"), CACHES),
+        digest=sha256_bytes(canonical_json(top.data)),
+    )
+    top.finish()
+    _check(top, pipeline)
+    return pipeline
+
+
+def _check(top: Table, pipeline: Pipeline) -> None:
+    """What two figures say together."""
+    memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
+    for name in ("load", "store"):
+        if not memory[name] and not memory["load_store"]:
+            raise bad_input(
+                top.file, f"memory_pipelines.{name}", 0, "at least 1, or load_store at least 1"
+            )
+    if pipeline.latencies["load"].value <= pipeline.caches["l1d"].value:
+        raise bad_input(
+            top.file,
+            "latencies.load",
+            pipeline.latencies["load"].value,
+            f"more than the L1D's own {pipeline.caches['l1d'].value} cycles",
+        )
+
+
+def _all_figures(
+    table: Table, known: Mapping[str, tuple[int, int, str]]
+) -> Mapping[str, Parameter]:
+    figures = read_figures(table, known)
+    for name, (smallest, largest, unit) in known.items():
+        if name not in figures:
+            raise missing_key(
+                table.file,
+                table.key(name),
+                f"a table with value ({smallest}..{largest} {unit}) and source",
+            )
+    return figures

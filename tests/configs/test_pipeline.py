@@ -1,0 +1,62 @@
+"""Pipelines of the detailed CPU models: every core has one, and a wrong file is one line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from configs.core import list_cores, load_core
+from configs.host.errors import RequestError
+from configs.pipeline import MODELS, PIPELINES, load_pipeline
+
+
+@pytest.mark.parametrize("name", list_cores())
+def test_every_core_has_a_pipeline_of_its_kind(name: str) -> None:
+    core = load_core(name)
+    pipeline = load_pipeline(core)
+    assert MODELS[pipeline.model] == core.pipeline
+    assert pipeline.caches["l2"].value > pipeline.caches["l1d"].value
+    memory = sum(figure.value for figure in pipeline.memory_pipelines.values())
+    assert memory == core.structure["memory_ports"].value
+
+
+def test_no_pipeline_without_a_core() -> None:
+    assert sorted(path.stem for path in PIPELINES.glob("*.toml")) == list_cores()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('model = "minor"', 'model = "o3"', "model = 'o3': allowed: minor (cortex-a53 is in-ord"),
+        ('model = "minor"', 'model = "miner"', "allowed: one of minor, o3 (did you mean minor?)"),
+        ('name = "cortex-a53"', 'name = "cortex-a57"', "name = 'cortex-a57': allowed: 'cortex-a53"),
+        ("multiply = {", "multiplies = {", "no such key (did you mean multiply?); keys here:"),
+        ("branch_delay = {", "# branch_delay = {", "stages.branch_delay is missing: allowed: a t"),
+        ("fp_sqrt = { value = 32", "fp_sqrt = { value = 0", "latencies.fp_sqrt.value = 0: allowed"),
+        ("load = { value = 3", "load = { value = 1", "latencies.load = 1: allowed: more than the"),
+        ("load_store = { value = 1", "load_store = { value = 0", "memory_pipelines.load = 0: all"),
+        ("[stages]", "[stage]", "stages is missing: allowed: a table"),
+        (
+            "[stages]\n",
+            "[stages]\nrename_to_issue = 1\n",
+            "stages.rename_to_issue = 1: allowed: no",
+        ),
+        ("published: LLVM", "LLVM", "source = 'LLVM, llvm/lib/Target/AArch64"),
+    ],
+)
+def test_a_wrong_pipeline_is_one_line(tmp_path: Path, old: str, new: str, says: str) -> None:
+    path = tmp_path / "cortex-a53.toml"
+    shutil.copy(PIPELINES / path.name, path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(RequestError) as caught:
+        load_pipeline(load_core("cortex-a53"), tmp_path)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_missing_pipeline_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"cortex-a53\.toml: No such file"):
+        load_pipeline(load_core("cortex-a53"), tmp_path)
