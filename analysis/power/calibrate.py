@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 from analysis.power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
 from analysis.power.measurements import Measured, load_measured
 from configs.power.counted import CALIBRATED, CountedModel, load_counted
-from configs.power.derived import DERIVED
 
 
 def calibrate(core: str) -> dict[str, Any]:
@@ -27,7 +25,6 @@ def calibrate(core: str) -> dict[str, Any]:
     factors = fit(data.matrix(fitted), data.watts)
     every = [group.name for group in model.groups]
     uncalibrated = errors(data.matrix(every).sum(axis=1), data.watts)
-    derived = (DERIVED / f"{core}.json").read_bytes()
     return {
         "schema": 1,
         "core": core,
@@ -36,7 +33,7 @@ def calibrate(core: str) -> dict[str, Any]:
             "data_sha256": data.sha256,
             "rows": len(data.watts),
             "mapping_sha256": model.sha256,
-            "derived_sha256": hashlib.sha256(derived).hexdigest(),
+            "derived_sha256": model.power.sha256,
         },
         "factors": {name: _digits(value) for name, value in zip(fitted, factors, strict=True)},
         "errors": _fitted(data, data.matrix(fitted), non_negative),

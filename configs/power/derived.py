@@ -12,6 +12,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from configs.host.cache import canonical_json, sha256_bytes
 from configs.host.errors import RequestError, bad_input, unknown
 from configs.strict import Table, read_json
 
@@ -20,6 +21,9 @@ DERIVED = POWER_MODELS / "derived"
 
 #: Parts of the energy stack, in the order of printing.
 PARTS = ("front_end", "execution", "load_store", "l1", "l2")
+
+#: What of a derived file an energy can depend on.
+FIGURES = ("design", "l2", "energy_pj", "components")
 
 #: The event that stands for one cycle in which a core's clock runs.
 CYCLE = "core.cycles"
@@ -60,6 +64,8 @@ class CorePower:
     leakage: Mapping[str, Leakage]
     area_mm2: Mapping[str, float]
     l2_cpus: int
+    #: SHA-256 of the figures alone: where they come from may be told in other words.
+    sha256: str
 
     def pj(self, event: str) -> float:
         """Energy of one ``event`` in pJ at the design supply; 0 when it has no effect."""
@@ -127,6 +133,7 @@ def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
         },
         area_mm2={path: float(row["area_mm2"]) for path, row in rows.items()},
         l2_cpus=top.table("l2").integer("cpus", 1, 16),
+        sha256=sha256_bytes(canonical_json({key: top.data.get(key) for key in FIGURES})),
     )
 
 

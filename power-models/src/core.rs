@@ -1,7 +1,10 @@
 //! A core type as `configs/cores/NAME.toml` describes it; every figure that is needed must be there.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::{json, Value as Json};
 use toml::{Table, Value};
 
 #[derive(Clone, Debug)]
@@ -21,10 +24,10 @@ pub struct Core {
     pub l2_scope: String,
     pub l2_cpus: u32,
     pub path: PathBuf,
-    /// The file's content: its digest is part of the provenance.
-    pub text: String,
     parameters: Table,
     structure: Table,
+    /// Every figure that was asked for: what McPAT's input was made from.
+    taken: RefCell<BTreeMap<String, u64>>,
 }
 
 impl Core {
@@ -78,18 +81,36 @@ impl Core {
             parameters: table("parameters")?.clone(),
             structure: table("structure")?.clone(),
             path: path.clone(),
-            text,
+            taken: RefCell::default(),
         })
     }
 
     /// The figure `name`, which stands in the table `parameters` or `structure`.
     pub fn get(&self, name: &str) -> Result<u64, String> {
         let entry = self.parameters.get(name).or_else(|| self.structure.get(name));
-        integer(entry.and_then(|entry| entry.get("value"))).ok_or_else(|| {
+        let value = integer(entry.and_then(|entry| entry.get("value"))).ok_or_else(|| {
             format!(
                 "{}: structure.{name}.value: missing: allowed: an integer (McPAT needs it)",
                 self.path.display()
             )
+        })?;
+        self.taken.borrow_mut().insert(name.to_owned(), value);
+        Ok(value)
+    }
+
+    /// All that was taken from the file so far; its other keys (sources, what other engines read)
+    /// do not touch McPAT.
+    pub fn inputs(&self) -> Json {
+        let cache = |cache: &Cache| json!({ "size_kib": cache.size_kib, "ways": cache.ways });
+        let mut l2 = cache(&self.l2);
+        l2["scope"] = json!(self.l2_scope);
+        l2["cpus"] = json!(self.l2_cpus);
+        json!({
+            "pipeline": if self.out_of_order { "out-of-order" } else { "in-order" },
+            "l1i": cache(&self.l1i),
+            "l1d": cache(&self.l1d),
+            "l2": l2,
+            "figures": *self.taken.borrow(),
         })
     }
 }

@@ -226,7 +226,7 @@ fn provenance(core: &Core, name: &str, xml: &str) -> Value {
         "mcpat": "1.3 (Feb, 2015) with CACTI-P, as packed in the crate mcpat-sys 0.8.0",
         "command": format!("power-models derive configs/cores power-models/derived {name}"),
         "core_file": format!("configs/cores/{name}.toml"),
-        "core_sha256": sha256(&core.text),
+        "inputs": core.inputs(),
         "description_sha256": sha256(xml),
     })
 }
