@@ -19,7 +19,7 @@ import polars as pl
 
 from analysis import expect
 from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
-from analysis.tables import counters, latency, markers, measures, shares, slices
+from analysis.tables import counters, latency, markers, measures, programs, shares, slices
 from analysis.tables.counters import SHARED
 from analysis.tables.tasks import thread_names
 from analysis.trace import read_trace
@@ -168,6 +168,9 @@ def _derive_into(
     if jobs:
         result["missed_deadlines"] = sum(entry["missed"] for entry in jobs.values())
         result["deadlines"] = jobs
+    throughput = programs.throughput(run, cell.get("programs", []))
+    if throughput:
+        result["throughput"] = throughput
     over = measures.overutilized_share(trace, window)
     if over is not None:
         result["overutilized_share"] = over

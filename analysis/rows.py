@@ -79,5 +79,7 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
                 "lateness after the timer", f"{task} {name}", "us", ("lateness_us", task, name)
             )
     for task in tasks:
+        yield Row("throughput", task, "1/s", ("throughput", task))
+    for task in tasks:
         yield Row("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
     yield Row("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)

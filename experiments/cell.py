@@ -94,6 +94,8 @@ def find(request: Request) -> Names:
         raise unknown("variant", request.variant, variants)
     engine = get_engine(request.engine)
     scenario = load_scenario(request.scenario, platform)
+    for program in scenario.programs:
+        program.check_present()
     _check_expected(scenario, [*variants, *planned])
     return Names(request, platform, activity, variants[request.variant], scenario, engine)
 
@@ -147,6 +149,7 @@ def prepare(names: Names) -> Cell:
         engine=request.engine,
         full=request.full,
         elide=request.elide,
+        seed=request.seed,
     )
     machine = Machine(
         platform=platform,
@@ -237,10 +240,11 @@ def _record(
             "tracing": True,
             "trace_events": list(TRACE_EVENTS),
             "trace_markers": "rt-app: main, task, stats",
-            "trace_kib_per_cpu": trace_kib(window, request.full, platform),
+            "trace_kib_per_cpu": trace_kib(scenario, request.full, platform),
             "temperature_c": platform.temperature_c,
         },
-        "tasks": list(workload.tasks),
+        "tasks": [*workload.tasks, *(one.task() for one in scenario.programs)],
+        "programs": [one.record(request.full) for one in scenario.programs],
         "window": {"warmup_ms": window.warmup_ms, "window_ms": window.length_ms(request.full)},
         "expect": [
             {"variant": one.variant, "statement": one.statement, "source": one.source}

@@ -19,6 +19,7 @@ from configs.host.cache import canonical_json, sha256_bytes
 from configs.host.errors import bad_input, missing_key, unknown
 from configs.platform import Platform
 from configs.strict import Table, read_toml
+from experiments.program import Program, read_cpus, read_program
 
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
 ROOT = Path(__file__).parent / "scenarios"
@@ -30,6 +31,7 @@ LONGEST_US = 600_000_000
 POLICIES = ("other", "idle", "fifo", "rr")
 MOST_THREADS = 99
 MOST_PHASES = 1000
+MOST_PROGRAMS = 9
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Window:
-    """Durations in simulated milliseconds; ``short_ms`` is ``None`` where the tasks' end counts."""
+    """Durations in simulated milliseconds; ``short_ms`` is ``None`` where an end counts instead.
+
+    ``until`` says whose: ``tasks-end`` or ``programs-end``.
+    """
 
     warmup_ms: int
     short_ms: int | None
     full_ms: int | None
+    until: str | None = None
 
     def length_ms(self, full: bool) -> int | None:
-        """The measured part's length, or ``None``: until the tasks end."""
+        """The measured part's length, or ``None``: until the tasks or programs end."""
         return self.full_ms if full else self.short_ms
 
 
@@ -115,6 +121,7 @@ class Scenario:
     source: str
     loads: str
     tasks: tuple[Task, ...]
+    programs: tuple[Program, ...]
     window: Window
     expect: tuple[Expect, ...]
     digest: str
@@ -152,7 +159,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     """
     path = path_of(name)
     top = read_toml(path)
-    tables = top.tables("task", 1, MOST_THREADS)
+    programs = top.tables("program", 1, MOST_PROGRAMS) if top.has("program") else ()
+    with_tasks = not programs or top.has("task")
+    tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
     names_there = [str(table.data.get("name")) for table in tables]
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
@@ -163,12 +172,14 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         source=top.text("source"),
         loads=top.text("loads"),
         tasks=tuple(_task(table, platform, names_there) for table in tables),
+        programs=tuple(read_program(table, platform) for table in programs),
         window=_window(top.table("window")),
         expect=tuple(map(_expect, top.tables("expect", 0, 99) if top.has("expect") else ())),
         digest=sha256_bytes(canonical_json(top.data)),
     )
     top.finish()
     _check_whole(scenario, tables)
+    _check_programs(scenario, programs, top.table("window"))
     return scenario
 
 
@@ -179,15 +190,31 @@ def _check_whole(scenario: Scenario, tables: tuple[Table, ...]) -> None:
         if task.name in seen:
             raise table.error("name", "a name that no other task has")
         seen.add(task.name)
-        if scenario.window.short_ms is None and task.repeat is None:
+        if scenario.window.until == "tasks-end" and task.repeat is None:
             raise table.error("repeat", 'an integer, because window.until is "tasks-end"')
-        if scenario.window.short_ms is None and task.endless:
+        if scenario.window.until == "tasks-end" and task.endless:
             last = table.tables("phase", 1, MOST_PHASES)[-1]
             raise last.error("loops", 'an integer, because window.until is "tasks-end"')
     _check_meetings(scenario, tables)
     threads = sum(task.count for task in scenario.tasks)
     if threads > MOST_THREADS:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
+
+
+def _check_programs(scenario: Scenario, tables: tuple[Table, ...], window: Table) -> None:
+    """Programs end, so the window ends with them and nothing else does within it."""
+    seen = {task.name for task in scenario.tasks}
+    for program, table in zip(scenario.programs, tables, strict=True):
+        if program.name in seen:
+            raise table.error("name", "a name that no task and no other program has")
+        seen.add(program.name)
+    if (scenario.window.until == "programs-end") != bool(tables):
+        raise window.error(
+            "until", '"programs-end" where the scenario has programs, and only there'
+        )
+    for task in scenario.tasks:
+        if tables and not task.endless:
+            raise window.error("until", f"tasks without an end, and {task.name} has one")
 
 
 def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
@@ -218,7 +245,7 @@ def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = ""
 
 
 def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
-    cpus = _cpus(table, platform)
+    cpus = read_cpus(table, platform)
     pinned, count = _threads(table, platform, cpus)
     # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
     room = COMM_CHARACTERS - 3 - (len(str(count - 1)) if count > 1 else 0)
@@ -319,7 +346,7 @@ def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> P
             dict(table.data),
             "wait, meet, one of run_us, runtime_us, run_instructions, or sleep_us or period_us",
         )
-    cpus = _cpus(table, platform)
+    cpus = read_cpus(table, platform)
     table.finish()
     return Phase(
         loops=loops,
@@ -349,16 +376,6 @@ def _meet(table: Table, key: str, others: list[str]) -> tuple[str, ...]:
     if not others:
         raise table.error(key, "another task to meet, and there is none")
     return tuple(found)
-
-
-def _cpus(table: Table, platform: Platform) -> tuple[int, ...] | None:
-    """The CPUs that a symbolic name means here, or ``None`` where nothing is said."""
-    if not table.has("cpus"):
-        return None
-    try:
-        return platform.resolve(table.data["cpus"])
-    except CpuNameError as error:
-        raise table.error("cpus", f"{error.allowed} (platform {platform.name})") from error
 
 
 def _uclamp(table: Table, platform: Platform) -> tuple[int | None, int | None]:
@@ -396,9 +413,9 @@ def _clamp(table: Table, key: str, platform: Platform) -> int | None:
 
 def _window(table: Table) -> Window:
     warmup = table.integer("warmup_ms", 0, 600_000, "ms")
-    short = full = None
+    short = full = until = None
     if table.has("until"):
-        table.text("until", ["tasks-end"])
+        until = table.text("until", ["tasks-end", "programs-end"])
         for key in ("short_ms", "full_ms"):
             if table.has(key):
                 raise table.error(key, "not together with until")
@@ -406,7 +423,7 @@ def _window(table: Table) -> Window:
         full = table.integer("full_ms", 1, 3_000_000, "ms")
         short = table.integer("short_ms", 1, full, "ms, up to full_ms")
     table.finish()
-    return Window(warmup, short, full)
+    return Window(warmup, short, full, until)
 
 
 def _expect(table: Table) -> Expect:

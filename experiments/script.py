@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from configs.platform import Platform
-from experiments.scenario import Scenario, Window
+from experiments.program import KINDS
+from experiments.rtapp import start_offset_us
+from experiments.scenario import Scenario
 from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
@@ -33,12 +35,15 @@ REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_awa
 RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT}
 
 
-def trace_kib(window: Window, full: bool, platform: Platform) -> int:
-    """Ring buffer per CPU in KiB for a window's length, bounded by the guest's memory."""
+def trace_kib(scenario: Scenario, full: bool, platform: Platform) -> int:
+    """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory."""
+    window = scenario.window
     length_ms = window.length_ms(full)
     seconds = (window.warmup_ms + (30_000 if length_ms is None else length_ms)) / 1000
+    programs = sum(one.count(full) * KINDS[one.run].trace_bytes for one in scenario.programs)
+    wanted = round(seconds * TRACE_KIB_PER_S) + programs // 1024
     most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
-    return min(most, max(TRACE_KIB_LEAST, round(seconds * TRACE_KIB_PER_S)))
+    return min(most, max(TRACE_KIB_LEAST, wanted))
 
 
 def script(
@@ -51,6 +56,7 @@ def script(
     engine: str,
     full: bool,
     elide: bool,
+    seed: int,
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
@@ -58,28 +64,36 @@ def script(
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
     """
-    program = RTAPP_ELIDED[engine] if elide else RT_APP
+    rt_app = RTAPP_ELIDED[engine] if elide else RT_APP
+    tasks, programs, until = scenario.tasks, scenario.programs, scenario.window.until
     proofs = [" ".join(words) for words in expectations]
     length_ms = scenario.window.length_ms(full)
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
     head += [f"file {WORKLOAD} {len(workload)}"]
     body = [
-        f"trace-setup {trace_kib(scenario.window, full, platform)} {' '.join(TRACE_EVENTS)}",
+        f"trace-setup {trace_kib(scenario, full, platform)} {' '.join(TRACE_EVENTS)}",
         *proofs,
         "barrier",
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         f"write {TRACING_ON} 1",
-        f"spawn rt-app {program} {WORKLOAD}",
+        *([f"spawn rt-app {rt_app} {WORKLOAD}"] if tasks else []),
         f"sleep-ms {scenario.window.warmup_ms}",
         "start",
-        "wait rt-app" if length_ms is None else f"sleep-ms {length_ms}",
+        *(
+            f"spawn {one.name} {one.command(full, start_offset_us(seed, one.name))}"
+            for one in programs
+        ),
+        *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
+        *(["wait rt-app"] if until == "tasks-end" else []),
+        *(f"wait {one.name}" for one in programs),
         "stop",
-        *([] if length_ms is None else ["kill rt-app"]),
+        *(["kill rt-app"] if tasks and until != "tasks-end" else []),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         "trace-collect",
-        "collect /tmp/rt-app.log rt-app.log",
+        *(["collect /tmp/rt-app.log rt-app.log"] if tasks else []),
+        *(f"collect /tmp/{one.name}.log {one.log}" for one in programs),
         "exit",
     ]
     return "\n".join(head).encode() + b"\n" + workload + b"\n" + "\n".join(body).encode() + b"\n"

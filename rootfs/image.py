@@ -1,4 +1,4 @@
-"""The guest's initramfs: our agent as ``/init``, rt-app and its eliding copy, busybox, trace-cmd.
+"""The guest's initramfs: our agent as ``/init``, programs, rt-app and its eliding copy, busybox.
 
 Not compressed: a page that is copied costs the guest some hundred instructions, one that is
 inflated some ten thousand, and the guest is the slow machine here.
@@ -15,6 +15,7 @@ from typing import Any
 
 from configs.host.cache import artefact, sha256_bytes, sha256_file, write_atomic
 from configs.host.debian import apt
+from configs.host.errors import EascopeError
 from configs.host.lisa import VERSION as LISA_VERSION
 from configs.host.lisa import lisa_binaries
 from configs.host.proc import need, run
@@ -22,6 +23,10 @@ from rootfs.cpio import Archive
 from rootfs.elide import elide_hint
 
 AGENT = Path(__file__).parent / "agent"
+#: Programs of ours that a script may name: a file each.
+PROGRAMS = Path(__file__).parent / "programs"
+#: Files that a person put there (not in git) go into the guest, each under its path below.
+OVERLAY = Path(__file__).parent / "overlay"
 COMPILER = "aarch64-linux-gnu-gcc"
 COMPILER_PACKAGE = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror")
@@ -39,6 +44,10 @@ APPLETS = (
 RT_APP = "/exec/rt-app"
 RT_APP_ELIDED_HINT = "/hint/rt-app"
 TRACE_CMD = "/bin/trace-cmd"
+LAUNCH = "/bin/launch"
+PING_PONG = "/bin/ping-pong"
+#: Only where somebody has put one into the overlay.
+PERF = "/bin/perf"
 #: Shorter names for people.
 LINKS = {"bin/rt-app": RT_APP, "bin/rt-app-elided-hint": RT_APP_ELIDED_HINT}
 
@@ -63,8 +72,12 @@ def initramfs() -> ImageArtefact:
     lisa = lisa_binaries() / "arm64"
     busybox = _busybox()
     agent = guest_agent()
+    programs = guest_programs()
+    overlay = sorted(path for path in OVERLAY.rglob("*") if path.is_file())
     inputs = {
         "agent": _digest(agent / "agent"),
+        "programs": {name: _digest(programs / name) for name in program_names()},
+        "overlay": {path.relative_to(OVERLAY).as_posix(): _digest(path) for path in overlay},
         "busybox": _digest(busybox / "busybox"),
         "rt-app": _digest(lisa / "rt-app"),
         "trace-cmd": _digest(lisa / "trace-cmd"),
@@ -89,6 +102,14 @@ def initramfs() -> ImageArtefact:
         for name, target in LINKS.items():
             archive.link(name, target)
         archive.file(TRACE_CMD[1:], (lisa / "trace-cmd").read_bytes(), 0o755)
+        for name in program_names():
+            archive.file(f"bin/{name}", (programs / name).read_bytes(), 0o755)
+        for path in overlay:
+            name = path.relative_to(OVERLAY).as_posix()
+            try:
+                archive.file(name, path.read_bytes(), 0o755)
+            except ValueError as error:
+                raise EascopeError(f"{path}: the guest image has a /{name} of its own") from error
         (folder / "initramfs.cpio").write_bytes(archive.data())
         provenance = {
             "sha256": _digest(folder / "initramfs.cpio"),
@@ -97,6 +118,8 @@ def initramfs() -> ImageArtefact:
             "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
             "rt-app-elided-hint": {"sha256": sha256_bytes(elide_hint(rt_app))},
             "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
+            "programs": inputs["programs"],
+            "overlay": inputs["overlay"],
         }
         _write_json(folder / "provenance.json", provenance)
 
@@ -111,8 +134,36 @@ def guest_agent() -> Path:
     :raises EascopeError: when the cross compiler is missing.
     :raises CommandFailed: when it refuses the sources.
     """
-    compiler = need(COMPILER, COMPILER_PACKAGE)
     sources = sorted(AGENT.glob("*.[ch]"))
+    units = [source.name for source in sources if source.suffix == ".c"]
+    return _compiled("agent", "guest agent", AGENT, sources, {"agent": units})
+
+
+def program_names() -> list[str]:
+    """Programs of ours by name, sorted: one for each file of `PROGRAMS`."""
+    return sorted(source.stem for source in PROGRAMS.glob("*.c"))
+
+
+def guest_programs() -> Path:
+    """Cached folder with our static arm64 programs, each from the one file of its name.
+
+    :raises EascopeError: when the cross compiler is missing.
+    :raises CommandFailed: when it refuses a source.
+    """
+    sources = sorted(PROGRAMS.glob("*.c"))
+    units = {source.stem: [source.name] for source in sources}
+    return _compiled("programs", "guest programs", PROGRAMS, sources, units)
+
+
+def _compiled(
+    kind: str, label: str, folder: Path, sources: list[Path], units: Mapping[str, list[str]]
+) -> Path:
+    """Cached folder of static arm64 programs and their ``provenance.json``.
+
+    :param sources: everything that the programs are made of, for the key.
+    :param units: the files of each program.
+    """
+    compiler = need(COMPILER, COMPILER_PACKAGE)
     version = run([compiler, "-dumpfullversion"]).decode().strip()
     libc = Path(run([compiler, "-print-file-name=libc.a"]).decode().strip())
     if not libc.is_file():
@@ -124,22 +175,18 @@ def guest_agent() -> Path:
         "flags": [*FLAGS, *LINK_FLAGS],
     }
 
-    def build(folder: Path) -> None:
-        names = [source.name for source in sources if source.suffix == ".c"]
-        # Compiled where the sources lie, so that no path of this machine gets into the program.
-        run(
-            [compiler, *FLAGS, *LINK_FLAGS, "-o", folder / "agent", *names],
-            cwd=AGENT,
-            label="guest agent",
-        )
+    def build(work: Path) -> None:
+        for name, files in units.items():
+            # Compiled where the sources lie, so that no path of this machine gets into it.
+            run([compiler, *FLAGS, *LINK_FLAGS, "-o", work / name, *files], cwd=folder, label=label)
         provenance = {
             "compiler": f"{COMPILER} {version}",
             "libc_sha256": fields["libc"],
-            "sha256": _digest(folder / "agent"),
+            "sha256": {name: _digest(work / name) for name in units},
         }
-        _write_json(folder / "provenance.json", provenance)
+        _write_json(work / "provenance.json", provenance)
 
-    return artefact("agent", fields, build, label="guest agent", estimate_s=2)
+    return artefact(kind, fields, build, label=label, estimate_s=2)
 
 
 def _busybox() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from configs.host.errors import RequestError
+from configs.host.errors import EascopeError, RequestError
 from experiments import cell as cells
+from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare
 from experiments.script import script
 from kernels.variants import load_planned
@@ -168,8 +170,40 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
         engine="qemu",
         full=False,
         elide=True,
+        seed=0,
     )
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
+
+
+def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefacts) -> None:
+    request = replace(REQUEST, scenario="eas/sched-pipe-pinned")
+    cell = prepare(find(request))
+    lines = cell.machine.script.decode().splitlines()
+    start, stop = lines.index("start"), lines.index("stop")
+    spawn, wait = lines[start + 1 : stop]
+    assert re.fullmatch(r"spawn pipe /bin/launch \d+ 4 /bin/ping-pong pipe 8000", spawn)
+    assert wait == "wait pipe"
+    assert "collect /tmp/pipe.log program-pipe.log" in lines[stop:]
+    assert not any("rt-app" in line for line in lines if not line.startswith("file"))
+    (told,) = cell.record["programs"]
+    expected = {"name": "pipe", "run": "ping-pong", "count": 8000, "log": "program-pipe.log"}
+    assert told == expected
+    assert cell.record["tasks"][0]["threads"] == ["pipe-a", "pipe-b"]
+    assert cell.simkey != prepare(find(replace(request, seed=1))).simkey
+    full = prepare(find(replace(request, full=True)))
+    assert full.record["programs"][0]["count"] == 80_000
+    # Room for the events of ten times as many round trips, and still within the guest's memory.
+    room = [one.record["controls"]["trace_kib_per_cpu"] for one in (cell, full)]
+    assert room[1] - room[0] == 72_000 * 800 // 1024
+    assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
+
+
+def test_a_program_that_is_not_there_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "OVERLAY", tmp_path / "overlay")
+    with pytest.raises(EascopeError, match=r"perf-sched-pipe is not there: .*overlay/bin/perf$"):
+        find(replace(REQUEST, scenario="eas/sched-pipe-perf"))
 
 
 @pytest.mark.parametrize(

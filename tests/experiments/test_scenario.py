@@ -105,6 +105,45 @@ WRONG = {
 }
 
 
+PROGRAM = '[[program]]\nname = "p"\nrun = "ping-pong"\nshort_count = 10\nfull_count = 20\n'
+UNTIL = 'warmup_ms = 300\nuntil = "programs-end"'
+WRONG |= {
+    "unknown program": (
+        {"more": PROGRAM.replace("ping-pong", "ping-pog"), "window": UNTIL},
+        ["program[0].run", "'ping-pog'", "did you mean ping-pong?"],
+    ),
+    "program's key": (
+        {"more": PROGRAM + "count = 3\n", "window": UNTIL},
+        ["program[0].count", "short_count"],
+    ),
+    "program short above full": (
+        {"more": PROGRAM.replace("= 10", "= 21"), "window": UNTIL},
+        ["program[0].short_count", "21", "1..20"],
+    ),
+    "program's cpus": (
+        {"more": PROGRAM + 'cpus = "mid"\n', "window": UNTIL},
+        ["program[0].cpus", "'mid'", "little"],
+    ),
+    "program's name is too long for its threads": (
+        {"more": PROGRAM.replace('"p"', '"abcdefghijklmn"'), "window": UNTIL},
+        ["program[0].name", "1 to 13"],
+    ),
+    "program named as a task": (
+        {"more": PROGRAM.replace('"p"', '"a"'), "window": UNTIL},
+        ["program[0].name", "'a'", "no task"],
+    ),
+    "program in a window of fixed length": (
+        {"more": PROGRAM},
+        ["window.until", "programs-end"],
+    ),
+    "programs' end without programs": ({"window": UNTIL}, ["window.until", "programs-end"]),
+    "a task that ends beside a program": (
+        {"phase": PHASE + "\nloops = 3", "more": PROGRAM, "window": UNTIL},
+        ["window.until", "without an end", "a has one"],
+    ),
+}
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_file_gets_one_line(case: str, tmp_path: Path, juno: Platform) -> None:
     arguments, words = WRONG[case]
@@ -138,6 +177,18 @@ def test_relative_clamps(tmp_path: Path, juno: Platform) -> None:
     assert (task.uclamp_min, task.uclamp_max) == (383, 384)
     path = write(tmp_path, task='uclamp = {max = "0.29*little"}')
     assert load_scenario(path, juno).tasks[0].uclamp_max == 111
+
+
+def test_programs_with_and_without_tasks(tmp_path: Path, juno: Platform) -> None:
+    path = write(tmp_path, more=PROGRAM + 'cpus = "big"\n', window=UNTIL)
+    scenario = load_scenario(path, juno)
+    (program,) = scenario.programs
+    assert (program.cpus, program.count(False), program.count(True)) == ((4, 5), 10, 20)
+    assert program.command(True, 77) == "/bin/launch 77 4,5 /bin/ping-pong p 20"
+    assert scenario.window.length_ms(False) is None
+    alone = 'summary = "s"\nsource = "s"\nloads = "l"\n' + PROGRAM + "[window]\n" + UNTIL
+    (tmp_path / "alone.toml").write_text(alone)
+    assert load_scenario(str(tmp_path / "alone.toml"), juno).tasks == ()
 
 
 def test_cpus_are_resolved(tmp_path: Path, juno: Platform) -> None:

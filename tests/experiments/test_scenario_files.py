@@ -33,12 +33,16 @@ MEASURES = {
     "residency",
     "run_share",
     "speed",
+    "throughput",
     "top_opp",
     "wakeups",
     "work_share",
 }
 #: Measures whose second key is a task, a cluster.
-OF_TASKS = {"activation_us", "cpu_share", "deadlines", "latency_us", "run_share", "speed"}
+OF_TASKS = {
+    *("activation_us", "cpu_share", "deadlines", "latency_us", "run_share", "speed"),
+    "throughput",
+}
 OF_CLUSTERS = {"cluster_busy", "mean_mhz", "opp_transitions_per_s", "top_opp", "work_share"}
 
 
@@ -65,6 +69,8 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
         assert len(set(comms)) == len(comms) == len(document["tasks"])
         assert all(len(comm) <= 15 for comm in comms)
         documents.append(document)
+    if not scenario.tasks:
+        return
     delays = [[task.pop("delay") for task in one["tasks"].values()] for one in documents]
     assert delays[0] != delays[1], "another seed starts at other times"
     assert documents[0] == documents[1], "and does the same work"
@@ -95,7 +101,7 @@ def test_full_is_the_longer_one(name: str, board: tuple[Platform, Activity]) -> 
 def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity]) -> None:
     """Variants that exist or are planned, measures that there are, tasks and clusters by name."""
     scenario = scenario_of(name, board)
-    tasks = {task.name for task in scenario.tasks}
+    tasks = {one.name for one in (*scenario.tasks, *scenario.programs)}
     clusters = {cluster.name for cluster in board[0].clusters}
     variants = {**load_variants(), **load_planned()}
     for expect in scenario.expect:

@@ -1,0 +1,42 @@
+"""``throughput``: what a scenario's programs say about themselves, by the guest's own clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from configs.host.errors import EascopeError
+
+_PING_PONG = re.compile(r"^(\d+) round trips in (\d+) ns$", re.MULTILINE)
+_PERF_DONE = re.compile(r"^# Executed (\d+) pipe operations", re.MULTILINE)
+_PERF_TIME = re.compile(r"^\s*([\d.]+) usecs/op$", re.MULTILINE)
+
+
+def throughput(run: Path, programs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Operations per second of every program in ``cell.json``, by name.
+
+    :raises EascopeError: one line when a program did not say what it should have.
+    """
+    found = {}
+    for program in programs:
+        path = run / program["log"]
+        try:
+            text = path.read_text()
+        except OSError as error:
+            raise EascopeError(f"{path}: {error.strerror}") from error
+        rate = _rate(program["run"], text)
+        if rate is None or rate[0] != program["count"]:
+            raise EascopeError(f"{path}: does not say how long {program['count']} of it took")
+        found[program["name"]] = rate[1]
+    return found
+
+
+def _rate(kind: str, text: str) -> tuple[int, float] | None:
+    """(count, operations per second) as ``kind`` prints them."""
+    if kind == "ping-pong":
+        line = _PING_PONG.search(text)
+        return None if line is None else (int(line[1]), int(line[1]) * 1e9 / int(line[2]))
+    done, each = _PERF_DONE.search(text), _PERF_TIME.search(text)
+    return None if done is None or each is None else (int(done[1]), 1e6 / float(each[1]))

@@ -1,0 +1,97 @@
+"""Programs that scenarios name, compiled for this machine: what they do and what they refuse."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from configs.host.cache import cache_root
+from configs.host.errors import EascopeError
+from configs.host.proc import need, run
+from rootfs import image
+from rootfs.image import FLAGS, PROGRAMS, guest_programs, initramfs, program_names
+from tests.rootfs.test_cpio import parse
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the programs as this machine runs them."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in program_names():
+        run([need("gcc", "gcc"), *FLAGS, "-o", folder / name, PROGRAMS / f"{name}.c"])
+    return folder
+
+
+def call(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+
+@pytest.mark.parametrize("count", [1, 1000])
+def test_ping_pong_says_how_long_it_took(native: Path, count: int) -> None:
+    done = call(native / "ping-pong", "pipe", str(count))
+    assert done.returncode == 0, done.stderr
+    line = re.fullmatch(r"(\d+) round trips in (\d+) ns\n", done.stdout)
+    assert line is not None and int(line[1]) == count and int(line[2]) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["p"], "usage: ping-pong NAME COUNT"),
+        (["p", "0"], "ping-pong: COUNT = '0': allowed: 1..1000000000"),
+        (["p", "10x"], "ping-pong: COUNT = '10x'"),
+        (["abcdefghijklmn", "1"], "allowed: up to 13 characters"),
+    ],
+)
+def test_ping_pong_refuses(native: Path, arguments: list[str], message: str) -> None:
+    done = call(native / "ping-pong", *arguments)
+    assert done.returncode == 2 and message in done.stderr and not done.stdout
+
+
+def test_launch_becomes_the_program_on_its_cpus(native: Path) -> None:
+    shown = ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status; echo $0", "word"]
+    done = call(native / "launch", "1000", "0", *shown)
+    assert done.stdout.split() == ["Cpus_allowed_list:", "0", "word"], done
+    free = call("/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status")
+    done = call(native / "launch", "0", "any", *shown)
+    assert done.stdout.startswith(free.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["1", "any"], 2, "usage: launch"),
+        (["x", "any", "/bin/true"], 2, "DELAY_US = 'x'"),
+        (["1", "0;1", "/bin/true"], 2, "CPUS = '0;1'"),
+        (["1", "0,", "/bin/true"], 2, "CPUS = ''"),
+        (["1", "1023", "/bin/true"], 1, "CPUS = '1023'"),
+        (["1", "any", "/no/such"], 1, "/no/such: No such file"),
+    ],
+)
+def test_launch_refuses(native: Path, arguments: list[str], code: int, message: str) -> None:
+    done = call(native / "launch", *arguments)
+    assert done.returncode == code and message in done.stderr
+
+
+def test_the_image_has_them_and_what_the_overlay_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = initramfs()
+    entries = parse(plain.path.read_bytes())
+    for name in program_names():
+        program = entries[f"bin/{name}"][1]
+        assert program == (guest_programs() / name).read_bytes()
+        assert program[:5] == b"\x7fELF\x02" and str(cache_root()).encode() not in program
+    monkeypatch.setattr(image, "OVERLAY", tmp_path / "overlay")
+    (tmp_path / "overlay" / "bin").mkdir(parents=True)
+    (tmp_path / "overlay" / "bin" / "perf").write_bytes(b"a program")
+    other = initramfs()
+    assert parse(other.path.read_bytes())["bin/perf"][1] == b"a program"
+    assert other.provenance["sha256"] != plain.provenance["sha256"]
+    assert set(other.provenance["overlay"]) == {"bin/perf"}
+    (tmp_path / "overlay" / "bin" / "busybox").write_bytes(b"another")
+    with pytest.raises(EascopeError, match=r"overlay/bin/busybox: the guest image has a /bin/busy"):
+        initramfs()
