@@ -64,7 +64,11 @@ class IdleState:
 
 @dataclass(frozen=True)
 class Cluster:
-    """CPUs of one core that share a clock: one DVFS domain, one performance domain."""
+    """CPUs of one core that share a clock: one DVFS domain, one performance domain.
+
+    ``cluster_sleep`` is the number of the idle state that also puts the shared part to sleep, when
+    all CPUs of the cluster are in it (``None``: the shared part is always on).
+    """
 
     index: int
     name: str
@@ -74,6 +78,7 @@ class Cluster:
     capacity_source: str
     opps: tuple[Opp, ...]
     idle_states: tuple[IdleState, ...]
+    cluster_sleep: int | None
     shared_off_uw: int
     shared_off_source: str
     l2: Cache

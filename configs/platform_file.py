@@ -108,6 +108,7 @@ def _read_cluster(
     shared_off = table.integer("shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'")
     shared_off_source = sources.of(table, "shared_off_source")
     idle_states = _read_idle_states(table, sources, opps[0].power_uw)
+    cluster_sleep = _read_cluster_sleep(table, idle_states)
     l2_table = table.table("l2")
     l2 = read_cache(l2_table, 2, sources.of(l2_table, "source"))
     table.finish()
@@ -120,6 +121,7 @@ def _read_cluster(
         capacity_source=capacity_source,
         opps=opps,
         idle_states=idle_states,
+        cluster_sleep=cluster_sleep,
         shared_off_uw=shared_off,
         shared_off_source=shared_off_source,
         l2=l2,
@@ -171,7 +173,7 @@ def _check_ascends(row: Table, before: Opp, opp: Opp) -> None:
 
 
 def _read_idle_states(table: Table, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
-    """The idle states, WFI first, each deeper: longer residency and exit, not more power."""
+    """The idle states, WFI first, each deeper: longer residency, no shorter exit, no more power."""
     states: list[IdleState] = []
     for row in table.tables("idle_states", 1, 8):
         state = IdleState(
@@ -195,15 +197,26 @@ def _read_idle_states(table: Table, sources: Sources, busy_uw: int) -> tuple[Idl
     return tuple(states)
 
 
+def _read_cluster_sleep(table: Table, states: tuple[IdleState, ...]) -> int | None:
+    """Number of the idle state that is cluster-sleep, where the cluster has one: its last."""
+    if not table.has("cluster_sleep"):
+        return None
+    if len(states) < 2:
+        raise table.error("cluster_sleep", "only where an idle state below WFI could be it")
+    table.text("cluster_sleep", [states[-1].name])
+    return len(states) - 1
+
+
 def _check_deeper(row: Table, before: IdleState, state: IdleState) -> None:
     if state.residency_us < state.entry_us + state.exit_us:
         raise row.error(
             "residency_us", f"at least entry_us + exit_us ({state.entry_us + state.exit_us})"
         )
-    for key in ("exit_us", "residency_us"):
+    for key, more in (("exit_us", 0), ("residency_us", 1)):
         last = getattr(before, key)
-        if getattr(state, key) <= last:
-            raise row.error(key, f"more than {last}: idle states from shallow to deep")
+        if getattr(state, key) < last + more:
+            least = f"more than {last}" if more else f"at least {last}"
+            raise row.error(key, f"{least}: idle states from shallow to deep")
     if state.power_uw > before.power_uw:
         raise bad_input(
             row.file,

@@ -73,6 +73,7 @@ class QemuEngine:
                         for opp in cluster.opps
                     ],
                     "idle_exit_ns": [state.exit_us * 1000 for state in cluster.idle_states],
+                    "cluster_sleep": cluster.cluster_sleep,
                 }
                 for cluster in platform.clusters
             },
@@ -159,6 +160,11 @@ class QemuEngine:
         return [
             *(_cluster_option(cluster, machine.activity) for cluster in clusters),
             *(_idle_option(cluster) for cluster in clusters),
+            *(
+                f"cluster_sleep={cluster.index}:{cluster.cluster_sleep}"
+                for cluster in clusters
+                if cluster.cluster_sleep is not None
+            ),
             *(f"{name}={value}" for name, value in options.items()),
         ]
 

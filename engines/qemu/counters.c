@@ -7,6 +7,9 @@
  * have said already what it does later; such changes wait in a short queue. Every change and break
  * is cut to whole ns once and each ns is given to exactly one column, so the columns of a row sum
  * to its length exactly.
+ *
+ * A cluster's shared part is off while every CPU of the cluster is in the state that means
+ * cluster-sleep. So the changes of a cluster's CPUs take effect together, in the order of their times.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +36,11 @@ struct account {
 };
 
 static struct account accounts[MAX_CPUS];
+/* Shared parts: how much of the current row they were on for. */
+static struct {
+	uint64_t until_ns;
+	uint64_t on_ns;
+} shared[MAX_CLUSTERS];
 static uint64_t row_start_ns[MAX_CLUSTERS];
 static FILE *file;
 
@@ -54,25 +62,61 @@ static void spend(struct account *account, uint64_t at_ns)
 	account->until_ns = at_ns;
 }
 
-static void apply_until(struct account *account, uint64_t at_ns)
+static bool in_cluster_sleep(unsigned int c)
 {
-	unsigned int n = 0;
+	if (!config.cluster_sleep[c])
+		return false;
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		if (config.cluster_of[i] == c && accounts[i].state != config.cluster_sleep[c])
+			return false;
+	return true;
+}
 
-	while (n < account->n_pending && account->pending[n].at_ns <= at_ns) {
-		spend(account, account->pending[n].at_ns);
-		account->state = account->pending[n].state;
-		n++;
+static void spend_shared(unsigned int c, uint64_t at_ns)
+{
+	if (at_ns <= shared[c].until_ns)
+		return;
+	if (!in_cluster_sleep(c))
+		shared[c].on_ns += at_ns - shared[c].until_ns;
+	shared[c].until_ns = at_ns;
+}
+
+/* The CPU of the cluster whose next change comes first, up to at_ns. */
+static struct account *next_change(unsigned int c, uint64_t at_ns)
+{
+	struct account *first = NULL;
+
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		struct account *account = &accounts[i];
+
+		if (config.cluster_of[i] != c || !account->n_pending ||
+		    account->pending[0].at_ns > at_ns)
+			continue;
+		if (!first || account->pending[0].at_ns < first->pending[0].at_ns)
+			first = account;
 	}
-	account->n_pending -= n;
-	memmove(account->pending, account->pending + n,
-		account->n_pending * sizeof(account->pending[0]));
+	return first;
+}
+
+static void apply_until(unsigned int c, uint64_t at_ns)
+{
+	struct account *account;
+
+	while ((account = next_change(c, at_ns))) {
+		spend_shared(c, account->pending[0].at_ns);
+		spend(account, account->pending[0].at_ns);
+		account->state = account->pending[0].state;
+		account->n_pending--;
+		memmove(account->pending, account->pending + 1,
+			account->n_pending * sizeof(account->pending[0]));
+	}
 }
 
 static void change(const struct vcpu *vcpu, vtime at, unsigned int state)
 {
 	struct account *account = &accounts[vcpu->index];
 
-	apply_until(account, vt_to_ns(turns_base()));
+	apply_until(config.cluster_of[vcpu->index], vt_to_ns(turns_base()));
 	if (account->n_pending == MAX_PENDING)
 		report_end("engine", "cpu%u changes state too often within one quantum",
 			   vcpu->index);
@@ -114,7 +158,6 @@ static void write_cpu_row(const struct vcpu *vcpu, uint64_t start_ns, vtime at, 
 	uint64_t instructions = instructions_at(vcpu, at);
 	uint64_t awake_ns;
 
-	apply_until(account, vt_to_ns(at));
 	spend(account, vt_to_ns(at));
 	awake_ns = account->ns[ACTIVE] + account->ns[EXIT];
 	fprintf(file, "%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",%" PRIu64,
@@ -129,6 +172,20 @@ static void write_cpu_row(const struct vcpu *vcpu, uint64_t start_ns, vtime at, 
 	account->instructions_before = instructions;
 }
 
+/* cpu -1: on is active, the rest lies in the column of the state that means cluster-sleep. */
+static void write_shared_row(unsigned int c, uint64_t start_ns, uint64_t end_ns,
+			     const struct opp *opp)
+{
+	spend_shared(c, end_ns);
+	fprintf(file, "%u,-1,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0", c, start_ns, end_ns,
+		opp->khz, opp->uv, shared[c].on_ns);
+	for (unsigned int s = 0; s < config.n_idle_states; s++)
+		fprintf(file, ",%" PRIu64, s && s == config.cluster_sleep[c] ?
+			end_ns - start_ns - shared[c].on_ns : 0);
+	fputs(",0,0\n", file);
+	shared[c].on_ns = 0;
+}
+
 /* End the rows of a cluster at `at`; `base` has reached it, and the old OPP is still set. */
 void counters_break(unsigned int c, vtime at)
 {
@@ -137,15 +194,11 @@ void counters_break(unsigned int c, vtime at)
 
 	if (end_ns == start_ns)
 		return;
+	apply_until(c, end_ns);
 	for (unsigned int i = 0; i < config.n_cpus; i++)
 		if (vcpus[i].cluster == &clusters[c])
 			write_cpu_row(&vcpus[i], start_ns, at, opp);
-	/* The shared part is on all the time: there is no cluster-sleep state yet. */
-	fprintf(file, "%u,-1,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0", c, start_ns, end_ns,
-		opp->khz, opp->uv, end_ns - start_ns);
-	for (unsigned int s = 0; s < config.n_idle_states; s++)
-		fputs(",0", file);
-	fputs(",0,0\n", file);
+	write_shared_row(c, start_ns, end_ns, opp);
 	row_start_ns[c] = end_ns;
 }
 

@@ -66,6 +66,8 @@ struct config {
 	uint64_t kernel_quantum_ns;
 	/* What leaving each idle state takes, by cluster. */
 	uint64_t idle_exit_ns[MAX_CLUSTERS][MAX_IDLE_STATES];
+	/* The idle state that is cluster-sleep when all CPUs of the cluster are in it; 0: none. */
+	unsigned int cluster_sleep[MAX_CLUSTERS];
 	uint64_t transition_latency_ns;
 	uint64_t energyctrl_address;
 	/* Instructions that the two elision hints stand for; 0: they are plain NOPs. */

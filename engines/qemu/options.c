@@ -74,6 +74,19 @@ static bool parse_idle(const char *text)
 	return n > 0;
 }
 
+/* "0:2": cluster, the idle state in which all of its CPUs are when it sleeps. */
+static bool parse_cluster_sleep(const char *text)
+{
+	unsigned int c, state;
+	int used = 0;
+
+	if (sscanf(text, "%u:%u%n", &c, &state, &used) != 2 || text[used] ||
+	    c >= MAX_CLUSTERS || !state || state >= MAX_IDLE_STATES)
+		return false;
+	config.cluster_sleep[c] = state;
+	return true;
+}
+
 static bool parse_option(char *option)
 {
 	static const struct {
@@ -99,6 +112,8 @@ static bool parse_option(char *option)
 		return parse_cluster(value);
 	if (!strcmp(option, "idle"))
 		return parse_idle(value);
+	if (!strcmp(option, "cluster_sleep"))
+		return parse_cluster_sleep(value);
 	if (!strcmp(option, "report")) {
 		config.report_fd = atoi(value);
 		return true;

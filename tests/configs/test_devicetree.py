@@ -90,7 +90,8 @@ def test_cpu(tree: Node, cpu: int) -> None:
     assert node.cells("performance-domains") == [ectrl, 0 if little else 1]
     assert node.cells("next-level-cache") == [tree.at(f"cpus/l2-cache-{name}").phandle]
     sleep = tree.at(f"cpus/idle-states/{name}-cpu-sleep-0")
-    assert node.cells("cpu-idle-states") == [sleep.phandle]
+    together = tree.at(f"cpus/idle-states/{name}-cluster-sleep-0")
+    assert node.cells("cpu-idle-states") == [sleep.phandle, together.phandle]
     caches = [
         node.cells(f"{side}-cache-{figure}")[0]
         for side in "id"
@@ -117,13 +118,18 @@ def test_l2(tree: Node, name: str, size: int, sets: int) -> None:
 
 @pytest.mark.parametrize("name", ["little", "big"])
 def test_idle_states(tree: Node, name: str) -> None:
-    assert set(tree.at("cpus/idle-states").children) == {"little-cpu-sleep-0", "big-cpu-sleep-0"}
-    node = tree.at(f"cpus/idle-states/{name}-cpu-sleep-0")
-    assert node.strings("compatible") == ["gem5,idle-state"]
-    assert node.strings("idle-state-name") == ["cpu-sleep-0"]
-    assert node.cells("entry-latency-us") == [300]
-    assert node.cells("exit-latency-us") == [1200]
-    assert node.cells("min-residency-us") == [2000]
+    assert set(tree.at("cpus/idle-states").children) == {
+        f"{cluster}-{state}-sleep-0"
+        for cluster in ("little", "big")
+        for state in ("cpu", "cluster")
+    }
+    for state, entry, residency in (("cpu-sleep-0", 300, 2000), ("cluster-sleep-0", 400, 2500)):
+        node = tree.at(f"cpus/idle-states/{name}-{state}")
+        assert node.strings("compatible") == ["gem5,idle-state"]
+        assert node.strings("idle-state-name") == [state]
+        assert node.cells("entry-latency-us") == [entry]
+        assert node.cells("exit-latency-us") == [1200]
+        assert node.cells("min-residency-us") == [residency]
 
 
 @pytest.mark.parametrize(

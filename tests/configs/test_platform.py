@@ -87,11 +87,14 @@ def test_interpolation_by_hand() -> None:
 
 def test_idle_states(juno: Platform) -> None:
     for cluster, wfi_uw in zip(juno.clusters, (6_000, 15_000), strict=True):
-        wfi, sleep = cluster.idle_states
+        wfi, sleep, together = cluster.idle_states
         assert (wfi.name, wfi.power_uw, wfi.power_state) == ("wfi", wfi_uw, "clk_gated")
         assert sleep.name == "cpu-sleep-0"
         assert (sleep.entry_us, sleep.exit_us, sleep.residency_us) == (300, 1200, 2000)
         assert (sleep.power_uw, sleep.power_state) == (0, "off")
+        assert together.name == "cluster-sleep-0" and cluster.cluster_sleep == 2
+        assert (together.entry_us, together.exit_us, together.residency_us) == (400, 1200, 2500)
+        assert (together.power_uw, together.power_state) == (0, "off")
     assert [cluster.shared_off_uw for cluster in juno.clusters] == [17_000, 24_000]
 
 
@@ -114,6 +117,7 @@ def test_borrowed_lists_idle_and_shared_power_and_nothing_else(juno: Platform) -
             f"shared power in cluster-sleep {off} mW",
             f"wfi power of a CPU {wfi} mW",
             "cpu-sleep-0 power of a CPU 0 mW",
+            "cluster-sleep-0 power of a CPU 0 mW",
         )
     ]
     assert all("borrowed from Juno r0" in line for line in juno.borrowed)

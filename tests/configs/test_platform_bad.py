@@ -102,9 +102,24 @@ BAD = {
         "at least entry_us + exit_us (1500)",
     ),
     "a deeper state leaves sooner": (
-        ("exit_us = 1200", "exit_us = 1"),
-        "cluster[0].idle_states[1].exit_us = 1",
-        "more than 1",
+        ("exit_us = 1200", "exit_us = 0"),
+        "cluster[0].idle_states[1].exit_us = 0",
+        "at least 1",
+    ),
+    "a deeper state pays no later": (
+        ("residency_us = 2500", "residency_us = 2000"),
+        "cluster[0].idle_states[2].residency_us = 2000",
+        "more than 2000",
+    ),
+    "cluster-sleep that is no idle state": (
+        ('cluster_sleep = "cluster-sleep-0"', 'cluster_sleep = "cluster-sleep"'),
+        "cluster[0].cluster_sleep = 'cluster-sleep'",
+        "one of cluster-sleep-0",
+    ),
+    "cluster-sleep that is not the deepest state": (
+        ('cluster_sleep = "cluster-sleep-0"', 'cluster_sleep = "cpu-sleep-0"'),
+        "cluster[0].cluster_sleep = 'cpu-sleep-0'",
+        "one of cluster-sleep-0",
     ),
     "no WFI": (
         ('name = "wfi"', 'name = "doze"'),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.base import START, STOP
+from engines.base import START, STOP, Machine
+from engines.qemu import QemuEngine
 from tests.engines.conftest import GuestRun
 
 pytestmark = pytest.mark.guest
@@ -57,7 +60,7 @@ def test_a_window_of_known_parts(
 def test_cpus_that_are_off_are_in_the_deepest_state(run_guest: Callable[..., GuestRun]) -> None:
     """And they execute nothing."""
     rows = within(run_guest("account")).filter(pl.col("cpu") > 0)
-    assert (rows["idle1_ns"] == rows["t1_ns"] - rows["t0_ns"]).all()
+    assert (rows["idle2_ns"] == rows["t1_ns"] - rows["t0_ns"]).all()
     assert rows["instructions"].sum() == 0
 
 
@@ -74,9 +77,42 @@ def test_rows_are_gapless_and_add_up(run_guest: Callable[..., GuestRun]) -> None
         assert ends[-1] == round(run.engine.sim_s * 1e9)
 
 
-def test_the_shared_part_is_on_all_the_time(run_guest: Callable[..., GuestRun]) -> None:
-    """There is no cluster-sleep state: cpu -1 is active, and executes nothing."""
-    shared = run_guest("account").counters.filter(pl.col("cpu") == -1)
-    assert sorted(set(shared["cluster"])) == [0, 1]
-    assert (shared["active_ns"] == shared["t1_ns"] - shared["t0_ns"]).all()
-    assert shared["cycles"].sum() == shared["instructions"].sum() == 0
+def shared_ns(run: GuestRun, cluster: int) -> tuple[int, int]:
+    """How long a cluster's shared part was on and off between START and STOP."""
+    rows = within(run).filter((pl.col("cpu") == -1) & (pl.col("cluster") == cluster))
+    assert rows["cycles"].sum() == rows["instructions"].sum() == 0
+    assert rows["exit_ns"].sum() == rows["idle0_ns"].sum() == rows["idle1_ns"].sum() == 0
+    return rows["active_ns"].sum(), rows["idle2_ns"].sum()
+
+
+def test_one_cpu_in_another_state_keeps_the_shared_part_on(
+    run_guest: Callable[..., GuestRun],
+) -> None:
+    """CPU 0 works, sleeps in state 1 and in WFI; all others are off, the bigs for good."""
+    run = run_guest("account")
+    assert shared_ns(run, 0)[1] == 0
+    assert shared_ns(run, 1)[0] == 0
+
+
+def test_the_shared_part_sleeps_while_all_its_cpus_do(run_guest: Callable[..., GuestRun]) -> None:
+    """Two CPUs in state 2 from 1 to 5 ms and from 2 to 4 ms; later one in state 2, one in 1."""
+    run = run_guest("clustersleep")
+    on, off = shared_ns(run, 0)
+    assert off == pytest.approx(2_000_000, abs=SLACK_NS)
+    assert on + off == pytest.approx(9_000_000, abs=2 * SLACK_NS)
+    rows = within(run).filter(pl.col("cpu") == 1)
+    assert rows["idle2_ns"].sum() == pytest.approx(5_000_000, abs=2 * SLACK_NS)
+    first = within(run).filter(pl.col("cpu") == 0)
+    assert first["idle2_ns"].sum() == pytest.approx(4_000_000, abs=SLACK_NS)
+    assert first["idle1_ns"].sum() == pytest.approx(2_000_000, abs=SLACK_NS)
+
+
+def test_a_cluster_without_cluster_sleep_is_always_on(
+    bare_machine: Callable[..., Machine], tmp_path: Path, juno: Platform
+) -> None:
+    clusters = tuple(replace(cluster, cluster_sleep=None) for cluster in juno.clusters)
+    machine = bare_machine("clustersleep")
+    machine = replace(machine, platform=replace(juno, clusters=clusters))
+    QemuEngine().run(machine, tmp_path / "out")
+    rows = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(pl.col("cpu") == -1)
+    assert (rows["active_ns"] == rows["t1_ns"] - rows["t0_ns"]).all()
