@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from typing import Any
 
 from analysis.derive import Derived
@@ -15,6 +16,9 @@ from configs.host.errors import EascopeError
 from configs.platform import Platform
 
 _INDENT = "  "
+#: Where what belongs to an expectation stands, and how wide its sentences are.
+_DEEP = " " * 17
+_WIDTH = 118
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ class Comparison:
                 "value": verdict.sides[0][0] if len(verdict.sides) == 1 else None,
                 "holds": verdict.holds,
                 "source": verdict.source,
+                **({"finding": verdict.explained} if verdict.explained else {}),
             }
             for verdict in self.verdicts
             if verdict.variant == variant and verdict.holds is not None
@@ -259,6 +264,13 @@ class Comparison:
                 found.append(f"{_INDENT}{'':<14} {detail}")
             if one.source:
                 found.append(f"{_INDENT}{'':<14} source: {one.source}")
+            if one.explained:
+                found += wrap(
+                    f"finding: {one.explained}",
+                    width=_WIDTH,
+                    initial_indent=_DEEP,
+                    subsequent_indent=_DEEP + _INDENT,
+                )
         return found
 
 

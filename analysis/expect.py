@@ -282,6 +282,7 @@ class Verdict:
     :param sides: both sides of every comparison, of the means over seeds; empty when absent.
     :param holds: None when a measure or a variant is absent.
     :param seeds_held: in how many of ``seeds`` it holds when each seed is taken alone.
+    :param finding: what the scenario says about where it does not hold.
     """
 
     variant: str
@@ -292,6 +293,12 @@ class Verdict:
     seeds_held: int
     seeds: int
     absent: str = ""
+    finding: str = ""
+
+    @property
+    def explained(self) -> str:
+        """The scenario's finding, where the statement does not hold in every seed."""
+        return self.finding if self.holds is not None and self.seeds_held < self.seeds else ""
 
 
 def _alone(results: Mapping[str, Mapping[int, Mapping[str, Any]]], seed: int, own: str) -> Lookup:
@@ -324,4 +331,5 @@ def judge(
             held += statement.evaluate(_alone(results, seed, own))[1]
     except Absent as error:
         return Verdict(*labels, (), None, 0, len(seeds), f"{error} is not measured")
-    return Verdict(*labels, tuple(sides), holds, held, len(seeds))
+    finding = entry.get("finding", "")
+    return Verdict(*labels, tuple(sides), holds, held, len(seeds), finding=finding)

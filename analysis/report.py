@@ -159,11 +159,12 @@ def _expectations(comparison: Comparison) -> str:
     rows = []
     for one in comparison.verdicts:
         kind = {True: "holds", False: "fails", None: "open"}[one.holds]
+        finding = f"<br>Finding: {escape(one.explained)}" if one.explained else ""
         rows.append(
             f'<tr><td class="{kind}">{verdict_word(one)}</td><td>{escape(one.variant)}</td>'
             f"<td><code>{escape(one.statement)}</code></td>"
             f"<td>{escape(verdict_values(one))}</td>"
-            f'<td class="note">{escape(one.source)}</td></tr>'
+            f'<td class="note">{escape(one.source)}{finding}</td></tr>'
         )
     if not rows:
         return ""

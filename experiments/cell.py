@@ -246,11 +246,7 @@ def _record(
         "tasks": [*workload.tasks, *(one.task() for one in scenario.programs)],
         "programs": [one.record(request.full) for one in scenario.programs],
         "window": {"warmup_ms": window.warmup_ms, "window_ms": window.length_ms(request.full)},
-        "expect": [
-            {"variant": one.variant, "statement": one.statement, "source": one.source}
-            for one in scenario.expect
-            if one.variant == names.variant.name
-        ],
+        "expect": [one.record() for one in scenario.expect if one.variant == names.variant.name],
         "borrowed": list(platform.borrowed),
         "assumed": list(names.activity.assumed),
     }

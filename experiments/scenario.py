@@ -104,11 +104,20 @@ class Window:
 
 @dataclass(frozen=True)
 class Expect:
-    """What a source says that a variant does, as a statement over the measures."""
+    """What a source says that a variant does, as a statement over the measures.
+
+    ``finding``: where it does not hold, what the trace shows instead and why (empty: nothing yet).
+    """
 
     variant: str
     statement: str
     source: str
+    finding: str = ""
+
+    def record(self) -> dict[str, str]:
+        """What ``cell.json`` says about it."""
+        found = {"variant": self.variant, "statement": self.statement, "source": self.source}
+        return found | ({"finding": self.finding} if self.finding else {})
 
 
 @dataclass(frozen=True)
@@ -432,6 +441,7 @@ def _expect(table: Table) -> Expect:
         parse_statement(statement)
     except ExpectationError as error:
         raise table.error("statement", str(error)) from error
-    expect = Expect(table.text("variant"), statement, table.text("source"))
+    finding = table.text("finding") if table.has("finding") else ""
+    expect = Expect(table.text("variant"), statement, table.text("source"), finding)
     table.finish()
     return expect
