@@ -1,0 +1,223 @@
+"""From snapshots of gem5's statistics to rows: one per CPU and interval between OPP changes.
+
+gem5 calls for a dump before each change of any cluster's OPP. A snapshot is then taken of all
+clusters; afterwards those between which a cluster's clock stayed the same are joined, so a
+cluster's rows break at its own changes alone.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from configs.gem5.columns import FIXED, MEMORY, POWER_STATES, SHARED, Columns
+
+#: Readings of a CPU before those of its events: cycles (-1 where the model has none that can be
+#: believed), instructions, and ticks in each power state.
+CPU_HEAD = ("cycles", "instructions", *POWER_STATES)
+#: gem5's tick is a picosecond.
+TICKS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What of one object is read: (statistic, part or none), and columns as weights of these."""
+
+    names: tuple[tuple[str, str | None], ...]
+    columns: tuple[tuple[str, tuple[tuple[int, float], ...]], ...]
+
+
+def reading(columns: Columns) -> Reading:
+    """Each statistic once, parts of one vector side by side, and columns as weights of them."""
+    parts: dict[str, dict[str | None, None]] = {}
+    for terms in columns.values():
+        for term in terms:
+            parts.setdefault(term.stat, {}).update(dict.fromkeys(term.parts or (None,)))
+    names = [(stat, part) for stat, wanted in parts.items() for part in wanted]
+    numbers = {name: number for number, name in enumerate(names)}
+    weights = tuple(
+        (
+            column,
+            tuple(
+                (numbers[term.stat, part], term.factor)
+                for term in terms
+                for part in term.parts or (None,)
+            ),
+        )
+        for column, terms in columns.items()
+    )
+    return Reading(tuple(names), weights)
+
+
+@dataclass(frozen=True)
+class ClusterLayout:
+    """A cluster's place in a snapshot: its clock's period, its CPUs' readings, its L2's.
+
+    ``opps`` are (period in ps, kHz, uV): the clock in force is known by its period.
+    """
+
+    index: int
+    name: str
+    cpus: tuple[int, ...]
+    opps: tuple[tuple[int, int, int], ...]
+    cpu: Reading
+    shared: Reading
+
+    @property
+    def cpu_width(self) -> int:
+        """Numbers of one CPU in a snapshot."""
+        return len(CPU_HEAD) + len(self.cpu.names)
+
+    @property
+    def width(self) -> int:
+        """Numbers of the whole cluster in a snapshot."""
+        return 1 + len(self.cpus) * self.cpu_width + len(self.shared.names)
+
+
+def cluster_layout(settings: dict[str, Any], cpu: Reading, shared: Reading) -> ClusterLayout:
+    """The layout of a cluster as `configs.gem5.settings` describes it."""
+    opps = tuple(
+        (round(1e12 / hertz), hertz // 1000, round(volts * 1e6))
+        for hertz, volts in zip(settings["clocks_hz"], settings["volts"], strict=True)
+    )
+    if len({period for period, _, _ in opps}) != len(opps):
+        raise ValueError(f"cluster {settings['name']}: two OPPs have one period in picoseconds")
+    return ClusterLayout(
+        settings["index"], settings["name"], tuple(settings["cpus"]), opps, cpu, shared
+    )
+
+
+@dataclass
+class Recorder:
+    """Snapshots of one window; each is its tick and the readings of all clusters."""
+
+    clusters: Sequence[ClusterLayout]
+    events: Sequence[str]
+    data: array[float] = field(default_factory=lambda: array("d"))
+
+    @property
+    def width(self) -> int:
+        """Numbers in a snapshot."""
+        return 1 + sum(cluster.width for cluster in self.clusters)
+
+    @property
+    def count(self) -> int:
+        """Snapshots so far."""
+        return len(self.data) // self.width
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of a row's columns."""
+        return [*FIXED, *self.events]
+
+    def rows(self) -> tuple[list[list[float]], dict[str, int]]:
+        """All rows by cluster, CPU and time, and each cluster's completed OPP changes."""
+        rows: list[list[float]] = []
+        changes = {}
+        offset = 1
+        for cluster in self.clusters:
+            edges = self._edges(offset)
+            changes[cluster.name] = len(edges) - 2 if len(edges) > 1 else 0
+            rows += self._cluster_rows(cluster, offset, edges)
+            offset += cluster.width
+        return rows, changes
+
+    def memory_row(self, picojoules: float) -> list[float]:
+        """The memory's row, of the whole window."""
+        first, last = self.data[0], self.data[(self.count - 1) * self.width]
+        row = dict.fromkeys(self.columns, 0.0)
+        row |= {"cluster": -1.0, "cpu": float(MEMORY), "dram_pj": picojoules}
+        row |= {"t0_ns": first / TICKS_PER_NS, "t1_ns": last / TICKS_PER_NS}
+        return [row[name] for name in self.columns]
+
+    def _edges(self, offset: int) -> list[int]:
+        """Snapshots at which rows of the cluster with its clock at ``offset`` begin and end.
+
+        A snapshot shows the clock that was in force until then.
+        """
+        edges = [0]
+        for number in range(1, self.count):
+            here = self.data[number * self.width + offset]
+            last = number == self.count - 1
+            if last or self.data[(number + 1) * self.width + offset] != here:
+                edges.append(number)
+        return edges
+
+    def _cluster_rows(
+        self, cluster: ClusterLayout, offset: int, edges: Sequence[int]
+    ) -> list[list[float]]:
+        rows = []
+        for place, cpu in enumerate([*cluster.cpus, SHARED]):
+            start = offset + 1 + place * cluster.cpu_width
+            for begin, end in pairwise(edges):
+                a, b = begin * self.width, end * self.width
+                if self.data[a] == self.data[b]:
+                    continue
+                row = dict.fromkeys(self.columns, 0.0)
+                row |= {"cluster": float(cluster.index), "cpu": float(cpu)}
+                row |= {
+                    "t0_ns": self.data[a] / TICKS_PER_NS,
+                    "t1_ns": self.data[b] / TICKS_PER_NS,
+                }
+                khz, microvolts = self._opp(cluster, self.data[b + offset])
+                row |= {"khz": khz, "uv": microvolts}
+                if cpu == SHARED:
+                    row |= self._columns(cluster.shared, start, a, b)
+                else:
+                    row |= self._head(start, a, b, khz)
+                    row |= self._columns(cluster.cpu, start + len(CPU_HEAD), a, b)
+                rows.append([row[name] for name in self.columns])
+        return rows
+
+    @staticmethod
+    def _opp(cluster: ClusterLayout, period: float) -> tuple[float, float]:
+        for known, khz, microvolts in cluster.opps:
+            if known == period:
+                return float(khz), float(microvolts)
+        raise ValueError(f"cluster {cluster.name}: no OPP has a period of {period:g} ps")
+
+    def _head(self, start: int, a: int, b: int, khz: float) -> dict[str, float]:
+        values = {
+            name: self.data[b + start + number] - self.data[a + start + number]
+            for number, name in enumerate(CPU_HEAD)
+        }
+        on_ns = (values["ON"] + values["UNDEFINED"]) / TICKS_PER_NS
+        counted = self.data[b + start] >= 0
+        return {
+            "cycles": values["cycles"] if counted else on_ns * khz / 1e6,
+            "instructions": values["instructions"],
+            "on_ns": on_ns,
+            "gated_ns": values["CLK_GATED"] / TICKS_PER_NS,
+            "off_ns": (values["OFF"] + values["SRAM_RETENTION"]) / TICKS_PER_NS,
+        }
+
+    def _columns(self, what: Reading, start: int, a: int, b: int) -> dict[str, float]:
+        data = self.data
+        return {
+            column: sum(
+                factor * (data[b + start + number] - data[a + start + number])
+                for number, factor in weights
+            )
+            for column, weights in what.columns
+        }
+
+
+def write_rows(
+    folder: Path,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[float]],
+    facts: dict[str, Any],
+) -> None:
+    """``rows.bin`` (float64, one row after the other) and ``rows.json`` (what they are)."""
+    data = array("d")
+    for row in rows:
+        data.extend(row)
+    with (folder / "rows.bin").open("wb") as stream:
+        data.tofile(stream)
+    record = {"schema": 1, "columns": list(columns), "rows": len(rows), **facts}
+    (folder / "rows.json").write_text(json.dumps(record, indent=1) + "\n")

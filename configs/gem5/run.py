@@ -1,0 +1,143 @@
+"""What gem5 runs: ``gem5 -d OUT configs/gem5/run.py OUT/request.json``.
+
+Builds the machine that the request describes, boots or restores it and goes on to the end. Tells
+the engine one line at a time on stdout::
+
+    eascope: progress SIM_NS INSTRUCTIONS
+    eascope: part NAME HOST_SECONDS
+    eascope: ended CAUSE TEXT
+
+and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import m5
+import m5.stats
+
+REPO = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO))
+
+from configs.gem5 import machine  # noqa: E402
+from configs.gem5.columns import event_columns  # noqa: E402
+from configs.gem5.probes import Probes, UnknownStatistic, residency, resolve  # noqa: E402
+from configs.gem5.rows import Recorder, write_rows  # noqa: E402
+from configs.gem5.session import Session  # noqa: E402
+
+SCHEMA = 1
+
+
+class Gem5:
+    """The running machine: see `configs.gem5.session.Machine`."""
+
+    def __init__(self, settings: dict[str, Any], clusters: list[Any], memory: Any) -> None:
+        self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
+        self._busy = [residency(cpu) for cpu in self.cpus]
+        self._probes = Probes(settings, clusters)
+        events = event_columns([told["model"] for told in settings["clusters"]])
+        self._recorder = Recorder(self._probes.layouts, events)
+        self._recording = False
+        self._memory_energy = []
+        if settings["memory_mode"] == "timing":
+            self._memory_energy = [
+                resolve(memory.dram, f"rank{number}.totalEnergy")
+                for number in range(int(memory.dram.ranks_per_channel))
+            ]
+        self._dump, self._reset = m5.stats.dump, m5.stats.reset
+        # gem5 looks these up before each change of an OPP, and at its end.
+        m5.stats.dump = self._snapshot
+        m5.stats.reset = _nothing
+
+    def _snapshot(self, roots: Any = None) -> None:
+        if self._recording:
+            began = time.perf_counter()
+            self._probes.snapshot(self._recorder, m5.curTick())
+            self.snapshot_s.append(time.perf_counter() - began)
+
+    def simulate(self, ticks: int) -> Any:
+        """See `configs.gem5.session.Machine`; so the rest."""
+        return m5.simulate(ticks)
+
+    def tick(self) -> int:
+        """Simulated time."""
+        return int(m5.curTick())
+
+    def instructions(self) -> list[int]:
+        """Committed, by CPU; what a reset of statistics does not touch."""
+        return [int(cpu.totalInsts()) for cpu in self.cpus]
+
+    def busy_ticks(self) -> list[int]:
+        """Neither gated nor off, by CPU."""
+        return [busy() for busy in self._busy]
+
+    def checkpoint(self, folder: str) -> None:
+        """Save."""
+        m5.checkpoint(folder)
+
+    def begin_window(self) -> None:
+        """The statistics of the window begin: for our rows and for gem5's own text."""
+        self._reset()
+        self.snapshot_s: list[float] = []
+        self._recording = True
+        self._snapshot()
+
+    def end_window(self) -> None:
+        """The last snapshot, then gem5's own text."""
+        self._snapshot()
+        self._recording = False
+        self._dump()
+
+    def write(self, folder: Path, marks: list[tuple[int, int]]) -> None:
+        """Leave the window's rows in ``folder``; nothing when there was no window."""
+        if self._recording or not self._recorder.count:
+            return
+        rows, changes = self._recorder.rows()
+        if self._memory_energy:
+            spent = sum(float(one.total) for one in self._memory_energy)
+            rows.append(self._recorder.memory_row(spent))
+        facts = {
+            "marks": marks,
+            "transitions": {name: [None, count] for name, count in changes.items()},
+            "instructions": sum(self.instructions()),
+            "snapshots": len(self.snapshot_s),
+        }
+        write_rows(folder, self._recorder.columns, rows, facts)
+        spent_us = sorted(1e6 * took for took in self.snapshot_s)
+        say(f"snapshots {len(spent_us)} median_us {spent_us[len(spent_us) // 2]:.0f}")
+
+
+def _nothing() -> None:
+    """Statistics stay cumulative: rows are differences."""
+
+
+def say(text: str) -> None:
+    """One line for the engine."""
+    print(f"eascope: {text}", flush=True)
+
+
+def main() -> None:
+    """Run the request that is named on the command line."""
+    request = json.loads(Path(sys.argv[1]).read_text())
+    if request["schema"] != SCHEMA:
+        raise SystemExit(f"{sys.argv[1]}: schema = {request['schema']}: allowed: {SCHEMA}")
+    root, clusters = machine.build(request)
+    m5.instantiate(request["checkpoint_in"])
+    try:
+        running = Gem5(request["machine"], clusters, root.system.memory)
+    except UnknownStatistic as error:
+        say(f"ended fatal {error}")
+        return
+    session = Session(running, request, say)
+    ended = session.run()
+    running.write(Path(m5.options.outdir), session.marks)
+    say(f"ended {ended}")
+
+
+if __name__ == "__m5_main__":
+    main()
