@@ -11,12 +11,20 @@ from dataclasses import dataclass
 from configs.host.errors import unknown
 
 
+#: QEMU counts eight CPUs in Aff0, whatever the clusters are.
+QEMU_CPUS_PER_AFFINITY_1 = 8
+
+
 @dataclass(frozen=True)
 class Board:
     """An engine's machine. Interrupts are numbered as in the device tree (SPI and PPI from 0).
 
-    ``cpus_per_affinity_1`` is how many CPUs share an Aff1 of MPIDR; ``transport`` is the agent's
-    channel to the engine (compatible of the node /eascope).
+    ``gic_bytes`` are the sizes of the interrupt controller's two parts. ``psci_method`` is empty
+    where there is no PSCI: CPUs then wait at the spin table's word ``release_address``, in memory
+    that the device tree reserves. ``clusters_in_affinity_1``: MPIDR's Aff1 is the cluster, and Aff0
+    the CPU's number in the machine. ``quiesce``: CPUs execute gem5's own
+    operations, so the idle driver may use them. ``transport`` is the agent's channel to the engine
+    (compatible of the node /eascope).
     """
 
     engine: str
@@ -24,6 +32,7 @@ class Board:
     ram: int
     gic_distributor: int
     gic_cpu_interface: int
+    gic_bytes: tuple[int, int]
     uart: int
     uart_spi: int
     uart_hz: int
@@ -31,12 +40,16 @@ class Board:
     timer_ppis: tuple[int, int, int, int]
     enable_method: str
     psci_method: str
-    cpus_per_affinity_1: int
+    release_address: int
+    clusters_in_affinity_1: bool
+    quiesce: bool
     transport: str
 
-    def mpidr(self, cpu: int) -> int:
-        """Affinity fields of the MPIDR that CPU number ``cpu`` has on this engine."""
-        return (cpu // self.cpus_per_affinity_1) << 8 | cpu % self.cpus_per_affinity_1
+    def mpidr(self, cluster: int, cpu: int) -> int:
+        """Affinity fields of the MPIDR that CPU number ``cpu`` of ``cluster`` has here."""
+        if self.clusters_in_affinity_1:
+            return cluster << 8 | cpu
+        return (cpu // QEMU_CPUS_PER_AFFINITY_1) << 8 | cpu % QEMU_CPUS_PER_AFFINITY_1
 
 
 #: QEMU's machine ``virt,gic-version=2``; EnergyCtrl is the plugin's.
@@ -46,6 +59,7 @@ _QEMU = Board(
     ram=0x4000_0000,
     gic_distributor=0x0800_0000,
     gic_cpu_interface=0x0801_0000,
+    gic_bytes=(0x10000, 0x10000),
     uart=0x0900_0000,
     uart_spi=1,
     uart_hz=24_000_000,
@@ -53,11 +67,35 @@ _QEMU = Board(
     timer_ppis=(13, 14, 11, 10),
     enable_method="psci",
     psci_method="hvc",
-    cpus_per_affinity_1=8,
+    release_address=0,
+    clusters_in_affinity_1=False,
+    quiesce=False,
     transport="eascope,transport-hint",
 )
 
-_BOARDS = {board.engine: board for board in (_QEMU,)}
+#: gem5's VExpress_GEM5_V1 (GICv2). The release word lies where gem5's own workload puts it: just
+#: below the device tree, which it loads at 0x88000000.
+_GEM5 = Board(
+    engine="gem5",
+    compatible="arm,vexpress",
+    ram=0x8000_0000,
+    gic_distributor=0x2C00_1000,
+    gic_cpu_interface=0x2C00_2000,
+    gic_bytes=(0x1000, 0x2000),
+    uart=0x1C09_0000,
+    uart_spi=5,
+    uart_hz=24_000_000,
+    energy_ctrl=0x1000_0000,
+    timer_ppis=(13, 14, 11, 10),
+    enable_method="spin-table",
+    psci_method="",
+    release_address=0x87FF_FFF8,
+    clusters_in_affinity_1=True,
+    quiesce=True,
+    transport="eascope,transport-m5ops",
+)
+
+_BOARDS = {board.engine: board for board in (_QEMU, _GEM5)}
 
 
 def board_of(engine: str) -> Board:

@@ -70,7 +70,15 @@ def device_tree_source(platform: Platform, flavour: str = "std", engine: str = "
         *_machine(platform, board),
         *_node("eascope", [f'compatible = "{board.transport}";']),
     ]
-    return "\n".join(["/dts-v1/;", "", *_node("/", body)]) + "\n"
+    head = ["/dts-v1/;", *_reserved(board), ""]
+    return "\n".join([*head, *_node("/", body)]) + "\n"
+
+
+def _reserved(board: Board) -> list[str]:
+    """The spin table's page: the other CPUs wait for its word, so the kernel must not use it."""
+    if not board.release_address:
+        return []
+    return [f"/memreserve/ {board.release_address & ~0xFFF:#x} 0x1000;"]
 
 
 def _node(name: str, body: list[str], label: str = "") -> list[str]:
@@ -136,13 +144,16 @@ def _cache(cache: Cache, prefix: str) -> list[str]:
 
 
 def _cpu(cluster: Cluster, cpu: int, flavour: str, board: Board) -> list[str]:
-    mpidr = board.mpidr(cpu)
+    mpidr = board.mpidr(cluster.index, cpu)
     body = [
         'device_type = "cpu";',
         f'compatible = "{cluster.core.compatible}";',
         f"reg = <{mpidr:#x}>;",
         f'enable-method = "{board.enable_method}";',
     ]
+    if board.release_address:
+        high, low = board.release_address >> 32, board.release_address & 0xFFFF_FFFF
+        body.append(f"cpu-release-addr = <{high:#x} {low:#x}>;")
     if flavour != "nocap":
         body.append(f"capacity-dmips-mhz = <{cluster.capacity_dmips_mhz}>;")
     body += [
@@ -196,6 +207,8 @@ def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
         "#performance-domain-cells = <1>;",
         f"gem5,rate-limit-us = <{platform.rate_limit_us}>;",
     ]
+    if board.quiesce:
+        body.append("gem5,quiesce;")
     return _node(f"energy-ctrl@{board.energy_ctrl:x}", body, "ectrl")
 
 
@@ -206,9 +219,9 @@ def _machine(platform: Platform, board: Board) -> list[str]:
         "#interrupt-cells = <3>;",
         "#address-cells = <0>;",
         "interrupt-controller;",
-        _reg(board.gic_distributor, 0x10000)[:-2]
+        _reg(board.gic_distributor, board.gic_bytes[0])[:-2]
         + " "
-        + _reg(board.gic_cpu_interface, 0x10000).removeprefix("reg = <"),
+        + _reg(board.gic_cpu_interface, board.gic_bytes[1]).removeprefix("reg = <"),
     ]
     # Third cell: active high level, and which CPUs see the per-CPU interrupt.
     flags = (1 << len(platform.cpus)) - 1 << 8 | 4
@@ -229,13 +242,16 @@ def _machine(platform: Platform, board: Board) -> list[str]:
         "clocks = <&uart_clock>, <&uart_clock>;",
         'clock-names = "uartclk", "apb_pclk";',
     ]
-    psci = ['compatible = "arm,psci-0.2";', f'method = "{board.psci_method}";']
+    psci = []
+    if board.psci_method:
+        body = ['compatible = "arm,psci-0.2";', f'method = "{board.psci_method}";']
+        psci = _node("psci", body)
     return [
         *_node(f"interrupt-controller@{board.gic_distributor:x}", gic, "gic"),
         *_node("timer", timer),
         *_node("uart-clock", clock, "uart_clock"),
         *_node(f"serial@{board.uart:x}", uart),
-        *_node("psci", psci),
+        *psci,
     ]
 
 

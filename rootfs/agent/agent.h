@@ -42,6 +42,7 @@ struct transport {
 };
 
 extern const struct transport transport_hint;
+extern const struct transport transport_m5ops;
 extern const struct transport transport_console;
 
 const struct transport *transport(void);

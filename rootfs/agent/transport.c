@@ -10,6 +10,7 @@
 
 static const struct transport *const transports[] = {
 	&transport_hint,
+	&transport_m5ops,
 	&transport_console,
 };
 

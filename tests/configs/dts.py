@@ -47,7 +47,7 @@ def decompile(blob: bytes) -> Node:
     stack = [root]
     for raw in text.splitlines():
         line = raw.strip()
-        if not line or line == "/dts-v1/;":
+        if not line or line == "/dts-v1/;" or line.startswith("/memreserve/"):
             continue
         if line.endswith("{"):
             node = Node(line.removesuffix("{").strip())

@@ -204,6 +204,55 @@ def test_psci_and_transport(tree: Node) -> None:
     assert tree.at("eascope").strings("compatible") == ["eascope,transport-hint"]
 
 
+@pytest.fixture(scope="module")
+def gem5_tree(juno: Platform) -> Node:
+    return decompile(device_tree(juno, engine="gem5"))
+
+
+def test_gem5_starts_its_cpus_from_a_spin_table(gem5_tree: Node, juno: Platform) -> None:
+    assert "psci" not in gem5_tree.children
+    wanted = {f"cpu@{n:x}": n for n in (0, 1, 2, 3, 0x104, 0x105)}
+    cpus = gem5_tree.at("cpus")
+    assert {name for name in cpus.children if name.startswith("cpu@")} == set(wanted)
+    for name, mpidr in wanted.items():
+        assert cpus.at(name).cells("reg") == [mpidr]
+        assert cpus.at(name).strings("enable-method") == ["spin-table"]
+        assert cpus.at(name).cells("cpu-release-addr") == [0, 0x87FF_FFF8]
+    assert "/memreserve/ 0x87fff000 0x1000;" in device_tree_source(juno, engine="gem5")
+
+
+def test_gem5_has_the_addresses_of_vexpress_gem5_v1(gem5_tree: Node) -> None:
+    assert gem5_tree.at("memory@80000000").cells("reg") == [0, 0x8000_0000, 0, 0x4000_0000]
+    gic = gem5_tree.at("interrupt-controller@2c001000")
+    assert gic.cells("reg") == [0, 0x2C00_1000, 0, 0x1000, 0, 0x2C00_2000, 0, 0x2000]
+    uart = gem5_tree.at("serial@1c090000")
+    assert uart.cells("reg") == [0, 0x1C09_0000, 0, 0x1000]
+    assert uart.cells("interrupts") == [0, 5, 4]
+    ectrl = gem5_tree.at("energy-ctrl@10000000")
+    assert ectrl.cells("reg") == [0, 0x1000_0000, 0, 0x1000]
+    assert gem5_tree.at("eascope").strings("compatible") == ["eascope,transport-m5ops"]
+
+
+def test_only_gem5_is_asked_to_quiesce(gem5_tree: Node, tree: Node) -> None:
+    assert gem5_tree.at("energy-ctrl@10000000").properties["gem5,quiesce"] == ""
+    assert "gem5,quiesce" not in tree.at("energy-ctrl@b000000").properties
+
+
+def test_gem5_and_the_fast_engine_have_the_same_cpus_and_opps(gem5_tree: Node, tree: Node) -> None:
+    def facts(root: Node, cpu: str) -> dict[str, str]:
+        engine = {"reg", "enable-method", "cpu-release-addr", "phandle"}
+        handles = {"operating-points-v2", "performance-domains", "next-level-cache"}
+        handles |= {"cpu-idle-states"}
+        node = root.at(f"cpus/{cpu}")
+        return {k: v for k, v in node.properties.items() if k not in engine | handles}
+
+    for ours, theirs in (("cpu@0", "cpu@0"), ("cpu@104", "cpu@4")):
+        assert facts(gem5_tree, ours) == facts(tree, theirs)
+    for name in ("little", "big"):
+        ours, theirs = (root.at(f"opp-table-{name}") for root in (gem5_tree, tree))
+        assert list(ours.children) == list(theirs.children)
+
+
 def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
     nocap = decompile(device_tree(juno, "nocap"))
     for cpu in range(6):
@@ -266,11 +315,12 @@ def test_same_bytes_in_another_process(juno: Platform, tmp_path: Path) -> None:
         assert blob.read_bytes() == device_tree(juno)
 
 
+@pytest.mark.parametrize("engine", ["qemu", "gem5"])
 @pytest.mark.parametrize("flavour", FLAVOURS)
-def test_dtc_has_no_complaint(juno: Platform, flavour: str) -> None:
+def test_dtc_has_no_complaint(juno: Platform, flavour: str, engine: str) -> None:
     done = subprocess.run(
         ["dtc", "-I", "dts", "-O", "dtb", "-o", "/dev/null", "-"],
-        input=device_tree_source(juno, flavour).encode(),
+        input=device_tree_source(juno, flavour, engine).encode(),
         capture_output=True,
         check=True,
     )
