@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from configs.host.errors import EascopeError, nearest
-from experiments import commands
+from experiments import commands, power
 
 PROGRAM = "eascope"
 
@@ -34,6 +34,11 @@ COMMANDS = {
     "show": ("one run: what it was and what came out", "eascope show 3f9a"),
     "status": ("every run and its state", "eascope status"),
     "verify": ("compare runs and cache with their recorded digests", "eascope verify"),
+    "em": ("the kernel's energy model beside the derived power, OPP by OPP", "eascope em juno-r2"),
+    "power": (
+        "power of measured events, by a core's calibrated model",
+        "eascope power predict --core cortex-a15 --csv rows.csv",
+    ),
 }
 WORK = {
     "doctor": commands.doctor,
@@ -43,6 +48,8 @@ WORK = {
     "show": commands.show,
     "status": commands.status,
     "verify": commands.verify,
+    "em": power.em,
+    "power": power.power,
 }
 
 
@@ -124,6 +131,14 @@ def make_parser() -> Parser:
     made["show"].add_argument("run", metavar="RUN", help="its directory, or how its name begins")
     made["verify"].add_argument(
         "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
+    )
+    made["em"].add_argument(
+        "platform", metavar="PLATFORM", help="the board, see: eascope list platforms"
+    )
+    made["power"].add_argument("verb", metavar="predict", help="predict: add a column power_w")
+    made["power"].add_argument("--core", metavar="C", help="a core with counted events: cortex-a15")
+    made["power"].add_argument(
+        "--csv", metavar="FILE", help="rows with the columns that power-models/calibration names"
     )
     return parser
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from analysis.power.measurements import read_rows
 from configs.host.errors import bad_input
@@ -13,8 +14,8 @@ from configs.power.counted import load_calibration
 COLUMN = "power_w"
 
 
-def predict(core: str, source: Path, out: TextIO) -> int:
-    """Write the rows of the CSV file ``source`` to ``out`` with a column ``power_w``; their number.
+def predicted(core: str, source: Path) -> list[dict[str, Any]]:
+    """The rows of the CSV file ``source``, their text as it is, with the model's ``power_w`` in W.
 
     The columns that the core's mapping names must be there (frequency in MHz, supply in V,
     temperature in degrees Celsius, event rates per second and CPU); measured power need not be.
@@ -23,15 +24,20 @@ def predict(core: str, source: Path, out: TextIO) -> int:
     """
     calibration = load_calibration(core)
     rows = read_rows(source)
-    columns = list(rows[0])
-    if COLUMN in columns:
+    if COLUMN in rows[0]:
         raise bad_input(str(source), "columns", COLUMN, "a file without this column")
-    powers = [
-        sum(calibration.parts_w(row, source.name, line).values())
-        for line, row in enumerate(rows, start=2)
-    ]
-    writer = csv.DictWriter(out, [*columns, COLUMN], lineterminator="\n")
+    found = []
+    for line, row in enumerate(rows, start=2):
+        if None in row:
+            raise bad_input(str(source), f"line {line}", row[None], "as many fields as the header")  # type: ignore[index]
+        watts = sum(calibration.parts_w(row, str(source), line).values())
+        found.append({**row, COLUMN: round(watts, 6)})
+    return found
+
+
+def write_csv(rows: Sequence[dict[str, Any]], out: TextIO) -> None:
+    """Write ``rows`` of `predicted` as CSV, power with six decimals."""
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    for row, power in zip(rows, powers, strict=True):
-        writer.writerow({**row, COLUMN: f"{power:.6f}"})
-    return len(rows)
+    for row in rows:
+        writer.writerow({**row, COLUMN: f"{row[COLUMN]:.6f}"})

@@ -7,6 +7,7 @@ A mapping (``power-models/calibration/CORE.toml``) puts McPAT's events into grou
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,11 +94,12 @@ class CountedModel:
 
         def number(column: str) -> float:
             try:
-                return float(row[column])
+                value = float(row[column])
             except (KeyError, TypeError, ValueError):
-                raise bad_input(
-                    file, f"line {line}, {column}", row.get(column), "a number"
-                ) from None
+                value = math.nan
+            if not math.isfinite(value):
+                raise bad_input(file, f"line {line}, {column}", row.get(column), "a number")
+            return value
 
         rates = {
             name: max(number(rate.column) - (number(rate.less) if rate.less else 0.0), 0.0)

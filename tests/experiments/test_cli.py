@@ -13,6 +13,7 @@ import pytest
 from experiments.cli import COMMANDS
 from experiments.runs import execute
 from tests.experiments.fake import KEY, badly, cell
+from tests.power.test_calibration import row
 
 RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
 COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", "smoke"]
@@ -66,6 +67,20 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
     "one variant": (["compare", "cas", *COMPARE[3:]], ["two variants"]),
     "run": (["show", "ffff"], ["'ffff'", "fits no run"]),
     "verify": (["verify", "ffff"], ["'ffff'", "fits no run"]),
+    "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
+    "power verb": (
+        ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],
+        ["unknown power command 'predikt'", "did you mean predict?"],
+    ),
+    "power core": (
+        ["power", "predict", "--core", "cortex-a14", "--csv", "x.csv"],
+        ["'cortex-a14'", "allowed: cortex-a15"],
+    ),
+    "power file": (
+        ["power", "predict", "--core", "cortex-a15", "--csv", "/nonexistent/x.csv"],
+        ["/nonexistent/x.csv", "allowed: a CSV file with a header"],
+    ),
+    "power without file": (["power", "predict", "--core", "cortex-a15"], ["--csv is missing"]),
 }
 
 
@@ -130,6 +145,26 @@ def test_list(kind: str) -> None:
     for one in objects:
         assert one["summary"]
         assert f"{one['name']} " in text
+
+
+def test_em_is_printed() -> None:
+    rows = json.loads(eascope("em", "juno-r2", "--json").stdout)
+    assert {row["cluster"] for row in rows} == {"little", "big"}
+    assert {"published_uw", "derived_uw", "difference", "derived_inefficient"} <= set(rows[0])
+    assert len(eascope("em", "juno-r2").stdout.splitlines()) == 1 + len(rows)
+
+
+def test_power_is_predicted(tmp_path: Path) -> None:
+    source = tmp_path / "rows.csv"
+    source.write_text(",".join(row()) + "\n" + ",".join(row().values()) + "\n")
+    asked = ("power", "predict", "--core", "cortex-a15", "--csv", str(source))
+    done = eascope(*asked)
+    assert done.returncode == 0, done.stderr
+    head, line = done.stdout.splitlines()
+    assert head == ",".join([*row(), "power_w"])
+    assert line.startswith(",".join(row().values()))
+    [printed] = json.loads(eascope(*asked, "--json").stdout)
+    assert printed["power_w"] == float(line.rsplit(",", 1)[1])
 
 
 def test_status_show_verify() -> None:

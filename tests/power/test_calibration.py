@@ -14,7 +14,7 @@ import pytest
 from analysis.power import calibrate
 from analysis.power.fit import fit, leaving_out, non_negative
 from analysis.power.measurements import VARIABLE, load_measured
-from analysis.power.predict import COLUMN, predict
+from analysis.power.predict import COLUMN, predicted, write_csv
 from configs.host.errors import RequestError
 from configs.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
 from configs.power.derived import load_derived
@@ -40,7 +40,7 @@ def row(**changes: str) -> dict[str, str]:
     """One row of the data's form: one busy CPU of four at 1 GHz and 1.0 V."""
     figures = {
         "Workload Name": "made-up",
-        "Core Mask": "4,5,6,7",
+        "Core Mask": "4:5:6:7",
         "Frequency A15": "1000",
         "Voltage A15": "1.0",
         "Average Temperature A15": "56.85",
@@ -96,14 +96,15 @@ def test_predict_adds_a_column(tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerows([row(), row(**{"Frequency A15": "500"})])
     out = io.StringIO()
-    assert predict(CORE, source, out) == 2
+    write_csv(predicted(CORE, source), out)
     rows = list(csv.DictReader(io.StringIO(out.getvalue())))
+    assert len(rows) == 2
     assert list(rows[0]) == [*row(), COLUMN]
     assert 0.3 < float(rows[1][COLUMN]) < float(rows[0][COLUMN]) < 1.5
     again = tmp_path / "again.csv"
     again.write_text(out.getvalue())
     with pytest.raises(RequestError, match="allowed: a file without this column"):
-        predict(CORE, again, out)
+        predicted(CORE, again)
 
 
 @pytest.mark.parametrize(
@@ -111,13 +112,15 @@ def test_predict_adds_a_column(tmp_path: Path) -> None:
     [
         ("", "no rows"),
         ("Workload Name\nx\n", r"line 2, Average A15 .* = None: allowed: a number"),
+        ("Workload Name\nx,7\n", r"line 2 = \['7'\]: allowed: as many fields as the header"),
+        (",".join(row()) + "\n" + ",".join([*list(row().values())[:-1], "nan"]) + "\n", "'nan'"),
     ],
 )
 def test_predict_wants_the_datas_form(tmp_path: Path, text: str, message: str) -> None:
     source = tmp_path / "rows.csv"
     source.write_text(text)
     with pytest.raises(RequestError, match=message) as caught:
-        predict(CORE, source, io.StringIO())
+        predicted(CORE, source)
     assert "\n" not in str(caught.value)
 
 
@@ -163,8 +166,6 @@ def test_a_new_fit_gives_the_committed_record(measurements: Path) -> None:
 
 
 def test_predictions_on_the_data_are_as_wrong_as_stated(measurements: Path) -> None:
-    out = io.StringIO()
-    predict(CORE, measurements / RECORD["inputs"]["data"], out)
-    rows = list(csv.DictReader(io.StringIO(out.getvalue())))
-    wrong = [abs(float(r[COLUMN]) / float(r["Power A15"]) - 1) * 100 for r in rows]
+    rows = predicted(CORE, measurements / RECORD["inputs"]["data"])
+    wrong = [abs(r[COLUMN] / float(r["Power A15"]) - 1) * 100 for r in rows]
     assert sum(wrong) / len(wrong) == pytest.approx(RECORD["errors"]["fit"]["mape"], abs=0.01)
