@@ -17,6 +17,7 @@ from configs.host.errors import EascopeError, RequestError, bad_input, nearest, 
 from configs.platform import Platform, load_platform
 from configs.strict import shown_path
 from engines.base import Engine, Machine, get_engine
+from experiments.controls import AS_IT_IS, Controls
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario
 from experiments.script import TRACE_EVENTS, script, trace_kib
@@ -41,11 +42,12 @@ class Request:
     seed: int = 0
     full: bool = False
     elide: bool = True
+    controls: Controls = AS_IT_IS
 
     @property
     def words(self) -> str:
         """For progress lines."""
-        return f"{self.variant}, seed {self.seed}"
+        return ", ".join([self.variant, *self.controls.words, f"seed {self.seed}"])
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def find(request: Request) -> Names:
 
     :raises RequestError: for the first that is wrong.
     """
-    platform = load_platform(request.platform)
+    platform = request.controls.of_platform(load_platform(request.platform))
     activity = load_activity(platform)
     check_capacity(platform, activity)
     variants, planned = load_variants(), load_planned()
@@ -97,7 +99,8 @@ def find(request: Request) -> Names:
     for program in scenario.programs:
         program.check_present()
     _check_expected(scenario, [*variants, *planned])
-    return Names(request, platform, activity, variants[request.variant], scenario, engine)
+    variant = request.controls.of_variant(variants[request.variant])
+    return Names(request, platform, activity, variant, scenario, engine)
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:

@@ -79,6 +79,13 @@ def _count(text: str) -> int:
     return number
 
 
+def _control_us(text: str) -> int:
+    number = _natural(text)
+    if not 1 <= number <= 100_000:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 100000")
+    return number
+
+
 def _cell_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--platform", required=True, metavar="P", help="the board, see: eascope list platforms"
@@ -92,6 +99,17 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--full", action="store_true", help="the scenario's full duration")
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
+    )
+    controls = parser.add_argument_group("controls, to see whether a result hangs on them")
+    for name, meaning in (
+        ("rate-limit", "least time between two requests of schedutil"),
+        ("transition-latency", "how long a change of the OPP takes"),
+    ):
+        controls.add_argument(
+            f"--{name}-us", type=_control_us, metavar="US", help=f"{meaning} (the platform's)"
+        )
+    controls.add_argument(
+        "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
     )
 
 

@@ -17,6 +17,7 @@ from configs.platform import list_platforms
 if TYPE_CHECKING:  # at run time each command imports what it needs, so that --help is quick
     from analysis.derive import Derived
     from experiments.cell import Cell, Names
+    from experiments.controls import Controls
     from experiments.runs import Run
 
 Objects = list[dict[str, Any]]
@@ -132,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
             options.seed,
             options.full,
             not options.no_elide,
+            _controls(options),
         )
     )
     cell = prepare(names)
@@ -152,6 +154,14 @@ def run(options: argparse.Namespace) -> int:
         print(comparison(names.platform, {names.variant.name: [derived]}).text())
         print(f"run: {_shown(done.path)}")
     return 0
+
+
+def _controls(options: argparse.Namespace) -> Controls:
+    from experiments.controls import Controls
+
+    return Controls(
+        options.rate_limit_us, options.transition_latency_us, not options.no_delay_dequeue
+    )
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -176,6 +186,7 @@ def compare(options: argparse.Namespace) -> int:
                 seed,
                 options.full,
                 not options.no_elide,
+                _controls(options),
             )
         )
         for variant in names_of
@@ -225,6 +236,7 @@ def _comparison_folder(first: Names, seeds: int, variants: list[str]) -> Path:
     parts += [f"{seeds}-seeds"] if seeds > 1 else []
     parts += ["full"] if request.full else []
     parts += ["no-elide"] if not request.elide else []
+    parts += request.controls.words
     folder = runs_root() / "comparisons" / "_".join(part.replace("/", "-") for part in parts)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

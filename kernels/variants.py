@@ -239,6 +239,8 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     for path, value in variant.switches:
         if path.startswith(f"{SCHED_DEBUG}/eascope/") and path != STATS:
             lines.append(("expect", path, value))
+        elif path == f"{SCHED_DEBUG}/features" and value.startswith("NO_"):
+            lines.append(("contains", path, value))
     if not eas:  # such a variant's switches reset the counters
         zeros = " 0" * len(platform.cpus)
         lines.append(("contains", STATS, f"feec_called{zeros}"))

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from configs.host.errors import EascopeError, RequestError
+from engines.qemu import QemuEngine
 from experiments import cell as cells
 from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare
+from experiments.controls import Controls
 from experiments.script import script
 from kernels.variants import load_planned
 from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
@@ -173,6 +175,35 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
         seed=0,
     )
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
+
+
+def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -> None:
+    plain = prepare(find(REQUEST))
+    assert prepare(find(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
+    keys = {plain.simkey}
+    for controls, key, value in (
+        (Controls(rate_limit_us=2000), "rate_limit_us", 2000),
+        (Controls(transition_latency_us=10), "transition_latency_us", 10),
+        (Controls(delay_dequeue=False), "delay_dequeue", False),
+    ):
+        cell = prepare(find(replace(REQUEST, controls=controls)))
+        assert cell.record["controls"] == plain.record["controls"] | {key: value}
+        keys.add(cell.simkey)
+        if key == "transition_latency_us":  # the real engine's, which the fake one has not
+            machine = cell.machine
+            settings = QemuEngine().settings(machine.platform, machine.activity)
+            assert settings["transition_latency_ns"] == 10_000
+        else:
+            assert cell.simkey != plain.simkey
+    assert len(keys) == 3
+    lines = cell.machine.script.decode().splitlines()
+    features = "/sys/kernel/debug/sched/features NO_DELAY_DEQUEUE"
+    assert lines.index(f"write {features}") < lines.index(f"contains {features}")
+
+
+def test_a_rate_limit_below_the_latency_is_refused() -> None:
+    with pytest.raises(RequestError, match=r"rate limit 20 us: allowed: at least .*\(50 us\)"):
+        find(replace(REQUEST, controls=Controls(rate_limit_us=20)))
 
 
 def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefacts) -> None:
