@@ -3,7 +3,7 @@ EASCOPE := .venv/bin/eascope
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models \
+.PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
 	power-calibration power-validation
 
 help: ## this list
@@ -36,6 +36,9 @@ kernels: setup ## build every kernel that a variant names
 
 rootfs: setup ## build the guest image
 	@$(PYTHON) -m rootfs.image
+
+results: setup ## docs/results: every scenario's variants over ten start offsets (resumable)
+	@nice $(PYTHON) -m experiments.results $(RESULTS)
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --

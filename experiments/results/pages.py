@@ -1,0 +1,128 @@
+"""What stands on which page: scenarios, variants, platform, controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from experiments.controls import AS_IT_IS, Controls
+from kernels.variants import load_variants
+
+#: The five of the RFC of uclamp sum aggregation, in its order.
+FIVE = (
+    "uclamp/capped-tasks-spread",
+    "uclamp/boosted-above-little",
+    "uclamp/frequency-spike",
+    "uclamp/unpin-from-big",
+    "uclamp/eight-capped-tasks",
+)
+#: The rework of EAS: workloads first, then what shows one mechanism.
+EAS = (
+    "eas/video-playback",
+    "eas/game",
+    "eas/video-scroller",
+    "eas/idle-screen",
+    "eas/speedometer",
+    "eas/sched-pipe",
+    "eas/stacked",
+    "eas/headroom",
+    "eas/headroom-big",
+    "eas/misfit-ramp",
+    "eas/stuck-on-big",
+    "eas/false-overloaded",
+    "eas/false-overloaded-cluster",
+)
+OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Variants on one scenario under one set of controls; the first variant is the baseline."""
+
+    scenario: str
+    variants: tuple[str, ...]
+    controls: Controls = AS_IT_IS
+
+
+@dataclass(frozen=True)
+class Page:
+    """A file below ``docs/results``."""
+
+    name: str
+    title: str
+    about: str
+    platform: str
+    groups: tuple[Group, ...]
+
+
+def _there(*variants: str) -> tuple[str, ...]:
+    """Those of ``variants`` that have a kernel."""
+    known = load_variants()
+    return tuple(name for name in variants if name in known)
+
+
+def pages() -> list[Page]:
+    """All pages whose cells are compared; variants that are only planned are left out."""
+    five = _there(
+        *("mainline", "max-nospare0", "uclamp-sum", "uclamp-sum-fixed", "sum-spare0"),
+        *("feec-b", "feec-d"),
+    )
+    rework = _there(*OF_THE_REWORK)
+    stuck = _there("mainline", "feec-a1", *OF_THE_REWORK[2:])
+    found = [
+        Page(
+            "uclamp",
+            "Capped and boosted tasks: maximum against sum",
+            "The five scenarios of the RFC of uclamp sum aggregation on its board, with the two "
+            "variants that take its first step apart from the rest, and the rework of EAS beside "
+            "them: is it the aggregation that cures the pile-up, or the placement?",
+            "juno-r2",
+            tuple(Group(scenario, five) for scenario in FIVE),
+        )
+    ]
+    for platform, whose in (("pixel6", "the source's board"), ("juno-r2", "another board")):
+        found.append(
+            Page(
+                f"eas-{platform}",
+                f"The rework of EAS on {platform}",
+                f"Workloads and mechanisms of the rework's discussion on {whose}.",
+                platform,
+                tuple(
+                    Group(scenario, stuck if "false-overloaded" in scenario else rework)
+                    for scenario in EAS
+                ),
+            )
+        )
+    found.append(_controls_page())
+    return found
+
+
+#: What is set otherwise, one at a time.
+CONTROLS = (
+    AS_IT_IS,
+    Controls(rate_limit_us=2000),
+    Controls(rate_limit_us=10_000),
+    Controls(transition_latency_us=10),
+    Controls(transition_latency_us=500),
+    Controls(delay_dequeue=False),
+)
+
+
+def _controls_page() -> Page:
+    wanted = {
+        "uclamp/frequency-spike": _there("mainline", "uclamp-sum"),
+        "uclamp/eight-capped-tasks": _there("mainline", "uclamp-sum", "feec-b"),
+        "eas/video-playback": _there("mainline", "cas", "feec-b", "feec-d"),
+    }
+    return Page(
+        "controls",
+        "What hangs on the controls",
+        "Three scenarios again with one control at a time set otherwise: the rate limit of "
+        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue. A verdict "
+        "that turns with one of them is a verdict about it.",
+        "juno-r2",
+        tuple(
+            Group(scenario, variants, controls)
+            for scenario, variants in wanted.items()
+            for controls in CONTROLS
+        ),
+    )
