@@ -257,25 +257,47 @@ def series_digest(folders: list[Path]) -> str:
     )
 
 
+_PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
+
+
 def apply_series(tree: Path, folder: Path, source: Source) -> None:
     """Apply a queue to ``tree``, without fuzz.
 
-    :raises PatchFailed: naming patch, source and hunk; the tree is then half patched.
+    :raises PatchFailed: naming patch, source and hunk, and what else of the queue does not apply;
+        the tree is then half patched.
     """
-    for patch in series_patches(folder):
-        command = [need("patch", "patch"), "-p1", "--fuzz=0", "--forward", "--batch"]
-        command += [
-            "--no-backup-if-mismatch",
-            "--reject-file=-",
-            "-d",
-            str(tree),
-            "-i",
-            str(patch.resolve()),
-        ]
+    patches = series_patches(folder)
+    for number, patch in enumerate(patches):
         try:
-            run(command)
+            run([need("patch", "patch"), *_PATCH, "--forward", "-d", tree, "-i", patch.resolve()])
         except CommandFailed as error:
-            raise PatchFailed(_hunk_message(patch, source, error.log_text)) from error
+            message = _hunk_message(patch, source, error.log_text)
+            rest = _rest_message(tree, folder.name, patches, number)
+            raise PatchFailed(f"{message}\n{rest}") from error
+
+
+def _would_apply(tree: Path, patch: Path, *how: str) -> bool:
+    command = [need("patch", "patch"), *_PATCH, "--dry-run", *how]
+    try:
+        run([*command, "-d", tree, "-i", patch.resolve()])
+    except CommandFailed:
+        return False
+    return True
+
+
+def _rest_message(tree: Path, queue: str, patches: list[Path], number: int) -> str:
+    """What became of the queue's other patches, each of those after ``number`` tried by itself."""
+    parts = []
+    if _would_apply(tree, patches[number], "--reverse", "--force"):
+        parts.append(f"{patches[number].name} is in that source already")
+    parts.append(f"{number} of {len(patches)} patches of {queue} were applied before it")
+    after = patches[number + 1 :]
+    bad = [patch.name for patch in after if not _would_apply(tree, patch, "--forward")]
+    if bad:
+        parts.append(f"of the {len(after)} after it these do not apply either: {', '.join(bad)}")
+    elif after:
+        parts.append(f"each of the {len(after)} after it applies")
+    return "; ".join(parts)
 
 
 def _hunk_message(patch: Path, source: Source, output: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -81,6 +81,8 @@ def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant], dict[str, 
         for table in _named(top, "variant")
         for name in [table.where.split(".")[1]]
     }
+    for name, (own_kernel, own) in _own(top, known, variants).items():
+        known[name], variants[name] = own_kernel, own
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
     top.finish()
     return known, variants, planned
@@ -92,6 +94,45 @@ def _planned(table: Table, variants: Mapping[str, Variant]) -> dict[str, str]:
         if not _NAME.fullmatch(name) or name in variants:
             raise table.error(name, f"a name of {NAME_RULE}, that no [variant] has")
     return {name: table.text(name) for name in table.data}
+
+
+def _own(
+    top: Table, kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
+) -> dict[str, tuple[Kernel, Variant]]:
+    """Kernel and variant of every line of ``[own]``: ``NAME = "VARIANT"``.
+
+    The queue ``series/NAME`` on top of that variant's kernel, everything else as the variant has
+    it; ``NAME = {of = "VARIANT", first = true}`` applies it before our queues.
+    """
+    if not top.has("own"):
+        return {}
+    table = top.table("own")
+    found = {}
+    for name, value in table.data.items():
+        if not _NAME.fullmatch(name) or name in variants or name in kernels:
+            raise table.error(name, f"a name of {NAME_RULE}, that no kernel or variant has")
+        if not (SERIES / name / "series").is_file():
+            raise table.error(name, f"a queue of that name: kernels/series/{name}/series")
+        first = False
+        if isinstance(value, dict):
+            line = table.table(name)
+            of = line.text("of", variants)
+            if line.has("first"):
+                first = line.data["first"]
+                if not isinstance(first, bool):
+                    raise line.error("first", "true or false")
+            line.finish()
+        else:
+            of = table.text(name, variants)
+        base = variants[of]
+        under = kernels[base.kernel]
+        series = (name, *under.series) if first else (*under.series, name)
+        summary = f"{of} with the patches of kernels/series/{name}"
+        found[name] = (
+            replace(under, name=name, summary=summary, series=series),
+            replace(base, name=name, summary=summary, source=f"kernels/series/{name}", kernel=name),
+        )
+    return found
 
 
 def load_planned(path: Path = VARIANTS) -> dict[str, str]:

@@ -153,6 +153,25 @@ def test_a_patch_that_is_already_applied_fails(toy: Callable[[str], tuple[Path, 
         apply_series(tree, queue, TOY)
 
 
+def test_failure_says_what_else_of_the_queue_does_not_apply(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    """A newer source has the first patch already, and has changed what the third one changes."""
+    tree, queue = toy(NINE.replace("line 5", "line five"))
+    first = (queue / "0001-change.patch").read_text()
+    # Of a line that is as it was; of one that never was.
+    other = first.replace("@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n", "@@ -5,5 +5,5 @@\n")
+    other = other.replace("-line 5\n+line five\n line 6\n", " line five\n-line 6\n+line six\n")
+    (queue / "0002-change.patch").write_text(other + " line 9\n")
+    (queue / "0003-change.patch").write_text(first.replace("-line 5", "-line V"))
+    (queue / "series").write_text("".join(f"000{n}-change.patch\n" for n in (1, 2, 3)))
+    with pytest.raises(PatchFailed) as error:
+        apply_series(tree, queue, TOY)
+    last = str(error.value).splitlines()[-1]
+    assert last.startswith("0001-change.patch is in that source already; 0 of 3 patches of toy")
+    assert last.endswith("of the 2 after it these do not apply either: 0003-change.patch")
+
+
 def test_series_names_a_patch_that_is_not_there(
     toy: Callable[[str], tuple[Path, Path]],
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from configs.host.errors import RequestError
 from configs.platform import Platform
+from kernels import variants as module
 from kernels.variants import (
     SERIES,
     VARIANTS,
@@ -53,6 +54,52 @@ def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
 def test_every_series_is_part_of_a_kernel() -> None:
     used = {series for kernel in load_kernels().values() for series in kernel.series}
     assert used == {path.parent.name for path in SERIES.glob("*/series")}
+
+
+@pytest.fixture
+def own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The queues that there are, and one of a person's own, ``mine``."""
+    folder = tmp_path / "series"
+    for queue in (*(path.parent.name for path in SERIES.glob("*/series")), "mine"):
+        (folder / queue).mkdir(parents=True)
+        (folder / queue / "series").write_text("0001-mine.patch\n")
+    monkeypatch.setattr(module, "SERIES", folder)
+
+
+@pytest.mark.usefixtures("own_queue")
+def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
+    path = edited(("[planned]", '[own]\nmine = "feec-b"\n\n[planned]'))
+    known = load_variants(path)
+    mine, of = known["mine"], known["feec-b"]
+    assert mine.kernel == "mine" and load_kernels(path)["mine"].series == ("base", "feec", "mine")
+    assert (mine.switches, mine.dtb, mine.declares) == (of.switches, of.dtb, of.declares)
+    assert set(known) - {"mine"} == set(load_variants())
+
+
+@pytest.mark.usefixtures("own_queue")
+def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None:
+    line = '[own]\nmine = { of = "mainline", first = true }\n\n[planned]'
+    assert load_kernels(edited(("[planned]", line)))["mine"].series == ("mine", "base")
+
+
+@pytest.mark.usefixtures("own_queue")
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('mine = "mainlin"', r"own\.mine = 'mainlin': .*did you mean mainline\?"),
+        ('cas = "mainline"', r"own\.cas = 'mainline': allowed: a name .*that no kernel or variant"),
+        ('yours = "mainline"', r"own\.yours = .*a queue of that name: kernels/series/yours/series"),
+        (
+            "mine = { of = 'mainline', last = true }",
+            r"own\.mine\.last = True: allowed: no such key",
+        ),
+        ("mine = { of = 'mainline', first = 1 }", r"own\.mine\.first = 1: allowed: true or false"),
+    ],
+)
+def test_wrong_own_line(edited: Callable[..., Path], line: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message) as caught:
+        load_variants(edited(("[planned]", f"[own]\n{line}\n\n[planned]")))
+    assert "\n" not in str(caught.value)
 
 
 def test_proofs_of_mainline(juno: Platform) -> None:
