@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from configs.host.errors import unknown
 
-
 #: QEMU counts eight CPUs in Aff0, whatever the clusters are.
 QEMU_CPUS_PER_AFFINITY_1 = 8
 

@@ -1,10 +1,11 @@
-"""The copy of rt-app whose busy loop the engine executes in its stead.
+"""The copy of rt-app whose busy loop the fast engine executes in its stead.
 
 rt-app burns time in one function: ``x0`` turns of a loop that computes nothing anybody reads. In
 the copy for the fast engine that function only counts its turns down and executes a hint at each
 step; at the hint, the engine adds the instructions that the turns would have been to the CPU's
 local time (see ``engines/qemu``). On any other machine the hints are NOPs: the copy would then not
-burn time at all, which is why it lies beside the executed program and never replaces it.
+burn time at all, which is why it lies beside the executed program and never replaces it. gem5 has
+a copy of its own, made by `rootfs.elide_gem5`.
 
 How many instructions the original executes for ``n`` turns, by counting (single steps of the
 function, which has no data-dependent path: every turn starts from the same constants)::
@@ -58,9 +59,15 @@ _RET = 0xD65F03C0
 
 
 def elide_hint(program: bytes) -> bytes:
-    """The fast engine's copy of rt-app.
+    """The fast engine's copy of rt-app; see `with_function`."""
+    return with_function(program, hint_function())
+
+
+def with_function(program: bytes, function: bytes) -> bytes:
+    """rt-app with another body of its busy function.
 
     :param program: the executed rt-app.
+    :param function: as long as the original's.
     :raises EascopeError: one line, when it is not the rt-app whose function we know.
     """
     found = hashlib.sha256(program).hexdigest()
@@ -74,7 +81,9 @@ def elide_hint(program: bytes) -> bytes:
         raise EascopeError(
             f"rt-app: the function at {FUNCTION_OFFSET:#x} is another: it cannot be elided"
         )
-    return program[:FUNCTION_OFFSET] + hint_function() + program[end:]
+    if len(function) != FUNCTION_BYTES:
+        raise ValueError(f"{len(function)} bytes for a function of {FUNCTION_BYTES}")
+    return program[:FUNCTION_OFFSET] + function + program[end:]
 
 
 def hint_function() -> bytes:

@@ -21,6 +21,7 @@ from configs.host.lisa import lisa_binaries
 from configs.host.proc import need, run
 from rootfs.cpio import Archive
 from rootfs.elide import elide_hint
+from rootfs.elide_gem5 import elide_gem5
 
 AGENT = Path(__file__).parent / "agent"
 #: Programs of ours that a script may name: a file each.
@@ -39,10 +40,11 @@ APPLETS = (
     "wc",
 )
 
-#: Programs that a script may name. Both rt-apps have the same name and a path of the same length:
+#: Programs that a script may name. All rt-apps have the same name and a path of the same length:
 #: threads are called the same and the kernel's work to start them is the same, to the instruction.
 RT_APP = "/exec/rt-app"
 RT_APP_ELIDED_HINT = "/hint/rt-app"
+RT_APP_ELIDED_GEM5 = "/gem5/rt-app"
 TRACE_CMD = "/bin/trace-cmd"
 LAUNCH = "/bin/launch"
 PING_PONG = "/bin/ping-pong"
@@ -83,7 +85,7 @@ def initramfs() -> ImageArtefact:
         "trace-cmd": _digest(lisa / "trace-cmd"),
         "makers": {
             name: sha256_file(Path(__file__).parent / name)
-            for name in ("cpio.py", "elide.py", "image.py")
+            for name in ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5.S", "image.py")
         },
     }
 
@@ -99,6 +101,8 @@ def initramfs() -> ImageArtefact:
             archive.link(f"bin/{applet}", "busybox")
         archive.file(RT_APP[1:], rt_app, 0o755)
         archive.file(RT_APP_ELIDED_HINT[1:], elide_hint(rt_app), 0o755)
+        for_gem5 = elide_gem5(rt_app)
+        archive.file(RT_APP_ELIDED_GEM5[1:], for_gem5, 0o755)
         for name, target in LINKS.items():
             archive.link(name, target)
         archive.file(TRACE_CMD[1:], (lisa / "trace-cmd").read_bytes(), 0o755)
@@ -117,6 +121,7 @@ def initramfs() -> ImageArtefact:
             "busybox": json.loads((busybox / "provenance.json").read_bytes()),
             "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
             "rt-app-elided-hint": {"sha256": sha256_bytes(elide_hint(rt_app))},
+            "rt-app-elided-gem5": {"sha256": sha256_bytes(for_gem5)},
             "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
             "programs": inputs["programs"],
             "overlay": inputs["overlay"],

@@ -3,6 +3,7 @@
 
 #include "agent.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -64,6 +65,43 @@ static void verb_write(char *rest)
 	value[length] = '\0';
 	if (error < 0)
 		fail("write %s %s: %s", path, value, strerror(-error));
+}
+
+static int digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Changes bytes of a file that is there, a program for instance; its length stays. */
+static void verb_bytes(char *rest)
+{
+	const char *path = script_word(&rest, "bytes: PATH");
+	const char *word = script_word(&rest, "bytes: OFFSET");
+	uint64_t offset = script_unsigned(word, "bytes: OFFSET", INT32_MAX);
+	const char *hex = script_word(&rest, "bytes: HEX");
+	unsigned char bytes[64];
+	size_t length = strlen(hex) / 2;
+	struct stat file;
+	int fd;
+
+	script_done(rest);
+	for (size_t i = 0; i < length && length <= sizeof(bytes); i++) {
+		if (digit(hex[2 * i]) < 0 || digit(hex[2 * i + 1]) < 0)
+			length = 0;
+		bytes[i] = digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]);
+	}
+	if (length < 1 || length > sizeof(bytes) || strlen(hex) % 2)
+		fail("bytes: HEX = '%s': allowed: 1 to %zu bytes as pairs of 0-9a-f", hex,
+		     sizeof(bytes));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &file) < 0)
+		fail("bytes %s: %s", path, strerror(errno));
+	if (offset + length > (uint64_t)file.st_size)
+		fail("bytes %s: OFFSET = '%s': allowed: within the file's %lld bytes", path, word,
+		     (long long)file.st_size);
+	if (pwrite(fd, bytes, length, offset) != (ssize_t)length)
+		fail("bytes %s: %s", path, strerror(errno));
+	close(fd);
 }
 
 static void verb_mkdir(char *rest)
@@ -230,6 +268,7 @@ static const struct verb {
 	{ "file", verb_file },
 	{ "write", verb_write },
 	{ "mkdir", verb_mkdir },
+	{ "bytes", verb_bytes },
 	{ "expect", verb_expect },
 	{ "contains", verb_contains },
 	{ "exists", verb_exists },

@@ -16,6 +16,8 @@ from pathlib import Path
 
 MASK = {"x": 2**64 - 1, "w": 2**32 - 1}
 LINE = re.compile(r"^ *([0-9a-f]+):\t[0-9a-f]{8} +\t(\S+)\t?(.*)$", re.MULTILINE)
+#: gem5's pseudo operations, which objdump does not know.
+M5_OP = {"0xff030110": "quiesce_cycle", "0xff070110": "rpns"}
 
 
 def _double(bits: int) -> float:
@@ -46,11 +48,19 @@ class Machine:
                     name,
                     [part.strip() for part in re.findall(r"\s*(\[[^]]*\]!?|[^,]+)", operands)],
                 )
+        self.bytes = program.read_bytes()
         self.x = {"sp": 0x10000, "x30": 0}
         self.d: dict[int, int] = {}
         self.memory: dict[int, int] = {}
         self.flags = (False, False)  # less than (signed), lower than (unsigned); see _compare
         self.equal = False
+
+    def outside(self, name: str, operands: list[str]) -> bool:
+        """What the machine around the CPU does at this instruction; false when nothing.
+
+        Called once for every instruction, before it is executed.
+        """
+        return False
 
     def call(self, address: int, x0: int, limit: int = 1_000_000) -> Counter[str]:
         """Run the function until it returns; how often each instruction (by text) was executed."""
@@ -98,7 +108,7 @@ class Machine:
         if address in self.memory:
             return self.memory[address]
         # a constant of the program, which is linked at 0x400000 with file offset 0
-        return int.from_bytes(self.program.read_bytes()[address - 0x400000 :][:8], "little")
+        return int.from_bytes(self.bytes[address - 0x400000 : address - 0x400000 + 8], "little")
 
     def _compare(self, left: str, right: int) -> None:
         bits = 64 if left[0] == "x" else 32
@@ -111,6 +121,7 @@ class Machine:
         less, lower = self.flags
         return {
             "ne": not self.equal,
+            "eq": self.equal,
             "cc": lower,
             "cs": not lower,
             "le": less or self.equal,
@@ -121,7 +132,9 @@ class Machine:
     def _step(self, pc: int, name: str, o: list[str]) -> int:
         """Execute the instruction at ``pc`` and return the address of the next."""
         after = pc + 4
-        if name in ("nop", "hint"):
+        if name == ".inst":
+            name = M5_OP[o[0].split()[0]]
+        if self.outside(name, o) or name in ("nop", "hint"):
             return after
         if name == "ret":
             return self.x["x30"]
@@ -131,8 +144,9 @@ class Machine:
             return int(o[0].split()[0], 16)
         if name.startswith("b."):
             return int(o[0].split()[0], 16) if self._holds(name[2:]) else after
-        if name == "cbz":
-            return int(o[1].split()[0], 16) if self._get(o[0]) == 0 else after
+        if name in ("cbz", "cbnz"):
+            taken = (self._get(o[0]) == 0) == (name == "cbz")
+            return int(o[1].split()[0], 16) if taken else after
         self._calculate(name, o)
         return after
 
@@ -144,6 +158,16 @@ class Machine:
             shift = int(o[2].split("#")[1])
             kept = self._get(o[0]) & ~(0xFFFF << shift)
             self._set(o[0], kept | self._get(o[1]) << shift)
+        elif name == "adr":
+            self._set(o[0], int(o[1].split()[0], 16))
+        elif name in ("mul", "madd"):
+            self._set(o[0], self._get(o[1]) * self._get(o[2]) + (self._get(o[3]) if o[3:] else 0))
+        elif name == "udiv":
+            self._set(o[0], self._get(o[1]) // self._get(o[2]))
+        elif name == "lsr":
+            self._set(o[0], self._get(o[1]) >> self._get(o[2]))
+        elif name == "lsl":
+            self._set(o[0], self._get(o[1]) << self._get(o[2]))
         elif name in ("add", "sub", "subs"):
             value = self._get(o[2]) if name == "add" else -self._get(o[2])
             if name == "subs":
@@ -160,6 +184,10 @@ class Machine:
             address = self._address(o[2], o[3])
             self._set(o[0], self._load(address))
             self._set(o[1], self._load(address + 8))
+        elif name == "ldrh":
+            base, index, shift = (part.strip() for part in o[1].strip("[]").split(","))
+            address = self._get(base) + (self._get(index) << int(shift.split("#")[1]))
+            self._set(o[0], self._load(address) & 0xFFFF)
         elif name == "str":
             self.memory[self._address(o[1])] = self._get(o[0])
         elif name == "ldr":

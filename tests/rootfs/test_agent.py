@@ -47,6 +47,10 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"expect /nonexistent 1\n", "expect /nonexistent: No such file"),
         (HEAD + b"expect /dev/null 1\n", "expect /dev/null: found '', wanted '1'"),
         (HEAD + b"contains /proc/mounts \x7f\n", "contains /proc/mounts: "),
+        (HEAD + b"bytes /nonexistent 0 00\n", "bytes /nonexistent: No such file"),
+        (HEAD + b"bytes /proc/version 0 0g\n", "bytes: HEX = '0g': allowed: 1 to 64 bytes as"),
+        (HEAD + b"bytes /proc/version 0 000\n", "bytes: HEX = '000': allowed"),
+        (HEAD + b"bytes /proc/version 0 " + b"00" * 65 + b"\n", "': allowed: 1 to 64 bytes"),
         (HEAD + b"exists /nonexistent\n", "exists /nonexistent: No such file"),
         (HEAD + b"absent /proc\n", "absent /proc: it is there"),
         (HEAD + b"report /nonexistent\n", "report /nonexistent: No such file"),
@@ -88,6 +92,16 @@ def test_file_write_expect(agent: Agent, tmp_path: Path) -> None:
     assert run.status == 0, run.lines
     assert (run.out / "copy").read_bytes() == b"two words\n"
     assert (run.out / "state.txt").read_text() == f"{target}: two words\n"
+
+
+def test_bytes_change_a_file_in_its_place(agent: Agent, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"0123456789")
+    script = HEAD + f"bytes {target} 3 00ff0a\n".encode()
+    assert agent(script + b"exit\n").status == 0
+    assert target.read_bytes() == b"012\x00\xff\n6789"
+    run = agent(HEAD + f"bytes {target} 9 0000\n".encode())
+    assert "OFFSET = '9': allowed: within the file's 10 bytes" in run.failure
 
 
 def test_file_bytes_are_exact_and_counted_as_lines(agent: Agent, tmp_path: Path) -> None:

@@ -1,0 +1,222 @@
+"""gem5's eliding copy of rt-app, executed one instruction at a time in a machine made for it."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from configs.host.errors import EascopeError, RequestError
+from rootfs import elide, elide_gem5
+from rootfs.elide_gem5 import quiesce_function, turn_table
+from tests.rootfs.interpreter import Machine
+
+START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
+#: Cycles of a turn and clock in GHz of a little and of a big CPU.
+LITTLE, BIG = 223.0, 105.625
+TABLE = (LITTLE, LITTLE, BIG, BIG)
+SYSCALL_CYCLES = 400
+
+
+@dataclass
+class Interrupt:
+    """At ``at_ns``: a handler of ``kernel_ns``, then others run for ``others_ns``; then where."""
+
+    at_ns: float
+    kernel_ns: float = 2_000
+    others_ns: float = 0
+    cpu: int | None = None
+    ghz: float | None = None
+
+
+@dataclass
+class World(Machine):
+    """gem5 as far as the function can tell: time, CPUs, the monitor, two system calls."""
+
+    program: Path
+    interrupts: list[Interrupt] = field(default_factory=list)
+    cpu: int = 0
+    ghz: float = 1.0
+    monitor_works: bool = True
+
+    def __post_init__(self) -> None:
+        function = elide.FUNCTION_ADDRESS
+        super().__init__(self.program, [(function, function + elide.FUNCTION_BYTES)])
+        self.ns = 5e6
+        self.thread_ns = 3e6
+        self.monitor = False
+        self.event = False
+        self.turns = 0.0  # what the CPUs stood still for, in turns of the CPU that did
+        self.slices: list[float] = []
+        self.looks = 0
+
+    def _take(self, ns: float) -> None:
+        self.ns += ns
+        self.thread_ns += ns
+
+    def _interrupted(self) -> bool:
+        """Let the next interrupt happen when it is due."""
+        if not self.interrupts or self.interrupts[0].at_ns > self.ns:
+            return False
+        one = self.interrupts.pop(0)
+        self._take(one.kernel_ns)
+        self.ns += one.others_ns
+        self.cpu = self.cpu if one.cpu is None else one.cpu
+        self.ghz = one.ghz or self.ghz
+        self.monitor = False
+        self.event = True
+        return True
+
+    def outside(self, name: str, operands: list[str]) -> bool:
+        self._interrupted()
+        self._take(1 / self.ghz)
+        if name == "sevl":
+            self.event = True
+        elif name == "wfe":
+            assert self.event, "waits for an event that never comes"
+            self.event = False
+        elif name == "quiesce_cycle":
+            self._stand_still(self.x["x0"] / self.ghz)
+        elif name == "rpns":
+            self.x["x0"] = int(self.ns)
+        elif name == "svc":
+            self._call_kernel()
+        elif name == "brk":
+            raise ZeroDivisionError("SIGTRAP")
+        elif name == "ldxr":
+            self.monitor = self.monitor_works
+            self._set(operands[0], self._load(self.x["sp"]))
+        elif name == "stxr":
+            self._set(operands[0], not self.monitor)
+            self.monitor = False
+        else:
+            return False
+        return True
+
+    def _stand_still(self, ns: float) -> None:
+        due = self.interrupts[0].at_ns if self.interrupts else float("inf")
+        for_ns = min(ns, max(0.0, due - self.ns))
+        self.turns += for_ns * self.ghz / TABLE[self.cpu]
+        self.slices.append(ns)
+        self._take(for_ns)
+
+    def _call_kernel(self) -> None:
+        self._take(SYSCALL_CYCLES / self.ghz)
+        self.monitor, self.event = False, True
+        if self.x["x8"] == 168:
+            self.memory[self.x["x0"]] = self.cpu
+            self.looks += 1
+        else:
+            assert (self.x["x8"], self.x["x0"]) == (113, 3)
+            seconds, rest = divmod(int(self.thread_ns), 10**9)
+            self.memory[self.x["x1"]], self.memory[self.x["x1"] + 8] = seconds, rest
+        self.x["x0"] = 0
+
+    def burn(self, turns: int) -> Counter[str]:
+        """Call the function."""
+        return self.call(elide.FUNCTION_ADDRESS, turns)
+
+
+@pytest.fixture(scope="session")
+def patched(rt_app: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The copy with a table, as the agent leaves it."""
+    program = bytearray(elide_gem5.elide_gem5(rt_app.read_bytes()))
+    table = turn_table(TABLE)
+    at = elide_gem5.TABLE_OFFSET
+    program[at : at + len(table)] = table
+    path = tmp_path_factory.mktemp("gem5") / "rt-app"
+    path.write_bytes(program)
+    return path
+
+
+def test_only_the_function_changes(rt_app: Path) -> None:
+    original = rt_app.read_bytes()
+    copy = elide_gem5.elide_gem5(original)
+    assert len(copy) == len(original)
+    assert copy[:START] == original[:START] and copy[STOP:] == original[STOP:]
+    assert copy[START:STOP] == quiesce_function() != original[START:STOP]
+    assert copy[elide_gem5.TABLE_OFFSET : STOP] == bytes(elide_gem5.TABLE_BYTES)
+
+
+def test_another_rt_app_is_refused(rt_app: Path) -> None:
+    with pytest.raises(EascopeError, match=r"rt-app: SHA-256 .*: its busy loop cannot be elided"):
+        elide_gem5.elide_gem5(rt_app.read_bytes() + b"\0")
+
+
+@pytest.mark.parametrize("turns", [1, 7, 8, 9, 250, 15_000])
+@pytest.mark.parametrize(("cpu", "ghz"), [(0, 0.45), (0, 0.95), (2, 1.2)])
+def test_takes_the_loops_time(patched: Path, turns: int, cpu: int, ghz: float) -> None:
+    """In all, standing still and own instructions: the turns' cycles, and two system calls."""
+    world = World(patched, cpu=cpu, ghz=ghz)
+    begin = world.ns
+    world.burn(turns)
+    cycles = (world.ns - begin) * ghz - 2 * SYSCALL_CYCLES
+    assert cycles == pytest.approx(turns * TABLE[cpu], rel=0.002, abs=70)
+    assert world.looks == 1
+
+
+def test_no_turns_return_at_once(patched: Path) -> None:
+    assert World(patched).burn(0).total() == 2
+
+
+def test_slices_are_at_most_50_us(patched: Path) -> None:
+    for cpu, ghz in ((0, 0.45), (0, 0.95), (2, 0.6), (2, 1.2)):
+        world = World(patched, cpu=cpu, ghz=ghz)
+        world.burn(20_000)
+        assert max(world.slices) <= 50_000
+        assert max(world.slices) >= 45_000
+
+
+@pytest.mark.parametrize("phase_ns", range(0, 50_000, 7_001))
+def test_what_an_interrupt_cuts_off_is_taken_back(patched: Path, phase_ns: int) -> None:
+    """A tick of 2 us every ms: standing still adds up to the turns, but for the ticks' share."""
+    ticks = [Interrupt(5e6 + phase_ns + n * 1e6) for n in range(1, 40)]
+    world = World(patched, ticks)
+    world.burn(100_000)  # 22.3 ms
+    met = 39 - len(world.interrupts)
+    assert met > 20
+    # The 2 us of a handler are credited as if they had been turns: 9 turns each.
+    assert world.turns == pytest.approx(100_000 - met * 2_000 / LITTLE, abs=met * 3)
+    assert world.looks == met + 1
+
+
+def test_preempted_time_is_nobodys_turns(patched: Path) -> None:
+    """Others run for longer than a slice, and for less: neither counts as done."""
+    cuts = [Interrupt(5e6 + n * 1e6 + 20_000, others_ns=n * 9_000) for n in range(1, 20)]
+    world = World(patched, cuts)
+    world.burn(80_000)
+    assert not world.interrupts
+    # Credited per cut: the handler, and up to where the second system call read the time.
+    own = 19 * (2_000 + 2 * SYSCALL_CYCLES) / LITTLE
+    assert world.turns == pytest.approx(80_000 - own, abs=19 * 3)
+
+
+def test_migration_changes_the_cycles_of_a_turn(patched: Path) -> None:
+    """Half on a little CPU, then on a big one: each stands still for its own cycles."""
+    move = Interrupt(5e6 + 5e6, kernel_ns=2_000, others_ns=30_000, cpu=3, ghz=1.2)
+    world = World(patched, [move], ghz=0.95)
+    world.burn(40_000)
+    assert world.cpu == 3
+    assert world.turns == pytest.approx(40_000, abs=60)
+
+
+def test_without_an_exclusive_monitor_it_still_ends(patched: Path) -> None:
+    world = World(patched, monitor_works=False)
+    world.burn(4_000)
+    assert world.turns == pytest.approx(4_000, rel=0.25)
+
+
+def test_a_cpu_without_an_entry_ends_the_program(patched: Path) -> None:
+    with pytest.raises(ZeroDivisionError, match="SIGTRAP"):
+        World(patched, cpu=5).burn(10)
+
+
+def test_table() -> None:
+    assert struct.unpack("<8H", turn_table((223, 105.625))) == (3568, 1690, 0, 0, 0, 0, 0, 0)
+    with pytest.raises(RequestError, match="9 CPUs: allowed on gem5: up to 8"):
+        turn_table([223.0] * 9)
+    with pytest.raises(RequestError, match=r"CPU 1: 20.0 cycles per turn: allowed .* 48 to 4096"):
+        turn_table((223.0, 20.0))
