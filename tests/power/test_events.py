@@ -1,0 +1,108 @@
+"""Energies of counted events, and the same as expressions for gem5's power model."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from configs.core import list_cores
+from configs.gem5.columns import EVENTS, L2, cpu_events
+from configs.gem5.power import STATES, expressions, number, readable
+from configs.gem5.settings import machine_settings
+from configs.platform import Platform
+from configs.power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, group_of, load_events
+from configs.power.level import PER_FETCH, PER_INSTRUCTION, PER_OTHER, load_level
+
+
+@pytest.mark.parametrize("core", list_cores())
+def test_reference_activity_has_the_power_of_the_energy_model(core: str) -> None:
+    """(a) = (c): the kernel's opp-microwatt and the sum over events."""
+    level, power = load_level(core), load_events(core)
+    hertz, volts, celsius = 1e9, 0.9, 57.0
+    counts: dict[str, float] = {"core.cycles": hertz}
+    for weight, events in (
+        (1.0, PER_INSTRUCTION),
+        (level.others, PER_OTHER),
+        (level.fetches, PER_FETCH),
+    ):
+        for event, each in events.items():
+            counts[event] = counts.get(event, 0.0) + weight * each * level.ipc * hertz
+    leakage = power.leakage_w_at_design("Core", celsius) * (volts / level.power.vdd_v) ** 3
+    spent = power.dynamic_w(counts, 1.0, volts) + leakage
+    assert spent == pytest.approx(sum(level.active_w(1000, volts, celsius).values()), rel=1e-12)
+
+
+@pytest.mark.parametrize("core", list_cores())
+def test_what_the_calibration_leaves_out_costs_nothing(core: str) -> None:
+    power = load_events(core)
+    for event in (*INTEGER_EVENTS, *SHARED_WITH_INTEGER):
+        assert group_of(event) is None and event not in power.energy_pj
+    assert power.energy_pj["core.load_instructions"] > 0
+
+
+def test_cluster_clock_is_that_of_the_energy_model() -> None:
+    level, power = load_level("cortex-a53"), load_events("cortex-a53")
+    wanted = level.shared_w(950, 1.0, 57)["cluster_clock"]
+    assert power.cluster_clock_w(950e6, 1.0) == pytest.approx(wanted)
+
+
+def test_numbers_have_no_exponent() -> None:
+    assert number(1e-9) == "0.000000001000"
+    assert number(123456.5) == "123456.500000000000"
+
+
+def test_expressions_read_no_part_of_a_vector() -> None:
+    for model in EVENTS:
+        columns = cpu_events(model)
+        kept = readable(columns)
+        assert not any(term.parts for terms in kept.values() for term in terms)
+        left = {name for name in columns if name not in kept}
+        assert left <= {
+            *(*INTEGER_EVENTS, *SHARED_WITH_INTEGER, "core.fpu_accesses", "core.cdb_fpu_accesses"),
+            *("core.float_regfile_reads", "core.float_regfile_writes"),
+        }
+    assert readable(cpu_events("ArmO3CPU")) == cpu_events("ArmO3CPU")
+
+
+def _evaluate(expression: str, values: dict[str, float]) -> float:
+    """``expression`` by our own rules: names are looked up longest first."""
+    assert re.fullmatch(r"[\w.*/+() -]+", expression)
+    assert not re.search(r"\de|[-+*/(]-", expression), "gem5 misreads exponents and signs"
+    names = re.findall(r"[a-z][\w.]*", expression)
+    for name in sorted(set(names), key=len, reverse=True):
+        expression = expression.replace(name, repr(values.get(name.split(".cpus0.")[-1], 0.0)))
+    return float(eval(expression, {"__builtins__": {}}))
+
+
+def test_an_expression_is_the_sum_over_events(juno: Platform) -> None:
+    """For O3CPU, all of whose events are scalars: the expression's value is the rows' power."""
+    settings = machine_settings(juno, "detailed")
+    big = expressions(settings, juno.temperature_c)["big"]["cpus"][0]
+    power = load_events("cortex-a72")
+    stats = {
+        term.stat: 1000.0 * (place + 1)
+        for place, terms in enumerate(cpu_events("ArmO3CPU").values())
+        for term in terms
+    }
+    counts = {
+        event: sum(term.factor * stats[term.stat] for term in terms)
+        for event, terms in cpu_events("ArmO3CPU").items()
+    }
+    given = {**stats, "voltage": 0.9, "simSeconds": 0.002}
+    value = _evaluate(big["dynamic"], given)
+    assert value == pytest.approx(power.dynamic_w(counts, 0.002, 0.9), rel=1e-6)
+    leakage = power.level.leakage_w("Core", 0.9, juno.temperature_c)
+    assert _evaluate(big["static"]["ON"], given) == pytest.approx(leakage, rel=1e-6)
+    assert set(big["static"]) == set(STATES)
+
+
+def test_shared_part_has_the_clock_and_the_accesses(juno: Platform) -> None:
+    settings = machine_settings(juno, "detailed")
+    shared = expressions(settings, juno.temperature_c)["big"]["shared"]
+    power = load_events("cortex-a72")
+    stats = {f"system.cluster_big.{term.stat}": 7e5 for terms in L2.values() for term in terms}
+    given = {**stats, "voltage": 0.9, "simSeconds": 0.002, "clock_period": 1000.0}
+    counts = {event: 7e5 * len(terms) for event, terms in L2.items()}
+    wanted = power.dynamic_w(counts, 0.002, 0.9) + power.cluster_clock_w(1e9, 0.9)
+    assert _evaluate(shared["dynamic"], given) == pytest.approx(wanted, rel=1e-6)
