@@ -6,6 +6,7 @@ per microsecond follow from it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from configs.host.cache import canonical_json, sha256_bytes
 from configs.host.errors import RequestError
 from configs.platform import Cluster, Platform
 from configs.source import source_text
-from configs.strict import read_json, shown_path
+from configs.strict import Table, read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
 
@@ -31,10 +32,26 @@ class ClusterActivity:
 
 
 @dataclass(frozen=True)
+class KernelActivity:
+    """What one workload kernel did on a cluster's core, measured on gem5's detailed cores.
+
+    ``ipc`` is instructions per cycle by kHz, ``events`` McPAT's events per instruction at the
+    fastest OPP.
+    """
+
+    kernel: str
+    cluster: str
+    ipc: Mapping[int, float]
+    events: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Activity:
     """Activity of a platform; ``clusters`` are in the platform's order.
 
     ``turn_instructions`` is the number of instructions of one turn of rt-app's busy loop.
+    ``measured`` is what ``eascope characterise`` has found; ``clusters`` says what engines run at,
+    and need not be the same.
     """
 
     platform: str
@@ -43,6 +60,7 @@ class Activity:
     turn_instructions: int
     turn_source: str
     digest: str
+    measured: tuple[KernelActivity, ...] = ()
 
     def ipc(self, cluster: Cluster) -> float:
         """Instructions per cycle of the busy loop on ``cluster``."""
@@ -84,9 +102,40 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
         clusters.append(ClusterActivity(cluster.name, ipc, source_text(entry)))
         entry.finish()
     table.finish()
+    measured = _read_measured(top.table("measured"), platform) if top.has("measured") else ()
     top.finish()
     digest = sha256_bytes(canonical_json(top.data))
-    return Activity(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest)
+    return Activity(
+        *(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest, measured)
+    )
+
+
+def _read_measured(table: Table, platform: Platform) -> tuple[KernelActivity, ...]:
+    """What ``eascope characterise`` wrote: every kernel on every cluster at every OPP."""
+    provenance = table.table("provenance")
+    for key in provenance.data:
+        provenance.text(key)
+    provenance.finish()
+    table.text("conditions")
+    kernels = table.table("kernels")
+    found = []
+    for kernel in kernels.data:
+        clusters = kernels.table(kernel)
+        for cluster in platform.clusters:
+            entry = clusters.table(cluster.name)
+            rates, events = entry.table("ipc"), entry.table("events_per_instruction")
+            ipc = {
+                opp.khz: rates.number(str(opp.khz), 0.0001, 16, "instructions per cycle")
+                for opp in cluster.opps
+            }
+            counts = {name: events.number(name, 0, 100) for name in events.data}
+            for part in (rates, events, entry):
+                part.finish()
+            found.append(KernelActivity(kernel, cluster.name, ipc, counts))
+        clusters.finish()
+    for part in (kernels, table):
+        part.finish()
+    return tuple(found)
 
 
 def check_capacity(platform: Platform, activity: Activity) -> None:

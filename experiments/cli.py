@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from configs.host.errors import EascopeError, nearest
 from experiments import commands, power
+from experiments.characterise import characterise
 
 PROGRAM = "eascope"
 
@@ -33,6 +34,10 @@ COMMANDS = {
     ),
     "show": ("one run: what it was and what came out", "eascope show 3f9a"),
     "status": ("every run and its state", "eascope status"),
+    "characterise": (
+        "measure workload kernels on gem5's detailed cores",
+        "eascope characterise juno-r2 --show",
+    ),
     "verify": ("compare runs and cache with their recorded digests", "eascope verify"),
     "em": ("the kernel's energy model beside the derived power, OPP by OPP", "eascope em juno-r2"),
     "power": (
@@ -47,6 +52,7 @@ WORK = {
     "compare": commands.compare,
     "show": commands.show,
     "status": commands.status,
+    "characterise": characterise,
     "verify": commands.verify,
     "em": power.em,
     "power": power.power,
@@ -147,6 +153,10 @@ def make_parser() -> Parser:
     )
     _cell_options(made["compare"])
     made["show"].add_argument("run", metavar="RUN", help="its directory, or how its name begins")
+    made["characterise"].add_argument("platform", metavar="P", help="see: eascope list platforms")
+    made["characterise"].add_argument(
+        "--show", action="store_true", help="print what was measured before; measure nothing"
+    )
     made["verify"].add_argument(
         "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
     )

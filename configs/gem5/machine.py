@@ -16,7 +16,9 @@ from m5.objects import (
     DVFSHandler,
     IOXBar,
     L2XBar,
+    MathExprPowerModel,
     MemCtrl,
+    PowerModel,
     Root,
     SrcClockDomain,
     SystemXBar,
@@ -57,6 +59,9 @@ def build(request: dict[str, Any]) -> tuple[Any, list[Any]]:
     _connect(system, settings, clusters)
     _devices(system, settings, clusters)
     _workload(system, request)
+    for told, cluster in zip(settings["clusters"], clusters, strict=True):
+        if request.get("power"):
+            _power(cluster, request["power"][told["name"]])
     return Root(full_system=True, system=system), clusters
 
 
@@ -139,11 +144,27 @@ def _devices(system: Any, settings: dict[str, Any], clusters: list[Any]) -> None
     system.realview.energy_ctrl.dvfs_handler = system.dvfs_handler
 
 
+def _power(cluster: Any, told: dict[str, Any]) -> None:
+    """gem5's own power model of CPUs and L2, beside our rows."""
+    for part, model in [
+        *zip(cluster.cpus, told["cpus"], strict=True),
+        (cluster.l2, told["shared"]),
+    ]:
+        part.power_model = PowerModel(
+            pm=[
+                MathExprPowerModel(dyn=model["dynamic"], st=leakage)
+                for leakage in model["static"].values()
+            ],
+            ambient_temp="25.0C",
+            subsystem=cluster,
+        )
+
+
 def _workload(system: Any, request: dict[str, Any]) -> None:
     """Kernel, device tree and guest image; read when the machine boots, not when it is restored."""
     workload = ArmFsLinux(
         object_file=request["vmlinux"],
-        dtb_filename=request["dtb"],
+        dtb_filename=request["dtb"] or "",
         initrd_filename=request["initrd"] or "",
         command_line=request["cmdline"],
         boot_loader=[request["boot_loader"]],

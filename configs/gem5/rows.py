@@ -115,15 +115,19 @@ class Recorder:
         """Names of a row's columns."""
         return [*FIXED, *self.events]
 
-    def rows(self) -> tuple[list[list[float]], dict[str, int]]:
-        """All rows by cluster, CPU and time, and each cluster's completed OPP changes."""
+    def rows(self, join: bool = True) -> tuple[list[list[float]], dict[str, int]]:
+        """All rows by cluster, CPU and time, and each cluster's completed OPP changes.
+
+        :param join: one row from one change of the cluster's OPP to the next; else one row between
+            any two snapshots.
+        """
         rows: list[list[float]] = []
         changes = {}
         offset = 1
         for cluster in self.clusters:
             edges = self._edges(offset)
             changes[cluster.name] = len(edges) - 2 if len(edges) > 1 else 0
-            rows += self._cluster_rows(cluster, offset, edges)
+            rows += self._cluster_rows(cluster, offset, edges if join else range(self.count))
             offset += cluster.width
         return rows, changes
 

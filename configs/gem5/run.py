@@ -7,7 +7,8 @@ the engine one line at a time on stdout::
     eascope: part NAME HOST_SECONDS
     eascope: ended CAUSE TEXT
 
-and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window.
+and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window. A request may say
+``join: false`` (a row between any two marks) and ``power`` (expressions of `configs.gem5.power`).
 """
 
 from __future__ import annotations
@@ -87,17 +88,21 @@ class Gem5:
         self._recording = True
         self._snapshot()
 
+    def mark(self) -> None:
+        """A snapshot, when one is inside the window."""
+        self._snapshot()
+
     def end_window(self) -> None:
         """The last snapshot, then gem5's own text."""
         self._snapshot()
         self._recording = False
         self._dump()
 
-    def write(self, folder: Path, marks: list[tuple[int, int]]) -> None:
+    def write(self, folder: Path, marks: list[tuple[int, int]], join: bool) -> None:
         """Leave the window's rows in ``folder``; nothing when there was no window."""
         if self._recording or not self._recorder.count:
             return
-        rows, changes = self._recorder.rows()
+        rows, changes = self._recorder.rows(join)
         if self._memory_energy:
             spent = sum(float(one.total) for one in self._memory_energy)
             rows.append(self._recorder.memory_row(spent))
@@ -135,7 +140,7 @@ def main() -> None:
         return
     session = Session(running, request, say)
     ended = session.run()
-    running.write(Path(m5.options.outdir), session.marks)
+    running.write(Path(m5.options.outdir), session.marks, request.get("join", True))
     say(f"ended {ended}")
 
 

@@ -51,6 +51,9 @@ class Machine(Protocol):
     def begin_window(self) -> None:
         """Statistics of the window begin."""
 
+    def mark(self) -> None:
+        """Any other mark: rows may be wanted from here on."""
+
     def end_window(self) -> None:
         """Statistics of the window end."""
 
@@ -162,6 +165,8 @@ class Session:
         elif number == STOP:
             self.machine.end_window()
             self._next_part("collect")
+        else:
+            self.machine.mark()
 
     def _next_part(self, name: str) -> None:
         now = self.clock()

@@ -68,6 +68,9 @@ class FakeMachine:
     def begin_window(self) -> None:
         self.done.append("begin")
 
+    def mark(self) -> None:
+        self.done.append("mark")
+
     def end_window(self) -> None:
         self.done.append("end")
 
@@ -114,7 +117,7 @@ def test_a_window_lies_between_its_marks() -> None:
     machine = FakeMachine(events)
     ended, lines, session = _run(machine, checkpoint_in="/c")
     assert ended.startswith("exit")
-    assert machine.done == ["begin", "end"]
+    assert machine.done == ["mark", "begin", "end"]
     assert session.marks == [(1, 1_000_000), (2, 2_000_000), (3, 4_000_000)]
     parts = [line.split()[1] for line in lines if line.startswith("part")]
     assert parts == ["warmup", "window", "collect"]
