@@ -180,10 +180,12 @@ class Comparison:
         window = self.variants[self.baseline][0].result["window_s"]
         elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
         power = self.variants[self.baseline][0].result["power_model"]["name"]
+        told = told_in(cell)
         return [
             f"{cell['scenario']} on {cell['platform']}: {', '.join(self.names)}",
             f"engine {self.engine} ({elided}), {cell['duration']} window of {window:.3f} s, "
             f"{_ranges(self.seeds)}, energy from {power} power",
+            *([] if told == "published" else [f"the kernel is told another energy model: {told}"]),
         ]
 
     def _table(self) -> list[str]:
@@ -294,12 +296,25 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
                         f"{run.run}: {key} is {run.cell.get(key)!r}, but {first.get(key)!r} in the "
                         "other runs: they cannot be compared"
                     )
+            if told_in(run.cell) != told_in(first):
+                raise EascopeError(
+                    f"{run.run}: its kernel was told the energy model {told_in(run.cell)}, in the "
+                    f"other runs {told_in(first)}: they cannot be compared"
+                )
             if run.cell["variant"] != name:
                 raise EascopeError(f"{run.run}: is a run of {run.cell['variant']}, not of {name}")
     found = Comparison(platform, ordered)
     if not found.seeds:
         raise EascopeError("nothing to compare: the variants have no seed in common")
     return found
+
+
+def told_in(cell: Mapping[str, Any]) -> str:
+    """The energy model that a run's kernel was told, in words.
+
+    Runs of before there was a choice had the published one.
+    """
+    return str(cell.get("energy_model", {}).get("words", "published"))
 
 
 def verdict_word(verdict: Verdict) -> str:

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from analysis.beside import Beside
 from analysis.compare import Comparison, Line, verdict_values, verdict_word
 from analysis.figures.common import ENGINE_ERROR
 from analysis.statistics import ENOUGH
@@ -54,19 +55,32 @@ _CAPTIONS = {
 }
 
 
-def write(comparison: Comparison, figures: Mapping[str, Sequence[Path]], path: Path) -> Path:
-    """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned."""
-    write_atomic(path, page(comparison, figures).encode())
+def write(
+    comparison: Comparison,
+    figures: Mapping[str, Sequence[Path]],
+    path: Path,
+    beside: Beside | None = None,
+) -> Path:
+    """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
+
+    :param beside: the same under the usual energy model, when the kernel was told another one.
+    """
+    write_atomic(path, page(comparison, figures, beside).encode())
     return path
 
 
-def page(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
+def page(
+    comparison: Comparison,
+    figures: Mapping[str, Sequence[Path]],
+    beside: Beside | None = None,
+) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
     title = f"{cell['scenario']} on {cell['platform']}: {', '.join(comparison.names)}"
     sections = [
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
+        ("model", "The kernel's energy model", _energy_model(comparison, beside)),
         ("figures", "Figures", _figures(figures)),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
@@ -173,6 +187,41 @@ def _expectations(comparison: Comparison) -> str:
     )
     heads = ["", "variant", "statement", "values", "whose statement"]
     return note + _table(heads, rows, "words")
+
+
+def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
+    """What the kernel was told, and the verdicts beside those under the usual model."""
+    told = comparison.cell.get("energy_model")
+    if told is None:
+        return ""
+    rows = [
+        f"<tr><td>{escape(cluster)}</td><td>{int(khz) / 1000:g}</td><td>{power / 1000:.1f}</td>"
+        f"<td>{_published_mw(comparison, cluster, int(khz))}</td></tr>"
+        for cluster, by_khz in told["opp_microwatt"].items()
+        for khz, power in sorted(by_khz.items(), key=lambda item: int(item[0]))
+    ]
+    heads = ["cluster", "MHz", "told (mW of a busy CPU)", "published"]
+    table = _table(heads, rows)
+    if beside is None:
+        return f"<details><summary>{escape(told['words'])}</summary>{table}</details>"
+    usual, asked = beside.words
+    note = (
+        f'<p class="note">The kernels of this report were told <b>{escape(asked)}</b>; the energy '
+        "of a run is computed from the same power whatever the kernel was told.</p>"
+    )
+    rows, group = [], ""
+    for row in beside.rows:
+        if row.group != group:
+            group = row.group
+            rows.append(f'<tr class="group"><th colspan="3">{escape(group)}</th></tr>')
+        cells = "".join(f"<td>{escape(text)}</td>" for text in (row.label, row.usual, row.asked))
+        rows.append(f"<tr>{cells}</tr>")
+    return note + _table(["", usual, asked], rows) + "<br>" + table
+
+
+def _published_mw(comparison: Comparison, cluster: str, khz: int) -> str:
+    """The platform's own figure of an OPP."""
+    return f"{comparison.platform.cluster(cluster).opp(khz).power_uw / 1000:.1f}"
 
 
 def _figures(figures: Mapping[str, Sequence[Path]]) -> str:

@@ -15,6 +15,7 @@ from configs.devicetree import device_tree
 from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from configs.host.errors import EascopeError, RequestError, bad_input, nearest, unknown
 from configs.platform import Platform, load_platform
+from configs.power.told import USUAL, ToldModel, tell, told_record
 from configs.strict import shown_path
 from engines.base import Engine, Machine, get_engine
 from experiments.controls import AS_IT_IS, Controls
@@ -43,11 +44,13 @@ class Request:
     full: bool = False
     elide: bool = True
     controls: Controls = AS_IT_IS
+    told: ToldModel = USUAL
 
     @property
     def words(self) -> str:
         """For progress lines."""
-        return ", ".join([self.variant, *self.controls.words, f"seed {self.seed}"])
+        told = () if self.told.usual else (f"energy model {self.told.words}",)
+        return ", ".join([self.variant, *self.controls.words, *told, f"seed {self.seed}"])
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Names:
     variant: Variant
     scenario: Scenario
     engine: Engine
+    #: The platform as the kernel is told: other powers when the request has another energy model.
+    told: Platform
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,8 @@ def find(request: Request) -> Names:
         program.check_present()
     _check_expected(scenario, [*variants, *planned])
     variant = request.controls.of_variant(variants[request.variant])
-    return Names(request, platform, activity, variant, scenario, engine)
+    told = tell(platform, request.told)
+    return Names(request, platform, activity, variant, scenario, engine, told)
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:
@@ -141,14 +147,14 @@ def prepare(names: Names) -> Cell:
     identity = _identity(names.engine)  # first: it fails in seconds, where a kernel takes minutes
     image = _kernel(variant.kernel)
     guest = _initramfs()
-    dtb = _device_tree(platform, variant.dtb, request.engine)
+    dtb = _device_tree(names.told, variant.dtb, request.engine)
     workload = compile_scenario(names.scenario, platform, names.activity, request.seed)
     text = script(
         names.scenario,
         platform,
         workload.document,
         switches=variant.switches,
-        expectations=state_expectations(variant, platform),
+        expectations=state_expectations(variant, names.told),
         engine=request.engine,
         full=request.full,
         elide=request.elide,
@@ -225,6 +231,7 @@ def _record(
         "duration": "full" if request.full else "short",
         "elide": request.elide,
         "kernel": {"name": names.variant.kernel, "version": image.version, **image.provenance},
+        "energy_model": told_record(platform, request.told),
         "declares": dict(names.variant.declares),
         "switches": [list(switch) for switch in names.variant.switches],
         "initramfs": guest.provenance,

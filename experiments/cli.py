@@ -117,6 +117,14 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
     controls.add_argument(
         "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
     )
+    controls.add_argument(
+        "--em", default="published", metavar="M", help="powers that the kernel is told: published "
+        "(default) or derived; energy is computed from the same power whatever it is told",
+    )  # fmt: skip
+    controls.add_argument(
+        "--em-error", action="append", default=[], metavar="CLUSTER=X%",
+        help="tell the kernel a wrong power of one cluster, such as big=+20%%; may be repeated",
+    )  # fmt: skip
 
 
 def make_parser() -> Parser:

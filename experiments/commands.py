@@ -16,7 +16,8 @@ from configs.platform import list_platforms
 
 if TYPE_CHECKING:  # at run time each command imports what it needs, so that --help is quick
     from analysis.derive import Derived
-    from experiments.cell import Cell, Names
+    from configs.power.told import ToldModel
+    from experiments.cell import Cell, Names, Request
     from experiments.controls import Controls
     from experiments.runs import Run
 
@@ -117,25 +118,33 @@ def list_names(options: argparse.Namespace) -> int:
     return 0
 
 
+def _request(options: argparse.Namespace, variant: str, seed: int, told: ToldModel) -> Request:
+    """The cell that ``run`` and ``compare`` are asked for."""
+    from experiments.cell import Request
+
+    return Request(
+        options.platform,
+        variant,
+        options.scenario,
+        options.engine,
+        seed,
+        options.full,
+        not options.no_elide,
+        _controls(options),
+        told,
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """One cell, unless it is there already."""
     from analysis.compare import comparison
     from analysis.derive import derive
-    from experiments.cell import Request, find, prepare
+    from configs.power.told import told_model
+    from experiments.cell import find, prepare
     from experiments.pool import run_all
 
-    names = find(
-        Request(
-            options.platform,
-            options.variant,
-            options.scenario,
-            options.engine,
-            options.seed,
-            options.full,
-            not options.no_elide,
-            _controls(options),
-        )
-    )
+    told = told_model(options.em, options.em_error)
+    names = find(_request(options, options.variant, options.seed, told))
     cell = prepare(names)
     [(done, derived)] = run_all(
         [cell], lambda cell, one: (one, derive(one.path, names.platform, names.activity))
@@ -166,29 +175,24 @@ def _controls(options: argparse.Namespace) -> Controls:
 
 def compare(options: argparse.Namespace) -> int:
     """What is missing of variants x seeds; table, figures, report."""
+    from analysis.beside import Beside
     from analysis.compare import comparison
     from analysis.derive import derive
     from analysis.figures import write as write_figures
     from analysis.report import write as write_report
-    from experiments.cell import Request, find, prepare
+    from configs.power.told import USUAL, told_model
+    from experiments.cell import find, prepare
     from experiments.pool import run_all
 
     names_of = list(dict.fromkeys(options.variants))
     if len(names_of) < 2:
         raise RequestError(f"compare needs two variants or more, got {', '.join(names_of)}")
+    asked = told_model(options.em, options.em_error)
+    # Verdicts under another energy model stand beside those under the usual one.
+    models = [asked] if asked.usual else [asked, USUAL]
     found = [
-        find(
-            Request(
-                options.platform,
-                variant,
-                options.scenario,
-                options.engine,
-                seed,
-                options.full,
-                not options.no_elide,
-                _controls(options),
-            )
-        )
+        find(_request(options, variant, seed, told))
+        for told in models
         for variant in names_of
         for seed in range(options.seeds)
     ]
@@ -201,14 +205,22 @@ def compare(options: argparse.Namespace) -> int:
         return replace(derived, cell={**derived.cell, "expect": cell.record["expect"]})
 
     derived = run_all(cells, after)
-    by_variant = {
-        variant: derived[number * options.seeds : (number + 1) * options.seeds]
-        for number, variant in enumerate(names_of)
-    }
-    result = comparison(first.platform, by_variant)
+    per_model = len(names_of) * options.seeds
+    compared = [
+        comparison(
+            first.platform,
+            {
+                variant: derived[start + number * options.seeds :][: options.seeds]
+                for number, variant in enumerate(names_of)
+            },
+        )
+        for start in range(0, len(derived), per_model)
+    ]
+    result = compared[0]
+    beside = None if asked.usual else Beside(usual=compared[1], asked=result)
     folder = _comparison_folder(first, options.seeds, names_of)
     figures = write_figures(result, folder)
-    report = write_report(result, figures, folder / "report.html")
+    report = write_report(result, figures, folder / "report.html", beside)
     if options.json:
         _print_json(
             {
@@ -217,12 +229,15 @@ def compare(options: argparse.Namespace) -> int:
                 "engine": result.engine,
                 "variants": {name: result.summary(name) for name in result.names},
                 "differences": result.differences_json(),
+                **({} if beside is None else {"energy_models": beside.record()}),
                 "report": str(report),
                 "figures": {name: [str(path) for path in paths] for name, paths in figures.items()},
             }
         )
     else:
         print(result.text())
+        if beside is not None:
+            print(beside.text())
         kinds = sorted({path.suffix for paths in figures.values() for path in paths})
         print(f"figures: {_shown(folder)}/: {', '.join(figures)} ({', '.join(kinds)})")
         print(f"report:  {_shown(report)}")
@@ -237,6 +252,8 @@ def _comparison_folder(first: Names, seeds: int, variants: list[str]) -> Path:
     parts += ["full"] if request.full else []
     parts += ["no-elide"] if not request.elide else []
     parts += request.controls.words
+    parts += [] if request.told.usual else ["em", request.told.source]
+    parts += [f"{name}{error:+g}" for name, error in request.told.errors]
     folder = runs_root() / "comparisons" / "_".join(part.replace("/", "-") for part in parts)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

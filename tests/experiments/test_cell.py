@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from configs.host.errors import EascopeError, RequestError
+from configs.power.told import told_model
 from engines.qemu import QemuEngine
 from experiments import cell as cells
 from experiments import program
@@ -89,6 +90,8 @@ def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
         {"scenario": "eas/video-playback"},
         {"full": True},
         {"elide": False},
+        {"told": told_model("published", ["big=+20%"])},
+        {"told": told_model("derived")},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -130,6 +133,24 @@ def test_words_do_not_count(artefacts: Artefacts, tmp_path: Path) -> None:
     after = prepared(scenario=str(first))
     assert after.simkey == before.simkey
     assert prepared(scenario=str(first), variant="cas").record["expect"][0]["source"] == "none"
+
+
+def test_energy_model_is_told_proven_and_recorded(artefacts: Artefacts) -> None:
+    """Another energy model is another device tree and another proof, and nothing else."""
+    usual, wrong = prepared(), prepared(told=told_model("published", ["big=+20%"]))
+    assert usual.record["energy_model"]["words"] == "published"
+    assert wrong.record["energy_model"]["words"] == "published, big +20 %"
+    told = wrong.record["energy_model"]["opp_microwatt"]["big"]["1200000"]
+    assert told == 648_000
+    changed = {name for name, value in usual.record["digests"].items()
+               if wrong.record["digests"][name] != value}  # fmt: skip
+    assert changed == {"dtb", "script"}
+    proof = "/sys/kernel/debug/energy_model/cpu4/ps:1200000/power"
+    lines = wrong.machine.script.decode().splitlines()
+    assert f"expect {proof} 648000" in lines
+    assert f"expect {proof} 540000" not in lines
+    assert wrong.machine.platform == usual.machine.platform, "energy is computed as before"
+    assert "energy model published, big +20 %" in wrong.names.request.words
 
 
 def test_record_says_the_controls(artefacts: Artefacts) -> None:

@@ -67,6 +67,18 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
     "one variant": (["compare", "cas", *COMPARE[3:]], ["two variants"]),
     "run": (["show", "ffff"], ["'ffff'", "fits no run"]),
     "verify": (["verify", "ffff"], ["'ffff'", "fits no run"]),
+    "energy model": (
+        [*RUN, "--em", "derrived"],
+        ["unknown energy model 'derrived'", "did you mean derived?"],
+    ),
+    "error of an energy model": (
+        [*COMPARE, "--em-error", "big+20%"],
+        ["--em-error 'big+20%'", "allowed: CLUSTER=PERCENT%"],
+    ),
+    "error of an unknown cluster": (
+        [*COMPARE, "--em-error", "prime=+20%"],
+        ["unknown cluster 'prime'", "allowed: big, little"],
+    ),
     "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
     "power verb": (
         ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],

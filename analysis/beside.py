@@ -1,0 +1,116 @@
+"""Verdicts beside each other: the same variants with a kernel that is told other powers.
+
+EAS is judged by the energy model that it decides on, so what a comparison under another model says
+stands beside what it says under the platform's published one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.compare import Comparison, told_in, verdict_word
+from configs.host.errors import EascopeError
+
+
+@dataclass(frozen=True)
+class Row:
+    """One statement and what it comes to under the usual and under the asked energy model."""
+
+    group: str
+    label: str
+    usual: str
+    asked: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two comparisons of the same variants, scenario and seeds under two energy models."""
+
+    usual: Comparison
+    asked: Comparison
+
+    def __post_init__(self) -> None:
+        if self.usual.names != self.asked.names or self.usual.seeds != self.asked.seeds:
+            raise EascopeError("internal error: energy models compared over different runs")
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The two energy models in words."""
+        return told_in(self.usual.cell), told_in(self.asked.cell)
+
+    @property
+    def rows(self) -> list[Row]:
+        """Energy, placement and misses of each variant, differences, and every expectation."""
+        found = []
+        both = (self.usual, self.asked)
+        for name in self.asked.names:
+            found += [
+                Row(name, label, *(_cell(one, name, path, scale, digits) for one in both))
+                for label, path, scale, digits in self._measures()
+            ]
+        for name in self.asked.names[1:]:
+            group = f"{name} against {self.asked.baseline}"
+            found.append(Row(group, "energy (%)", *(_percent(one, name) for one in both)))
+        words = [{(v.variant, v.statement): verdict_word(v) for v in one.verdicts} for one in both]
+        for key, word in words[1].items():
+            found.append(Row("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word))
+        return found
+
+    def _measures(self) -> Iterable[tuple[str, tuple[str, ...], float, int]]:
+        """(label, path in a summary, scale, digits) of what is shown of each variant."""
+        yield "energy (mJ)", ("energy_j", "total"), 1e3, 2
+        for cluster in self.asked.platform.clusters:
+            yield f"work on {cluster.name} (%)", ("work_share", cluster.name), 100, 1
+        yield "missed deadlines", ("missed_deadlines",), 1, 1
+
+    def text(self) -> str:
+        """An aligned block to be printed below the comparison."""
+        usual, asked = self.words
+        rows = self.rows
+        label = max(len(row.label) + 2 for row in rows)
+        first = max(len(usual), *(len(row.usual) for row in rows))
+        second = max(len(asked), *(len(row.asked) for row in rows))
+        lines = [
+            "the kernel's energy model",
+            f"{'':<{label}}  {usual:>{first}}  {asked:>{second}}",
+        ]
+        group = ""
+        for row in rows:
+            if row.group != group:
+                group = row.group
+                lines.append(group)
+            lines.append(
+                f"{'  ' + row.label:<{label}}  {row.usual:>{first}}  {row.asked:>{second}}"
+            )
+        return "\n".join(lines) + "\n"
+
+    def record(self) -> dict[str, Any]:
+        """``energy_models`` of ``eascope compare --json``."""
+        usual, asked = self.words
+        return {
+            "asked": asked,
+            "usual": usual,
+            "usual_variants": {name: self.usual.summary(name) for name in self.usual.names},
+            "usual_differences": self.usual.differences_json(),
+        }
+
+
+def _cell(
+    comparison: Comparison, name: str, path: tuple[str, ...], scale: float, digits: int
+) -> str:
+    """A measure of a variant's summary, ``-`` where no run gives it."""
+    value: Any = comparison.summary(name)
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return "-"
+        value = value[key]
+    return f"{value * scale:.{digits}f}"
+
+
+def _percent(comparison: Comparison, name: str) -> str:
+    """Energy of a variant relative to the baseline's, in percent."""
+    line = next(line for line in comparison.lines if line.row.path == ("energy_j", "total"))
+    percent = line.differences[name].percent
+    return "-" if percent is None else f"{percent:+.1f}"

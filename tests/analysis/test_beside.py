@@ -1,0 +1,93 @@
+"""Verdicts under two energy models beside each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.beside import Beside
+from analysis.compare import Comparison, comparison
+from analysis.derive import Derived
+from analysis.report import page
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+from configs.power.told import told_model, told_record
+from tests.analysis.test_compare import stated
+
+
+def told(
+    run: Derived, platform: Platform, factor: float = 1.0, misses: int | None = None
+) -> Derived:
+    """``run`` with a kernel that was told a wrong power of the bigs; energy times ``factor``."""
+    result = dict(run.result)
+    energy = dict(result["energy_j"])
+    energy["total"] *= factor
+    result["energy_j"] = energy
+    if misses is not None:
+        result["missed_deadlines"] = misses
+    record = told_record(platform, told_model("published", ["big=+20%"]))
+    return replace(run, result=result, cell={**run.cell, "energy_model": record})
+
+
+@pytest.fixture
+def beside(platform: Platform) -> Beside:
+    names = ("mainline", "cas")
+    usual = comparison(platform, {name: [stated(name, 0)] for name in names})
+    changed = {
+        "mainline": [told(stated("mainline", 0), platform, 1.5)],
+        "cas": [told(stated("cas", 0), platform, misses=0)],
+    }
+    return Beside(usual, comparison(platform, changed))
+
+
+def cells(beside: Beside, group: str, label: str) -> tuple[str, str]:
+    [found] = [row for row in beside.rows if row.group == group and row.label.startswith(label)]
+    return found.usual, found.asked
+
+
+def test_values_and_verdicts_stand_beside_each_other(beside: Beside) -> None:
+    assert beside.words == ("published", "published, big +20 %")
+    assert cells(beside, "mainline", "energy") == ("200.00", "300.00")
+    assert cells(beside, "cas", "work on big") == ("50.0", "50.0")
+    assert cells(beside, "cas against mainline", "energy") == ("+25.0", "-16.7")
+    more = "cas: energy_j.total > energy_j.total[mainline]"
+    assert cells(beside, "expectations", more) == ("holds", "does not hold")
+    missed = "cas: missed_deadlines == 0"
+    assert cells(beside, "expectations", missed) == ("does not hold", "holds")
+
+
+def test_text_is_aligned_and_says_the_models(beside: Beside) -> None:
+    lines = beside.text().splitlines()
+    ends = [line for line in lines if line.startswith("  ")]
+    assert len({len(line) for line in ends}) == 1
+    assert lines[1].split() == ["published", "published,", "big", "+20", "%"]
+    assert "the kernel is told another energy model: published, big +20 %" in beside.asked.text()
+    assert "energy model" not in beside.usual.text()
+    record = beside.record()
+    assert record["asked"] == "published, big +20 %"
+    assert record["usual_variants"]["mainline"]["energy_j"]["total"] == 0.2
+
+
+def test_report_has_what_the_kernel_was_told(beside: Beside) -> None:
+    for compared in (beside.usual, beside.asked):
+        for runs in compared.variants.values():
+            runs[0].cell["simkey"] = "ab" * 32
+    text = page(beside.asked, {}, beside)
+    assert "<td>big</td><td>1200</td><td>648.0</td><td>540.0</td>" in text
+    assert "<td>energy (%)</td><td>+25.0</td><td>-16.7</td>" in text
+    assert 'id="model"' not in page(beside.usual, {}), "runs of before there was a choice"
+
+
+def test_runs_under_different_models_are_not_compared(platform: Platform) -> None:
+    runs = {"mainline": [stated("mainline", 0)], "cas": [told(stated("cas", 0), platform)]}
+    with pytest.raises(EascopeError, match=r"told the energy model published, big \+20 %, in the"):
+        comparison(platform, runs)
+
+
+def test_other_seeds_are_no_pair(platform: Platform, beside: Beside) -> None:
+    other: Comparison = comparison(
+        platform, {name: [stated(name, 1)] for name in ("mainline", "cas")}
+    )
+    with pytest.raises(EascopeError, match="different runs"):
+        Beside(other, beside.asked)
