@@ -138,13 +138,16 @@ def _digest(path: Path) -> str:
     return sha256_file(path)
 
 
-def prepare(names: Names) -> Cell:
+def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
     """Build or fetch what the cell needs and compute its simkey.
 
+    :param identity: the engine's, when it is known: for many cells, checking it each time is slow.
     :raises EascopeError: when an artefact cannot be had.
     """
     request, platform, variant = names.request, names.platform, names.variant
-    identity = _identity(names.engine)  # first: it fails in seconds, where a kernel takes minutes
+    identity = identity or _identity(
+        names.engine
+    )  # first: it fails in seconds, where a kernel takes minutes
     image = _kernel(variant.kernel)
     guest = _initramfs()
     dtb = _device_tree(names.told, variant.dtb, request.engine)

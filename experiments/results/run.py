@@ -7,18 +7,16 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived, derive
-from experiments.cell import Cell, Request, find, prepare
+from experiments.cell import Cell, Names, Request, find, prepare
 from experiments.pool import run_all
 from experiments.results.pages import Group, Page
 from experiments.runs import Run
 
 
-def requests(page: Page, group: Group, seed: int, full: bool) -> list[Request]:
-    """One request for each variant of a group."""
+def requests(page: Page, group: Group, full: bool) -> list[Request]:
+    """One request for each variant of a group, with the first seed."""
     return [
-        Request(
-            page.platform, variant, group.scenario, seed=seed, full=full, controls=group.controls
-        )
+        Request(page.platform, variant, group.scenario, full=full, controls=group.controls)
         for variant in group.variants
     ]
 
@@ -30,23 +28,33 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    wanted: list[tuple[str, Group, Cell]] = []
-    for seed in range(seeds):
-        for page in pages:
-            for group in page.groups:
-                found = (prepare(find(one)) for one in requests(page, group, seed, full))
-                wanted += ((page.name, group, cell) for cell in found)
+    found = [
+        (page.name, group, find(request))
+        for page in pages
+        for group in page.groups
+        for request in requests(page, group, full)
+    ]
+    identity = dict(found[0][2].engine.identity())
+    wanted = [
+        (page, group, prepare(_with_seed(names, seed), identity))
+        for seed in range(seeds)
+        for page, group, names in found
+    ]
     # Pages share cells; each is run and derived once.
     cells = {cell.simkey: cell for _, _, cell in wanted}
     done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
     sides: dict[tuple[str, Group], dict[str, list[Derived]]] = {}
     platforms = {}
-    for name, group, cell in wanted:
+    for page_name, group, cell in wanted:
         derived = replace(done[cell.simkey], cell=cell.record)
-        by_variant = sides.setdefault((name, group), {})
+        by_variant = sides.setdefault((page_name, group), {})
         by_variant.setdefault(cell.names.request.variant, []).append(derived)
-        platforms[name, group] = cell.names.platform
-    return {key: comparison(platforms[key], found) for key, found in sides.items()}
+        platforms[page_name, group] = cell.names.platform
+    return {key: comparison(platforms[key], runs) for key, runs in sides.items()}
+
+
+def _with_seed(names: Names, seed: int) -> Names:
+    return replace(names, request=replace(names.request, seed=seed))
 
 
 def _derived(cell: Cell, run: Run) -> Derived:

@@ -122,6 +122,7 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
         ("thread=single", "thread=multi", "accelerator table is not that of QEMU 10.0"),
         ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
         ("latency_ns=", "latency=", "wrong plugin option latency"),
+        ("cluster_sleep=1:2", "cluster_sleep=1:0", "wrong plugin option cluster_sleep"),
     ],
 )
 def test_another_qemu_than_the_plugin_knows_does_not_start(

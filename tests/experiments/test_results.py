@@ -29,7 +29,7 @@ def test_pages_name_what_there_is() -> None:
     for page in pages():
         for group in page.groups:
             assert group.variants[0] == "mainline" and set(group.variants) <= set(known)
-            for request in requests(page, group, 0, False):
+            for request in requests(page, group, False):
                 assert find(request).platform.name == page.platform
 
 
