@@ -6,8 +6,11 @@ groups; a class that no group has would have no unit, and a test compares with g
 
 from __future__ import annotations
 
-from configs.core import Core
-from configs.pipeline import Pipeline
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # gem5's own Python imports this module, and may be too old to read TOML
+    from configs.core import Core
+    from configs.pipeline import Pipeline
 
 #: Latency's name in a pipeline -> gem5's classes of operations.
 FLOAT_GROUPS = {

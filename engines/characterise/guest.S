@@ -13,8 +13,7 @@
 #define DOMAIN_ID	0x10
 #define PERF_LEVEL	0x14
 
-#define RAM		0x80000000
-#define STACK		0x88000000
+#define STACK		0x87000000
 /* Zero, far from all else; larger than any L2 of a platform. */
 #define LINES		0x90000000
 #define LINES_MASK	0x1ffff		/* 128 Ki lines of 64 bytes: 8 MiB */

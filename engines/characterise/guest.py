@@ -26,10 +26,11 @@ BUSY_TURNS = 200
 #: Marks of the measured run of kernel k at level l: FIRST_MARK + LEVEL_MARKS l + 2 k, and the next.
 FIRST_MARK, LEVEL_MARKS = 1024, 64
 
-_LINK = 0x8008_0000
+#: gem5 loads a kernel at the start of memory plus the low bits of its addresses.
+_LINK = 0x8000_0000
 _VIRTUAL = 0x40_0000
 _LINK_FLAGS = (
-    *("-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none"),
+    *("-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-Wl,--omagic"),
     *(f"-Wl,-Ttext={_LINK:#x}", "-Wl,-e,_start", "-Wl,-z,noexecstack"),
     *("-Wl,-z,max-page-size=4096", "-Wl,--no-warn-rwx-segments"),
 )

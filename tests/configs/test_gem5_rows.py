@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from array import array
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from configs.gem5.operations import ALL
 from configs.gem5.probes import Probes, UnknownStatistic, residency
 from configs.gem5.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from configs.gem5.settings import machine_settings
+from configs.host.proc import run
 from configs.platform import Platform
 from configs.power.derived import load_derived
 
@@ -169,6 +171,15 @@ def test_events_are_mcpats_and_their_parts_are_gem5s(model: str, core: str) -> N
     for terms in events.values():
         for term in terms:
             assert set(term.parts) <= set(ALL)
+
+
+def test_what_gem5_imports_is_little() -> None:
+    """gem5's Python may be older than ours, and reads no TOML."""
+    modules = ["columns", "operations", "probes", "rows", "session"]
+    code = "import sys\n" + "".join(f"import configs.gem5.{name}\n" for name in modules)
+    code += "print(*sorted(name for name in sys.modules if name.startswith('configs')))"
+    loaded = run([sys.executable, "-c", code]).decode().split()
+    assert loaded == ["configs", "configs.gem5", *(f"configs.gem5.{name}" for name in modules)]
 
 
 def test_simple_models_have_no_events() -> None:
