@@ -34,8 +34,7 @@ def page_text(page: Page, found: Sequence[tuple[Group, Scenario, Comparison]], c
             lines += [f"## {group.scenario}", "", f"{scenario.summary}.", "", scenario.source, ""]
             last = group.scenario
         if page.name == "controls":
-            words = ", ".join(group.controls.words).replace("-", " ") or "as the platform has them"
-            lines += [f"### {words}", ""]
+            lines += [f"### {group.words}", ""]
         lines += [*_figures(compared), "", *_verdicts(compared.verdicts), ""]
     return "\n".join(lines).rstrip() + "\n"
 

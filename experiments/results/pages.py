@@ -36,11 +36,22 @@ OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus",
 
 @dataclass(frozen=True)
 class Group:
-    """Variants on one scenario under one set of controls; the first variant is the baseline."""
+    """Variants on one scenario under one set of controls; the first variant is the baseline.
+
+    ``told``: errors in per cent of the powers that the kernel is told, by cluster.
+    """
 
     scenario: str
     variants: tuple[str, ...]
     controls: Controls = AS_IT_IS
+    told: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is set otherwise."""
+        found = [word.replace("-", " ") for word in self.controls.words]
+        found += [f"energy model told wrongly: {error}" for error in self.told]
+        return ", ".join(found) or "as the platform has them"
 
 
 @dataclass(frozen=True)
@@ -105,6 +116,8 @@ CONTROLS = (
     Controls(transition_latency_us=500),
     Controls(delay_dequeue=False),
 )
+#: Errors of the energy model that the kernel is told, one at a time.
+TOLD = ("big=-20%", "big=+20%", "little=+50%")
 
 
 def _controls_page() -> Page:
@@ -117,12 +130,16 @@ def _controls_page() -> Page:
         "controls",
         "What hangs on the controls",
         "Three scenarios again with one control at a time set otherwise: the rate limit of "
-        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue. A verdict "
-        "that turns with one of them is a verdict about it.",
+        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue, and powers "
+        "that the kernel is told wrongly (energy is computed from the right ones). A verdict that "
+        "turns with one of them is a verdict about it.",
         "juno-r2",
         tuple(
-            Group(scenario, variants, controls)
+            group
             for scenario, variants in wanted.items()
-            for controls in CONTROLS
+            for group in (
+                *(Group(scenario, variants, controls) for controls in CONTROLS),
+                *(Group(scenario, variants, told=(error,)) for error in TOLD),
+            )
         ),
     )

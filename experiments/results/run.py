@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived, derive
+from configs.power.told import told_model
 from experiments.cell import Cell, Names, Request, find, prepare
 from experiments.pool import run_all
 from experiments.results.pages import Group, Page
@@ -16,7 +17,14 @@ from experiments.runs import Run
 def requests(page: Page, group: Group, full: bool) -> list[Request]:
     """One request for each variant of a group, with the first seed."""
     return [
-        Request(page.platform, variant, group.scenario, full=full, controls=group.controls)
+        Request(
+            page.platform,
+            variant,
+            group.scenario,
+            full=full,
+            controls=group.controls,
+            told=told_model("published", group.told),
+        )
         for variant in group.variants
     ]
 
