@@ -110,9 +110,18 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class L3:
+    """A cache that all clusters share; ``latency_ns`` is a look-up's."""
+
+    cache: Cache
+    latency_ns: int
+
+
+@dataclass(frozen=True)
 class Platform:
     """A board model. Clusters are in CPU order; CPU numbers are those of the guest's kernel.
 
+    ``l3`` is none where the clusters' L2 caches are the last ones; only gem5 knows of it.
     ``control_sources`` says where temperature, memory and the DVFS times come from, by field name;
     ``sources`` are all named sources of the file. ``digest`` changes with any figure or source of
     the platform or its cores, not with comments or layout.
@@ -129,6 +138,7 @@ class Platform:
     control_sources: Mapping[str, str]
     sources: Mapping[str, str]
     digest: str
+    l3: L3 | None = None
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -194,6 +204,9 @@ class Platform:
                 Figure(f"{cluster.name}: {figure.what}", figure.source)
                 for figure in _cluster_figures(cluster)
             )
+        if self.l3:
+            what = f"L3 cache {self.l3.cache.size_kib} KiB, {self.l3.latency_ns} ns"
+            figures.append(Figure(what, self.l3.cache.source))
         return tuple(figures)
 
     @cached_property

@@ -7,7 +7,7 @@ from pathlib import Path
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.host.cache import canonical_json, sha256_bytes
 from configs.host.errors import bad_input, nearest
-from configs.platform import Cluster, IdleState, Opp, Platform
+from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
 from configs.strict import Table, read_toml
 
@@ -45,6 +45,7 @@ def read_platform(path: Path) -> Platform:
     }
     dvfs.finish()
     clusters = _read_clusters(top, sources)
+    l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     top.finish()
     sources.finish()
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
@@ -61,7 +62,14 @@ def read_platform(path: Path) -> Platform:
         control_sources=control_sources,
         sources=sources.texts,
         digest=digest,
+        l3=l3,
     )
+
+
+def _read_l3(table: Table, sources: Sources) -> L3:
+    """The cache that all clusters share."""
+    latency = table.integer("latency_ns", 1, 1000, "ns of a look-up")
+    return L3(read_cache(table, 3, sources.of(table, "source")), latency)
 
 
 def _read_dvfs(table: Table) -> tuple[int, int]:

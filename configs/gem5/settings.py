@@ -13,7 +13,7 @@ from configs.core import Cache, Core
 from configs.gem5.operations import minor_units, o3_units
 from configs.host.errors import unknown
 from configs.pipeline import Pipeline, load_pipeline
-from configs.platform import Cluster, Platform
+from configs.platform import L3, Cluster, Platform
 
 #: Modes: what each is, for lists and messages.
 MODES = {
@@ -28,6 +28,8 @@ SIMPLE_MODELS = {
     "elided": "ArmAtomicSimpleCPU",
     "timing": "ArmTimingSimpleCPU",
 }
+#: Modes without caches.
+ATOMIC = ("boot", "elided")
 DETAILED_MODELS = {"minor": "ArmMinorCPU", "o3": "ArmO3CPU"}
 
 #: EnergyCtrl of VExpress_GEM5_V1.
@@ -41,6 +43,8 @@ EXTENSIONS = ("SECURITY", "LPAE", "VIRTUALIZATION", "FEAT_CRC32")
 SYSTEM_HZ = 1_000_000_000
 #: 64 bits at 1600 MT/s, with the power figures that gem5 has from the maker's data sheet.
 DRAM = "DDR3_1600_8x8"
+#: Misses under way in an L3: as many as the L2s of two big cores have; no public figure.
+L3_MSHRS = 64
 #: gem5 is built for at most this many operations a cycle in a stage of O3CPU.
 O3_MAX_WIDTH = 12
 
@@ -58,7 +62,7 @@ def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
         "schema": 1,
         "platform": platform.name,
         "mode": mode,
-        "memory_mode": "atomic" if SIMPLE_MODELS.get(mode) == "ArmAtomicSimpleCPU" else "timing",
+        "memory_mode": "atomic" if mode in ATOMIC else "timing",
         "clusters": [_cluster(cluster, mode) for cluster in platform.clusters],
         "memory": {
             "base": RAM,
@@ -66,7 +70,7 @@ def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
             "device": DRAM,
             "line_bytes": LINE_BYTES,
         },
-        "l3": None,
+        "l3": None if mode in ATOMIC or platform.l3 is None else _l3(platform.l3),
         "system_hz": SYSTEM_HZ,
         "transition_latency_ns": platform.transition_latency_us * 1000,
         "energy_ctrl": ENERGY_CTRL,
@@ -120,6 +124,18 @@ def _caches(cluster: Cluster, pipeline: Pipeline) -> dict[str, Any]:
         "l1i": cache(cluster.core.l1i, "icache_mshrs", "l1i", 0),
         "l1d": cache(cluster.core.l1d, "dcache_mshrs", "l1d", cycles["l1d_prefetch"].value),
         "l2": cache(cluster.l2, "l2_mshrs", "l2", cycles["l2_prefetch"].value),
+    }
+
+
+def _l3(l3: L3) -> dict[str, Any]:
+    """The cache behind all clusters; it runs with the interconnect's clock."""
+    return {
+        "bytes": l3.cache.size_kib * 1024,
+        "ways": l3.cache.ways,
+        "cycles": max(1, round(l3.latency_ns * SYSTEM_HZ / 1e9)),
+        "mshrs": L3_MSHRS,
+        "write_buffers": L3_MSHRS,
+        "prefetch": 0,
     }
 
 

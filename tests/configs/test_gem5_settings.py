@@ -60,6 +60,40 @@ def test_caches_only_where_time_passes_in_memory(juno: Platform) -> None:
     }
 
 
+L3 = """
+[l3]
+size_kib = 4096
+ways = 16
+line_bytes = 64
+latency_ns = 14
+source = "memory"
+
+[dvfs]
+"""
+
+
+def test_an_l3_is_told_where_there_are_caches(edited: Callable[..., Path]) -> None:
+    platform = load_platform(edited(("[dvfs]\n", L3)))
+    assert machine_settings(platform, "elided")["l3"] is None
+    told = machine_settings(platform, "detailed")["l3"]
+    assert (told["bytes"], told["ways"], told["cycles"]) == (4 << 20, 16, 14)
+    assert any(figure.what == "L3 cache 4096 KiB, 14 ns" for figure in platform.figures)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("latency_ns = 14", "latency_ns = 0", "l3.latency_ns = 0: allowed: an integer in 1..1000"),
+        ("ways = 16\nline", "ways = 3\nline", "l3.size_kib = 4096: allowed: a power-of-two"),
+        ("latency_ns", "latency_us", "l3.latency_ns is missing"),
+    ],
+)
+def test_a_wrong_l3_is_one_line(edited: Callable[..., Path], old: str, new: str, says: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        load_platform(edited(("[dvfs]\n", L3.replace(old, new))))
+    assert says in str(caught.value)
+
+
 def test_boot_and_elided_are_one_machine(juno: Platform) -> None:
     boot, elided = machine_settings(juno, "boot"), machine_settings(juno, "elided")
     assert boot | {"mode": ""} == elided | {"mode": ""}
