@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ def derive(
 def analysis_version() -> str:
     """Digest of the code that makes tables and results (figures and reports are not part of it)."""
     here = Path(__file__).resolve().parent
-    names = ("trace.py", "window.py", "energy.py", "derive.py", "expect.py")
+    names = ("trace.py", "window.py", "energy.py", "derive.py", "expect.py", "power/model.py")
     files = {name: (here / name).read_text() for name in names}
     return digest_of({"files": files, "tables": tree_digest(here / "tables", "*.py")})
 
@@ -148,7 +148,11 @@ def _derive_into(
         **_of_latency(tables["latency"], tasks),
         "migrations": sum(moved.values()),
         "engine": cell["engine"],
-        "power_model": {"name": power.name, "summary": power.summary},
+        "power_model": {
+            "name": power.name,
+            "summary": power.summary,
+            "notes": list(power.notes),
+        },
     }
     result |= shares.of_clusters(result["cpu_busy"], result["residency"], platform)
     result |= shares.run_shares(tables["placement"], platform, tasks)
@@ -247,10 +251,16 @@ def _energy_of(tables: Mapping[str, pl.DataFrame], platform: Platform) -> dict[s
     """``energy_j``: total, by cluster, component, and task; every partition sums to the total."""
     by_part = (
         tables["energy"]
-        .group_by("cluster_name", "component", maintain_order=True)
+        .group_by("cluster_name", "component", "part", maintain_order=True)
         .agg(pl.col("energy_fj").sum())
     )
-    parts = joules([((row[0], row[1]), row[2]) for row in by_part.iter_rows()])
+    finest = joules([((row[0], row[1], row[2]), row[3]) for row in by_part.iter_rows()])
+    # Joules are multiples of a power of two: these sums are exact.
+    parts: dict[tuple[str, str], float] = {}
+    stack: dict[str, dict[str, float]] = {entry.name: {} for entry in platform.clusters}
+    for (where, what, part), value in finest.items():
+        parts[where, what] = parts.get((where, what), 0.0) + value
+        stack[where][part] = stack[where].get(part, 0.0) + value
     cluster: dict[str, float] = {entry.name: 0.0 for entry in platform.clusters}
     component: dict[str, float] = {}
     detail: dict[str, dict[str, float]] = {entry.name: {} for entry in platform.clusters}
@@ -263,13 +273,24 @@ def _energy_of(tables: Mapping[str, pl.DataFrame], platform: Platform) -> dict[s
         # Threads that are not the scenario's (kernel threads, the agent) are part of the rest.
         name = OTHER if thread is not None and task is None else task
         by_task[name] = by_task.get(name, 0) + spent
+    known = any(part != what for _, what, part in finest)
     return {
+        **({"cluster_stack": stack, "stack": _summed(stack.values())} if known else {}),
         "total": sum(parts.values()),
         "cluster": cluster,
         "component": component,
         "cluster_component": detail,
         "task": joules(list(by_task.items())),
     }
+
+
+def _summed(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Key by key the sum over several tables."""
+    total: dict[str, float] = {}
+    for table in tables:
+        for key, value in table.items():
+            total[key] = total.get(key, 0.0) + value
+    return total
 
 
 def _of_counters(

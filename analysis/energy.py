@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import polars as pl
 
-from analysis.tables.counters import SHARED, idle_columns
+from analysis.tables.counters import SHARED
 from configs.host.cache import digest_of
 from configs.platform import Cluster, Platform
 
@@ -31,6 +31,8 @@ class PowerModel(Protocol):
     name: str
     #: One line for a person: what the figures are and where they come from.
     summary: str
+    #: Further lines for a person: what stands for what, and what is not in the figures.
+    notes: tuple[str, ...]
     #: Changes whenever any energy could.
     digest: str
 
@@ -38,7 +40,8 @@ class PowerModel(Protocol):
         """Energy by component in fJ of one row of ``intervals``.
 
         Rows of a CPU give ``active``, ``idle_exit`` and one ``idle_<state>`` per idle state; the
-        row of the shared part (cpu -1) gives ``shared``.
+        row of the shared part (cpu -1) gives ``shared``. A model that knows more says
+        ``component.part``, such as ``active.l1``: the parts of the energy stack.
         """
 
 
@@ -50,6 +53,7 @@ class PublishedPower:
         "published power per OPP and idle state of the platform file: the power does not depend "
         "on what the CPU executes"
     )
+    notes: tuple[str, ...] = ()
 
     def __init__(self, platform: Platform) -> None:
         self.digest = digest_of({"model": self.name, "platform": platform.digest})
@@ -78,27 +82,11 @@ def component_of(state: str) -> str:
 
 
 def energy(intervals: pl.DataFrame, platform: Platform, model: PowerModel) -> pl.DataFrame:
-    """``energy``: one row per interval and component.
+    """``energy``: one row per interval, component and part.
 
-    Columns: cluster, cluster_name, cpu, t0_ns, t1_ns, component, energy_fj (exact), joules.
+    Columns: cluster, cluster_name, cpu, t0_ns, t1_ns, component, part (the component's own name
+    where the model knows no parts), energy_fj (exact), joules.
     """
-    columns: dict[str, list[object]] = {
-        name: []
-        for name in ("cluster", "cluster_name", "cpu", "t0_ns", "t1_ns", "component", "energy_fj")
-    }
-    numbers = intervals.select(
-        "cluster",
-        *("cpu", "t0_ns", "t1_ns", "khz", "active_ns", "exit_ns"),
-        *idle_columns(intervals),
-    )
-    for row in numbers.iter_rows(named=True):
-        cluster = platform.clusters[row["cluster"]]
-        for component, spent in model.interval_fj(cluster, row).items():
-            for name in ("cluster", "cpu", "t0_ns", "t1_ns"):
-                columns[name].append(row[name])
-            columns["cluster_name"].append(cluster.name)
-            columns["component"].append(component)
-            columns["energy_fj"].append(spent)
     schema = {
         "cluster": pl.Int32,
         "cluster_name": pl.String,
@@ -106,8 +94,20 @@ def energy(intervals: pl.DataFrame, platform: Platform, model: PowerModel) -> pl
         "t0_ns": pl.Int64,
         "t1_ns": pl.Int64,
         "component": pl.String,
+        "part": pl.String,
         "energy_fj": pl.Int64,
     }
+    columns: dict[str, list[object]] = {name: [] for name in schema}
+    for row in intervals.iter_rows(named=True):
+        cluster = platform.clusters[row["cluster"]]
+        for key, spent in model.interval_fj(cluster, row).items():
+            component, _, part = key.partition(".")
+            for name in ("cluster", "cpu", "t0_ns", "t1_ns"):
+                columns[name].append(row[name])
+            columns["cluster_name"].append(cluster.name)
+            columns["component"].append(component)
+            columns["part"].append(part or component)
+            columns["energy_fj"].append(spent)
     table = pl.DataFrame(columns, schema=schema)
     return table.with_columns((pl.col("energy_fj") / FJ_PER_J).alias("joules"))
 
@@ -123,7 +123,11 @@ def active_shares(
 
     Columns: cluster, cpu, pid, energy_fj.
     """
-    active = spent.filter(pl.col("component") == "active").select("cpu", "t0_ns", "energy_fj")
+    active = (
+        spent.filter(pl.col("component") == "active")
+        .group_by("cpu", "t0_ns")
+        .agg(pl.col("energy_fj").sum())
+    )
     rows = intervals.filter(pl.col("cpu") != SHARED).join(
         active, on=["cpu", "t0_ns"], how="left", maintain_order="left"
     )

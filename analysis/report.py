@@ -48,6 +48,8 @@ ul { padding-left: 1.2rem; margin: .3rem 0; }
 
 _CAPTIONS = {
     "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
+    "stack": "What the energy went into, by cluster: a part is what McPAT's events of it cost, the "
+    "clock is apart because McPAT has no clock tree.",
     "placement": "Where each thread ran: a stretch of the timeline on every CPU, and each CPU's "
     "share of the whole window.",
     "frequency": "Clock of each cluster over time, and the share of the whole window "
@@ -320,6 +322,9 @@ def _energy_notes(comparison: Comparison) -> str:
         "active energy of the intervals in which it ran; active energy that no thread covers and "
         "that of other threads is <code>(other)</code>.</p>"
     ]
+    notes = [f"<li>{escape(line)}</li>" for line in model.get("notes", [])]
+    if notes:
+        parts.append(f"<ul>{''.join(notes)}</ul>")
     for head, key in (("Borrowed figures", "borrowed"), ("Assumed activity", "assumed")):
         lines = cell.get(key) or []
         if lines:

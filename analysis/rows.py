@@ -8,6 +8,18 @@ from typing import Any
 
 from analysis.energy import component_of
 from configs.platform import Platform
+from configs.power.events import STACK
+
+#: Parts of the energy stack that want more words than their name.
+STACK_WORDS = {
+    "clock": "clock of busy CPUs",
+    "load_store": "load and store",
+    "l1": "L1",
+    "l2": "L2 and cluster logic",
+    "leakage": "leakage of what is on",
+    "idle": "leakage of what is idle",
+    "idle_exit": "idle exits",
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,9 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
     for name in ("active", *names, "idle_exit", "shared"):
         part = ("energy_j", "component", name)
         yield Row("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
+    for name in STACK:
+        part = ("energy_j", "stack", name)
+        yield Row("energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2)
     for task in (*tasks, "(other)"):
         yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
     for cluster in platform.clusters:

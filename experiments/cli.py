@@ -40,6 +40,10 @@ COMMANDS = {
     ),
     "verify": ("compare runs and cache with their recorded digests", "eascope verify"),
     "em": ("the kernel's energy model beside the derived power, OPP by OPP", "eascope em juno-r2"),
+    "derive": (
+        "finished runs by another power model, without simulating again",
+        "eascope derive --power derived",
+    ),
     "power": (
         "power of measured events, by a core's calibrated model",
         "eascope power predict --core cortex-a15 --csv rows.csv",
@@ -55,6 +59,7 @@ WORK = {
     "characterise": characterise,
     "verify": commands.verify,
     "em": power.em,
+    "derive": power.derive,
     "power": power.power,
 }
 
@@ -167,6 +172,15 @@ def make_parser() -> Parser:
     )
     made["verify"].add_argument(
         "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
+    )
+    for name, default in (("run", "published"), ("compare", "published"), ("show", "published"),
+                          ("derive", "derived")):  # fmt: skip
+        made[name].add_argument(
+            "--power", default=default, metavar="M",
+            help=f"where energy comes from: published or derived (default {default})",
+        )  # fmt: skip
+    made["derive"].add_argument(
+        "runs", nargs="*", metavar="RUN", help="only these runs (default: all that are finished)"
     )
     made["em"].add_argument(
         "platform", metavar="PLATFORM", help="the board, see: eascope list platforms"

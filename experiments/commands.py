@@ -139,15 +139,18 @@ def run(options: argparse.Namespace) -> int:
     """One cell, unless it is there already."""
     from analysis.compare import comparison
     from analysis.derive import derive
+    from analysis.power.choice import check_power, power_model
     from configs.power.told import told_model
     from experiments.cell import find, prepare
     from experiments.pool import run_all
 
     told = told_model(options.em, options.em_error)
+    check_power(options.power)
     names = find(_request(options, options.variant, options.seed, told))
     cell = prepare(names)
+    power = power_model(options.power, names.platform, names.activity)
     [(done, derived)] = run_all(
-        [cell], lambda cell, one: (one, derive(one.path, names.platform, names.activity))
+        [cell], lambda cell, one: (one, derive(one.path, names.platform, names.activity, power))
     )
     if options.json:
         host = done.host
@@ -179,6 +182,7 @@ def compare(options: argparse.Namespace) -> int:
     from analysis.compare import comparison
     from analysis.derive import derive
     from analysis.figures import write as write_figures
+    from analysis.power.choice import check_power, power_model
     from analysis.report import write as write_report
     from configs.power.told import USUAL, told_model
     from experiments.cell import find, prepare
@@ -188,6 +192,7 @@ def compare(options: argparse.Namespace) -> int:
     if len(names_of) < 2:
         raise RequestError(f"compare needs two variants or more, got {', '.join(names_of)}")
     asked = told_model(options.em, options.em_error)
+    check_power(options.power)
     # Verdicts under another energy model stand beside those under the usual one.
     models = [asked] if asked.usual else [asked, USUAL]
     found = [
@@ -198,9 +203,10 @@ def compare(options: argparse.Namespace) -> int:
     ]
     first = found[0]
     cells = [prepare(names) for names in found]
+    power = power_model(options.power, first.platform, first.activity)
 
     def after(cell: Cell, one: Run) -> Derived:
-        derived = derive(one.path, first.platform, first.activity)
+        derived = derive(one.path, first.platform, first.activity, power)
         # What is expected may have been written down after the run: the scenario's word counts.
         return replace(derived, cell={**derived.cell, "expect": cell.record["expect"]})
 
@@ -218,7 +224,7 @@ def compare(options: argparse.Namespace) -> int:
     ]
     result = compared[0]
     beside = None if asked.usual else Beside(usual=compared[1], asked=result)
-    folder = _comparison_folder(first, options.seeds, names_of)
+    folder = _comparison_folder(first, options.seeds, names_of, options.power)
     figures = write_figures(result, folder)
     report = write_report(result, figures, folder / "report.html", beside)
     if options.json:
@@ -244,7 +250,7 @@ def compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def _comparison_folder(first: Names, seeds: int, variants: list[str]) -> Path:
+def _comparison_folder(first: Names, seeds: int, variants: list[str], power: str) -> Path:
     """Where a comparison's figures and report go; made anew, for it is derived from runs."""
     request = first.request
     parts = [first.scenario.name, first.platform.name, request.engine, *variants]
@@ -252,6 +258,7 @@ def _comparison_folder(first: Names, seeds: int, variants: list[str]) -> Path:
     parts += ["full"] if request.full else []
     parts += ["no-elide"] if not request.elide else []
     parts += request.controls.words
+    parts += [] if power == "published" else [f"{power}-power"]
     parts += [] if request.told.usual else ["em", request.told.source]
     parts += [f"{name}{error:+g}" for name, error in request.told.errors]
     folder = runs_root() / "comparisons" / "_".join(part.replace("/", "-") for part in parts)
@@ -307,16 +314,20 @@ def show(options: argparse.Namespace) -> int:
     """One run: what it was, how it ended, and its result."""
     from analysis.compare import comparison
     from analysis.derive import derive
+    from analysis.power.choice import check_power, power_model
     from configs.activity import load_activity
     from configs.platform import load_platform
     from experiments.runs import find_run
 
+    check_power(options.power)
     one = find_run(options.run)
     shown = _run_object(one)
     text = ""
     if one.state == "done":
         platform = load_platform(one.cell["platform"])
-        derived = derive(one.path, platform, load_activity(platform))
+        activity = load_activity(platform)
+        power = power_model(options.power, platform, activity)
+        derived = derive(one.path, platform, activity, power)
         shown["result"] = derived.result
         text = comparison(platform, {one.cell["variant"]: [derived]}).text()
     elif one.state == "failed":

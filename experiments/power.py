@@ -1,13 +1,15 @@
-"""``eascope power`` and ``eascope em``: what the power models say without a run."""
+"""``eascope power``, ``em``, ``derive``: what the power models say, without simulating."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
-from configs.host.errors import RequestError, unknown
+from configs.host.errors import EascopeError, RequestError, unknown
 
 #: What ``eascope power`` can be asked to do.
 VERBS = ("predict",)
@@ -41,3 +43,50 @@ def em(options: argparse.Namespace) -> int:
     else:
         print(text(rows))
     return 0
+
+
+def derive(options: argparse.Namespace) -> int:
+    """Energy and measures of finished runs by another power model; nothing is simulated."""
+    from analysis.power.choice import check_power
+    from experiments.runs import all_runs, find_run
+
+    check_power(options.power)
+    runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
+    objects = [_derived(run, options.power) for run in runs if run.state == "done" or options.runs]
+    if options.json:
+        print(json.dumps(objects, indent=1, sort_keys=True))
+    else:
+        for one in objects:
+            name = f"{Path(one['run']).name[:12]}  {one.get('what', '')}"
+            if "problem" in one:
+                print(f"{name}  {one['problem']}")
+            else:
+                print(f"{name}  {one['energy_j'] * 1e3:.2f} mJ  {one['host_s']:.2f} s")
+        good = [one for one in objects if "problem" not in one]
+        spent = sum(one["host_s"] for one in good)
+        print(f"{len(good)} of {len(objects)} runs by {options.power} power in {spent:.1f} s")
+    return 1 if any("problem" in one for one in objects) else 0
+
+
+def _derived(run: Any, power: str) -> dict[str, Any]:
+    """One run by ``power``: total energy and host seconds, or what is wrong with it."""
+    from analysis.derive import derive as derive_run
+    from analysis.power.choice import power_model
+    from configs.activity import load_activity
+    from configs.platform import load_platform
+
+    found: dict[str, Any] = {"run": str(run.path), "power": power}
+    begin = time.monotonic()
+    try:
+        if run.state != "done":
+            raise EascopeError(f"{run.state}: only a finished run has an energy")
+        cell = run.cell
+        found["what"] = f"{cell['variant']} {cell['scenario']} seed {cell['seed']}"
+        platform = load_platform(cell["platform"])
+        activity = load_activity(platform)
+        derived = derive_run(run.path, platform, activity, power_model(power, platform, activity))
+        found |= {"energy_j": derived.result["energy_j"]["total"], "derived": str(derived.path)}
+    except EascopeError as error:
+        found["problem"] = str(error)
+    found["host_s"] = round(time.monotonic() - begin, 3)
+    return found

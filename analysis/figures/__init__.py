@@ -1,4 +1,4 @@
-"""Figures of a comparison: placement, frequency and energy, as SVG and PDF.
+"""Figures of a comparison: placement, frequency, energy and its stack, as SVG and PDF.
 
 One module per figure; each draws from a comparison's tables and needs no other state. Every figure
 names platform, scenario, engine and that engine's error.
@@ -12,7 +12,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from analysis.compare import Comparison
-from analysis.figures import energy, frequency, placement, style
+from analysis.figures import energy, frequency, placement, stack, style
 
 FIGURES: dict[str, Callable[[Comparison], Figure]] = {
     "placement": placement.draw,
@@ -22,9 +22,11 @@ FIGURES: dict[str, Callable[[Comparison], Figure]] = {
 
 
 def write(comparison: Comparison, folder: Path) -> dict[str, list[Path]]:
-    """Write all figures below ``folder``: ``{name: [svg, pdf]}``."""
+    """Write all figures that there is data for below ``folder``: ``{name: [svg, pdf]}``."""
     drawn = {}
     with style.styled():
         for name, draw in FIGURES.items():
             drawn[name] = style.save(draw(comparison), folder, name)
+        if stack.known(comparison):
+            drawn["stack"] = style.save(stack.draw(comparison), folder, "stack")
     return drawn

@@ -1,81 +1,176 @@
-"""The derived power model: the same energies as the kernel's derived energy model, and the rest.
+"""The derived power model: the same energies as the kernel's derived energy model, by component.
 
-A power model for ``analysis.derive``: a busy CPU at the reference activity (`Level.opp_microwatt`,
-what ``--em derived`` tells the kernel), idle CPUs by their power state, and the shared part.
+A busy CPU's power is the sum over McPAT's events. Where the engine counted them (gem5's detailed
+cores) the counts are billed; elsewhere, and for busy loops that were elided, the events of an
+instruction are those that ``eascope characterise`` measured for rt-app's busy loop, or else the
+reference activity: then a busy CPU uses exactly what ``--em derived`` tells the kernel
+(`Level.opp_microwatt`). Idle CPUs leak by their power state; the shared part has a clock, leakage
+and, where counted, the L2's accesses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 from analysis.energy import SHARED, component_of
+from configs.activity import Activity
 from configs.host.cache import digest_of
-from configs.platform import Cluster, Platform
-from configs.power.derived import STATES
-from configs.power.level import Level, load_level
+from configs.platform import Cluster, Opp, Platform
+from configs.power.derived import CYCLE, STATES
+from configs.power.events import EventPower, load_events
+from configs.power.level import Level
 
 #: Power states of a platform's idle states in the words of `configs.power.derived.STATES`.
-STATE = {"on": "ON", "clk_gated": "CLK_GATED", "retention": "RETENTION", "off": "OFF"}
+STATE = {"clk_gated": "CLK_GATED", "sram_retention": "RETENTION", "off": "OFF"}
+#: The workload kernel whose activity stands for what a CPU executes.
+KERNEL = "busy_loop"
+#: fJ of a pJ, uW of a W.
+FJ_PER_PJ, UW_PER_W = 1e3, 1e6
 
 
 def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: float) -> int:
     """Power of one idle CPU in uW: what its power state leaves of the leakage."""
     keep = STATES[STATE[power_state]][1]
-    return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * 1e6)
+    return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
 
 
 def shared_microwatt(level: Level, khz: int, microvolts: int, celsius: float) -> tuple[int, int]:
     """Power of L2 and cluster logic in uW: (on, off). Off: no clock, the L2 keeps its content."""
     parts = level.shared_w(khz / 1e3, microvolts / 1e6, celsius)
-    return round(sum(parts.values()) * 1e6), round(STATES["RETENTION"][1] * parts["leakage"] * 1e6)
+    off = STATES["RETENTION"][1] * parts["leakage"]
+    return round(sum(parts.values()) * UW_PER_W), round(off * UW_PER_W)
+
+
+def whole(parts: Mapping[str, float], total: int) -> dict[str, int]:
+    """``parts`` as integers that sum to ``total``: the largest remainders are rounded up."""
+    found = {name: int(value) for name, value in parts.items()}
+    order = sorted(parts, key=lambda name: (found[name] - parts[name], name))
+    for name in order[: max(0, total - sum(found.values()))]:
+        found[name] += 1
+    found[order[0]] += total - sum(found.values())
+    return found
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A cluster at one OPP, in uW: by part where a CPU or the shared part has parts."""
+
+    active: Mapping[str, int]
+    shared_on: Mapping[str, int]
+    shared_off: int
+    idle: tuple[int, ...]
+    volts: float
 
 
 class DerivedPower:
-    """McPAT-derived power per OPP and idle state at the reference activity."""
+    """McPAT-derived power by component, from counted events or a stated activity."""
 
     name = "derived"
     summary = (
-        "McPAT-derived power at the reference activity: shape of the calibrated Cortex-A15, level "
-        "from each core's published coefficient, leakage by supply and temperature"
+        "McPAT-derived power of events: shape of the calibrated Cortex-A15, level from each core's "
+        "published coefficient, leakage by supply and temperature"
     )
 
-    def __init__(self, platform: Platform) -> None:
-        celsius = platform.temperature_c
-        self._microwatt: dict[tuple[int, int], tuple[int, int, int, tuple[int, ...]]] = {}
+    def __init__(self, platform: Platform, activity: Activity | None = None) -> None:
+        self._power: dict[int, EventPower] = {}
+        self._point: dict[tuple[int, int], _Point] = {}
+        notes = []
         for cluster in platform.clusters:
-            level = load_level(cluster.core.name)
+            power = load_events(cluster.core.name)
+            counts, source = busy_events(power, cluster, activity)
+            notes.append(f"{cluster.name}: {source}")
+            self._power[cluster.index] = power
             for opp in cluster.opps:
-                on, off = shared_microwatt(level, opp.khz, opp.uv, celsius)
-                self._microwatt[cluster.index, opp.khz] = (
-                    level.opp_microwatt(opp.khz, opp.uv, celsius),
-                    on,
-                    off,
-                    tuple(
-                        idle_microwatt(level, state.power_state, opp.uv, celsius)
-                        for state in cluster.idle_states
-                    ),
+                self._point[cluster.index, opp.khz] = _point(
+                    power, cluster, opp, counts, platform.temperature_c
                 )
+        self.notes: tuple[str, ...] = (
+            "events of a busy CPU where the engine counts none (the fast engine, elided loops): "
+            + "; ".join(notes),
+            "memory controller and DRAM: not in these figures (the fast engine counts no memory "
+            "accesses)",
+        )
         # Every figure that an energy can depend on, so any change of them is another model.
         self.digest = digest_of(
             {
                 "model": self.name,
                 "platform": platform.digest,
-                "microwatt": {f"{i}:{k}": list(v[:3]) + list(v[3]) for (i, k), v in self.items()},
+                "points": {f"{i}:{khz}": asdict(point) for (i, khz), point in self._point.items()},
+                "events": {str(i): power.parts_pj for i, power in self._power.items()},
+                "notes": self.notes,
             }
         )
 
-    def items(self) -> list[tuple[tuple[int, int], tuple[int, int, int, tuple[int, ...]]]]:
-        """((cluster, kHz), (active, shared on, shared off, idle states)) in uW, in order."""
-        return sorted(self._microwatt.items())
-
-    def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:
+    def interval_fj(self, cluster: Cluster, row: Mapping[str, float]) -> dict[str, int]:
         """See ``analysis.energy.PowerModel``. An idle exit runs at the power of an active CPU."""
-        active, shared_on, shared_off, idle = self._microwatt[cluster.index, row["khz"]]
+        point = self._point[cluster.index, int(row["khz"])]
+        power = self._power[cluster.index]
+        active_ns = int(row["active_ns"])
+        counted = {
+            event: row[event]
+            for event in power.parts_pj
+            if event != CYCLE and row.get(event) is not None
+        }
+        scale = power.level.power.dynamic_scale(point.volts) * FJ_PER_PJ
+        events = {part: round(energy * scale) for part, energy in power.stack_pj(counted).items()}
         if row["cpu"] == SHARED:
-            off_ns = row["t1_ns"] - row["t0_ns"] - row["active_ns"]
-            return {"shared": row["active_ns"] * shared_on + off_ns * shared_off}
-        parts = {"active": row["active_ns"] * active, "idle_exit": row["exit_ns"] * active}
+            off_ns = int(row["t1_ns"] - row["t0_ns"]) - active_ns
+            parts = {part: active_ns * uw for part, uw in point.shared_on.items()}
+            parts["idle"] = off_ns * point.shared_off
+            return {f"shared.{part}": value for part, value in _sum(parts, events).items()}
+        # What an elided loop would have counted: active time in which gem5's CPU stood still.
+        stated_ns = active_ns
+        if counted:
+            stated_ns = max(0, active_ns - int(row.get("on_ns", active_ns)))
+        parts = {
+            part: (active_ns if part in ("clock", "leakage") else stated_ns) * uw
+            for part, uw in point.active.items()
+        }
+        found = {f"active.{part}": value for part, value in _sum(parts, events).items()}
+        found["idle_exit.idle_exit"] = int(row["exit_ns"]) * sum(point.active.values())
         for number, state in enumerate(cluster.idle_states):
-            name = component_of(state.name)
-            parts[name] = parts.get(name, 0) + row.get(f"idle{number}_ns", 0) * idle[number]
-        return parts
+            key = f"{component_of(state.name)}.idle"
+            spent = int(row.get(f"idle{number}_ns", 0)) * point.idle[number]
+            found[key] = found.get(key, 0) + spent
+        return found
+
+
+def busy_events(
+    power: EventPower, cluster: Cluster, activity: Activity | None
+) -> tuple[dict[str, float], str]:
+    """Events of one cycle of a busy CPU, and in words where they come from."""
+    measured = [
+        one
+        for one in (activity.measured if activity else ())
+        if one.kernel == KERNEL and one.cluster == cluster.name
+    ]
+    if not measured or activity is None:
+        return power.reference(), f"reference activity ({power.level.sources[0]})"
+    ipc = activity.ipc(cluster)
+    counts = {event: ipc * each for event, each in measured[0].events.items() if event != CYCLE}
+    return {CYCLE: 1.0} | counts, (
+        "events per instruction of rt-app's busy loop, measured on gem5's detailed cores, at "
+        f"{ipc:.3g} instructions per cycle"
+    )
+
+
+def _point(
+    power: EventPower, cluster: Cluster, opp: Opp, counts: Mapping[str, float], celsius: float
+) -> _Point:
+    level, megahertz, volts = power.level, opp.khz / 1e3, opp.uv / 1e6
+    scale = level.power.dynamic_scale(volts)
+    # pJ a cycle times MHz is uW.
+    active = {part: pj * scale * megahertz for part, pj in power.stack_pj(counts).items()}
+    active["leakage"] = level.leakage_w("Core", volts, celsius) * UW_PER_W
+    parts = level.shared_w(megahertz, volts, celsius)
+    shared = {"l2": parts["cluster_clock"] * UW_PER_W, "leakage": parts["leakage"] * UW_PER_W}
+    on, off = shared_microwatt(level, opp.khz, opp.uv, celsius)
+    idle = tuple(
+        idle_microwatt(level, state.power_state, opp.uv, celsius) for state in cluster.idle_states
+    )
+    return _Point(whole(active, round(sum(active.values()))), whole(shared, on), off, idle, volts)
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {part: one.get(part, 0) + other.get(part, 0) for part in {**one, **other}}

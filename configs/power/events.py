@@ -14,8 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from configs.power.derived import CYCLE
-from configs.power.level import PER_FETCH, PER_OTHER, Level, load_level
+from configs.power.derived import CYCLE, PARTS
+from configs.power.level import PER_FETCH, PER_INSTRUCTION, PER_OTHER, Level, load_level
+
+#: Parts of the energy stack, in the order of printing. The clock is apart: the calibration's factor
+#: stands for the clock tree, which McPAT does not know and which belongs to no unit.
+STACK = ("clock", *PARTS, "leakage", "idle", "idle_exit")
 
 #: Events of the group ``memory``: fills of the first level, all of the second.
 MEMORY_EVENTS = (
@@ -45,10 +49,35 @@ def group_of(event: str) -> str | None:
 
 @dataclass(frozen=True)
 class EventPower:
-    """Energies of one core's events in pJ at the design supply, and its leakage."""
+    """Energies of one core's events in pJ at the design supply, and its leakage.
+
+    ``parts_pj`` is the same by part of the energy stack (`STACK`).
+    """
 
     level: Level
     energy_pj: Mapping[str, float]
+    parts_pj: Mapping[str, Mapping[str, float]]
+
+    def reference(self) -> dict[str, float]:
+        """Events of one cycle at the reference activity."""
+        level = self.level
+        counts = {CYCLE: 1.0}
+        for weight, events in (
+            (1.0, PER_INSTRUCTION),
+            (level.others, PER_OTHER),
+            (level.fetches, PER_FETCH),
+        ):
+            for event, each in events.items():
+                counts[event] = counts.get(event, 0.0) + weight * each * level.ipc
+        return counts
+
+    def stack_pj(self, counts: Mapping[str, float]) -> dict[str, float]:
+        """Dynamic energy in pJ of ``counts`` events by part, at the design supply."""
+        stack: dict[str, float] = {}
+        for event, count in counts.items():
+            for part, energy in self.parts_pj.get(event, {}).items():
+                stack[part] = stack.get(part, 0.0) + count * energy
+        return stack
 
     @property
     def cluster_cycle_pj(self) -> float:
@@ -95,15 +124,23 @@ def load_events(core: str) -> EventPower:
     :raises RequestError: when the core has no level or no figures.
     """
     level = load_level(core)
-    energies = {}
+    parts: dict[str, dict[str, float]] = {}
     for event in level.power.energy_pj:
         group = group_of(event)
         if group:
-            energies[event] = level.level * level.factors[group] * level.power.pj(event)
+            scale = level.level * level.factors[group]
+            found = {"clock": level.power.pj(event)}  # a clock tree belongs to no unit
+            if event != CYCLE:
+                found = level.power.pj_by_part(event)
+            parts[event] = {part: scale * energy for part, energy in found.items()}
     # The reference activity has these events per other instruction, and OTHERS in this many of it.
     each = sum(PER_OTHER[event] for event in OTHERS)
-    shared = sum(PER_OTHER[event] * level.power.pj(event) for event in SHARED_WITH_INTEGER)
+    scale = level.level * level.factors["back_end"] / each
     for event in OTHERS:
-        if event in energies:
-            energies[event] += level.level * level.factors["back_end"] * shared / each
-    return EventPower(level, energies)
+        if event in parts:
+            for shared in SHARED_WITH_INTEGER:
+                for part, energy in level.power.pj_by_part(shared).items():
+                    more = scale * PER_OTHER[shared] * energy
+                    parts[event][part] = parts[event].get(part, 0.0) + more
+    energies = {event: sum(found.values()) for event, found in parts.items()}
+    return EventPower(level, energies, parts)

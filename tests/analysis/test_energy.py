@@ -144,6 +144,7 @@ def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> 
     class PerCycle:
         name = "per-cycle"
         summary = "1 pJ per cycle"
+        notes: tuple[str, ...] = ()
         digest = "x"
 
         def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:

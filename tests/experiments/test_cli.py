@@ -79,6 +79,12 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
         [*COMPARE, "--em-error", "prime=+20%"],
         ["unknown cluster 'prime'", "allowed: big, little"],
     ),
+    "power model": (
+        [*RUN, "--power", "derrived"],
+        ["unknown power model", "did you mean derived?"],
+    ),
+    "power model of all": (["derive", "--power", "x"], ["unknown power model 'x'"]),
+    "run to derive": (["derive", "ffff"], ["'ffff'", "fits no run"]),
     "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
     "power verb": (
         ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],
@@ -211,6 +217,21 @@ def test_run_whose_trace_is_truncated() -> None:
     assert "Traceback" not in done.stderr
     derived = run.path / "derived"
     assert not derived.exists() or list(derived.iterdir()) == []
+
+
+def test_derive_says_which_runs_it_could_not() -> None:
+    """A run without a usable trace, a failed one: a line each, exit 1."""
+    done = eascope("derive")
+    assert (done.returncode, done.stdout) == (0, "0 of 0 runs by derived power in 0.0 s\n")
+    execute(cell())
+    with pytest.raises(Exception, match="guest panic"):
+        execute(cell(badly, key="cd" * 32))
+    done = eascope("derive")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1].startswith("0 of 1 runs by derived power in ")
+    [one] = json.loads(eascope("derive", "cd", "--json").stdout)
+    assert one["problem"] == "failed: only a finished run has an energy"
 
 
 def test_qemu_cannot_be_had(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from configs.gem5.columns import EVENTS, L2, cpu_events
 from configs.gem5.power import STATES, expressions, number, readable
 from configs.gem5.settings import machine_settings
 from configs.platform import Platform
-from configs.power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, group_of, load_events
-from configs.power.level import PER_FETCH, PER_INSTRUCTION, PER_OTHER, load_level
+from configs.power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
+from configs.power.level import load_level
 
 
 @pytest.mark.parametrize("core", list_cores())
@@ -20,17 +20,22 @@ def test_reference_activity_has_the_power_of_the_energy_model(core: str) -> None
     """(a) = (c): the kernel's opp-microwatt and the sum over events."""
     level, power = load_level(core), load_events(core)
     hertz, volts, celsius = 1e9, 0.9, 57.0
-    counts: dict[str, float] = {"core.cycles": hertz}
-    for weight, events in (
-        (1.0, PER_INSTRUCTION),
-        (level.others, PER_OTHER),
-        (level.fetches, PER_FETCH),
-    ):
-        for event, each in events.items():
-            counts[event] = counts.get(event, 0.0) + weight * each * level.ipc * hertz
+    counts = {event: each * hertz for event, each in power.reference().items()}
     leakage = power.leakage_w_at_design("Core", celsius) * (volts / level.power.vdd_v) ** 3
     spent = power.dynamic_w(counts, 1.0, volts) + leakage
     assert spent == pytest.approx(sum(level.active_w(1000, volts, celsius).values()), rel=1e-12)
+
+
+@pytest.mark.parametrize("core", list_cores())
+def test_parts_are_the_energies(core: str) -> None:
+    power = load_events(core)
+    assert set(power.parts_pj["core.cycles"]) == {"clock"}
+    for event, parts in power.parts_pj.items():
+        assert set(parts) <= set(STACK)
+        assert sum(parts.values()) == pytest.approx(power.energy_pj[event], rel=1e-12)
+    stack = power.stack_pj(power.reference())
+    assert set(stack) == {"clock", "front_end", "execution", "load_store", "l1"}
+    assert sum(stack.values()) == pytest.approx(sum(power.level.dynamic_pj().values()), rel=1e-9)
 
 
 @pytest.mark.parametrize("core", list_cores())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from analysis.energy import SHARED, PublishedPower
 from analysis.power.em import em_rows, inefficient, records, text
-from analysis.power.model import DerivedPower
+from analysis.power.model import DerivedPower, whole
+from configs.activity import Activity, KernelActivity, load_activity
 from configs.platform import Platform, load_platform
+from configs.power.events import load_events
 from configs.power.level import load_level
 
 
@@ -38,13 +42,88 @@ def test_idle_states_and_the_shared_part(board: Platform) -> None:
     parts = model.interval_fj(cluster, row)
     level = load_level(cluster.core.name)
     leak = level.leakage_w("Core", opp.uv / 1e6, board.temperature_c)
-    assert parts["idle_wfi"] == pytest.approx(400 * leak * 1e6, rel=1e-3)
-    assert parts["idle_cpu_sleep_0"] == 0
-    assert parts["idle_exit"] == 100 * level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+    assert parts["idle_wfi.idle"] == pytest.approx(400 * leak * 1e6, rel=1e-3)
+    assert parts["idle_cpu_sleep_0.idle"] == 0
+    assert parts["idle_exit.idle_exit"] == 100 * level.opp_microwatt(
+        opp.khz, opp.uv, board.temperature_c
+    )
     shared = {"cpu": SHARED, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1000, "exit_ns": 0}
-    on = model.interval_fj(cluster, shared | {"active_ns": 1000})["shared"]
-    off = model.interval_fj(cluster, shared | {"active_ns": 0})["shared"]
-    assert 0 < off < on / 10
+    on = model.interval_fj(cluster, shared | {"active_ns": 1000})
+    off = model.interval_fj(cluster, shared | {"active_ns": 0})
+    told = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
+    assert on["shared.l2"] == pytest.approx(told["cluster_clock"] * 1e9, abs=1e3)
+    assert on["shared.leakage"] == pytest.approx(told["leakage"] * 1e9, abs=1e3)
+    assert off["shared.l2"] == off["shared.leakage"] == on["shared.idle"] == 0
+    assert 0 < off["shared.idle"] < sum(on.values()) / 10
+
+
+def measured(platform: Platform, **events: float) -> Activity:
+    """An activity whose busy loop was measured; ``__`` in a name stands for a dot."""
+    counts = {name.replace("__", "."): value for name, value in events.items()}
+    kernels = tuple(
+        KernelActivity("busy_loop", cluster.name, {}, {"core.cycles": 1.0, **counts})
+        for cluster in platform.clusters
+    )
+    return replace(load_activity(platform), measured=kernels)
+
+
+def test_a_measured_activity_takes_the_place_of_the_reference(board: Platform) -> None:
+    cluster, second = board.clusters[0], 10**9
+    opp = cluster.opps[-1]
+    row = {"cpu": 0, "khz": opp.khz, "t0_ns": 0, "t1_ns": second, "active_ns": second}
+    row |= {"exit_ns": 0}
+    power = load_events(cluster.core.name)
+    one = DerivedPower(board, measured(board, core__load_instructions=0.25))
+    two = DerivedPower(board, measured(board, core__load_instructions=0.5))
+    assert len({one.digest, two.digest, DerivedPower(board).digest}) == 3
+    ipc = load_activity(board).ipc(cluster)
+    more = {
+        part: two.interval_fj(cluster, row)[part] - value
+        for part, value in one.interval_fj(cluster, row).items()
+    }
+    wanted = ipc * opp.khz * 1e3 * 0.25 * power.energy_pj["core.load_instructions"]
+    wanted *= power.level.power.dynamic_scale(opp.uv / 1e6)
+    assert sum(more.values()) == pytest.approx(wanted * 1e3, rel=1e-4)
+    assert more["active.clock"] == more["active.leakage"] == 0
+    assert "busy loop, measured on gem5" in one.notes[0]
+
+
+def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> None:
+    """(c) on gem5's rows: what was counted, each event once, and elided time by the activity."""
+    model, cluster = DerivedPower(board), board.clusters[1]
+    power, opp = load_events(cluster.core.name), cluster.opps[0]
+    counts = {"core.ROB_reads": 5e5, "icache.read_accesses": 2e5, "core.ialu_accesses": 9e9}
+    row: dict[str, float] = {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": 10**6, "exit_ns": 0}
+    row |= {"active_ns": 600_000, "on_ns": 600_000, "idle0_ns": 400_000} | counts
+    parts = model.interval_fj(cluster, row)
+    cycles = 600_000 * opp.khz / 1e6
+    volts = opp.uv / 1e6
+    dynamic = power.dynamic_w({**counts, "core.cycles": cycles}, 1.0, volts)
+    leakage = 600e-6 * power.level.leakage_w("Core", volts, board.temperature_c)
+    spent = sum(value for key, value in parts.items() if key.startswith("active."))
+    assert spent == pytest.approx((dynamic + leakage) * 1e15, rel=1e-3)
+    # Half of the active time was elided: that half has the reference activity's events instead.
+    half = model.interval_fj(cluster, row | {"on_ns": 300_000})
+    told = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+    reference = model.interval_fj(
+        cluster, {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1, "active_ns": 1, "exit_ns": 0}
+    )
+    assert sum(reference.values()) == told
+    beside = reference["active.clock"] + reference["active.leakage"]
+    more = sum(half.values()) - sum(parts.values())
+    assert more == 300_000 * (told - beside)
+    shared = {"cpu": SHARED, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1, "active_ns": 1, "exit_ns": 0}
+    quiet = model.interval_fj(cluster, shared)
+    loud = model.interval_fj(cluster, shared | {"L2.read_accesses": 1000.0})
+    scale = power.level.power.dynamic_scale(volts)
+    wanted = 1000 * power.energy_pj["L2.read_accesses"] * scale * 1e3
+    assert loud["shared.l2"] - quiet["shared.l2"] == pytest.approx(wanted, abs=1)
+
+
+def test_parts_of_an_energy_are_whole_and_sum() -> None:
+    assert whole({"a": 1.4, "b": 1.4, "c": 1.2}, 4) == {"a": 2, "b": 1, "c": 1}
+    assert whole({"a": 2.0, "b": 0.0}, 2) == {"a": 2, "b": 0}
+    assert sum(whole({"a": 0.5, "b": 0.5, "c": -0.25}, 1).values()) == 1
 
 
 def test_models_have_keys_of_their_own(board: Platform) -> None:

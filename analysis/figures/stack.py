@@ -1,0 +1,89 @@
+"""The energy stack: what each variant's energy went into, by cluster."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from analysis.compare import Comparison
+from analysis.figures import style
+from analysis.figures.common import label
+from analysis.rows import STACK_WORDS
+from configs.power.events import STACK
+
+#: One colour for each part, in the order of `STACK`: clock, units of the core, caches, leakage.
+COLOURS = {
+    "clock": "#5B6C7D",
+    "front_end": "#0072B2",
+    "execution": "#56B4E9",
+    "load_store": "#9AD0EE",
+    "l1": "#009E73",
+    "l2": "#8FCFB8",
+    "leakage": "#D55E00",
+    "idle": "#F0B48A",
+    "idle_exit": "#E0C94A",
+}
+
+
+def known(comparison: Comparison) -> bool:
+    """Whether the power model of these runs tells parts."""
+    return all(
+        "cluster_stack" in run.result["energy_j"]
+        for runs in comparison.variants.values()
+        for run in runs
+    )
+
+
+def draw(comparison: Comparison) -> Figure:
+    """A bar per variant and cluster, from the clock to the idle exits."""
+    summaries = {name: comparison.summary(name)["energy_j"] for name in comparison.names}
+    bars = [
+        (name, cluster.name)
+        for cluster in comparison.platform.clusters
+        for name in comparison.names
+    ]
+    spent = [cluster for one in summaries.values() for cluster in one["cluster_stack"].values()]
+    found = [part for part in STACK if any(parts.get(part, 0) > 0 for parts in spent)]
+    height = 1.32 + 0.4 * len(bars)
+    figure = Figure(figsize=(style.WIDTH, height))
+    axes = figure.add_axes((0.2, 0.74 / height, 0.785, (0.4 * len(bars)) / height))
+    top = max(summaries[name]["cluster"][cluster] for name, cluster in bars) * 1e3
+    for row, (name, cluster) in enumerate(bars):
+        begin = 0.0
+        for part in found:
+            value = summaries[name]["cluster_stack"][cluster].get(part, 0.0) * 1e3
+            axes.barh(
+                [row], [value], left=begin, height=0.66, color=COLOURS[part],
+                edgecolor="white", linewidth=0.5, zorder=2,
+            )  # fmt: skip
+            if value > 0.06 * top:
+                axes.text(
+                    begin + value / 2, row, f"{value:.1f}", ha="center", va="center",
+                    fontsize=6.5, color=style.ink_on(COLOURS[part]), zorder=3,
+                )  # fmt: skip
+            begin += value
+        axes.text(begin + 0.012 * top, row, f"{begin:.1f} mJ", va="center", fontsize=7)
+    axes.set_yticks(range(len(bars)), [f"{cluster}, {name}" for name, cluster in bars], fontsize=8)
+    axes.set_ylim(len(bars) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, (top or 1.0) * 1.14)
+    axes.set_xlabel("energy of the window (mJ)")
+    axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
+    figure.legend(
+        handles=[
+            Patch(color=COLOURS[part], label=STACK_WORDS.get(part, part.replace("_", " ")))
+            for part in found
+        ],
+        loc="upper left",
+        bbox_to_anchor=(0.012, 1 - 0.25 / height),
+        ncols=5,
+        borderaxespad=0,
+        handlelength=1.2,
+        handleheight=0.9,
+        columnspacing=1.2,
+    )
+    model = comparison.variants[comparison.baseline][0].result["power_model"]["name"]
+    seeds = len(comparison.seeds)
+    note = f"{model} power; " + (f"means over {seeds} seeds" if seeds > 1 else "one seed")
+    label(figure, comparison, "Energy stack", note, height)
+    return figure

@@ -1,0 +1,90 @@
+"""The derived power of whole runs: its stack sums to the total, and stands in table and figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis import figures
+from analysis.compare import Comparison, comparison
+from analysis.derive import derive
+from analysis.power.choice import power_model
+from analysis.power.model import DerivedPower
+from analysis.report import page
+from configs.activity import Activity
+from configs.host.errors import RequestError
+from configs.platform import Platform
+from configs.power.events import STACK
+from tests.analysis.conftest import make_run
+
+
+@pytest.fixture(scope="module")
+def stacked(
+    platform: Platform, activity: Activity, tmp_path_factory: pytest.TempPathFactory
+) -> Comparison:
+    """The video-like runs by derived power."""
+    root = tmp_path_factory.mktemp("stacked")
+    model = DerivedPower(platform, activity)
+    return comparison(
+        platform,
+        {
+            name: [derive(make_run(root, platform, name, 0), platform, activity, model)]
+            for name in ("mainline", "cas")
+        },
+    )
+
+
+def test_every_partition_sums_to_the_total(stacked: Comparison) -> None:
+    for runs in stacked.variants.values():
+        spent = runs[0].result["energy_j"]
+        assert set(spent["stack"]) <= set(STACK)
+        for part in ("cluster", "component", "task", "stack"):
+            assert sum(spent[part].values()) == spent["total"], part
+        for cluster, parts in spent["cluster_stack"].items():
+            assert sum(parts.values()) == spent["cluster"][cluster]
+        table = runs[0].table("energy")
+        assert table["energy_fj"].sum() == runs[0].table("tasks")["energy_fj"].sum()
+
+
+def test_table_and_report_have_the_stack_and_its_terms(stacked: Comparison) -> None:
+    text = stacked.text()
+    assert "energy from derived power" in text
+    assert "\nenergy stack\n  clock of busy CPUs " in text
+    for run in stacked.variants.values():
+        run[0].cell.setdefault("simkey", "ab" * 32)
+    html = page(stacked, {})
+    assert "little: reference activity (assumed: " in html
+    assert "memory controller and DRAM: not in these figures" in html
+
+
+def test_figure_is_drawn_where_parts_are_known(stacked: Comparison, tmp_path: Path) -> None:
+    drawn = figures.write(stacked, tmp_path)
+    svg = drawn["stack"][0].read_text()
+    assert svg.startswith("<?xml")
+    assert "stack" in page(stacked, drawn)
+
+
+def test_published_runs_have_no_stack(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    run = derive(make_run(tmp_path, platform, "mainline", 0), platform, activity)
+    assert "stack" not in run.result["energy_j"]
+    published = comparison(platform, {"mainline": [run]})
+    assert "energy stack" not in published.text()
+    assert "stack" not in figures.write(published, tmp_path / "figures")
+
+
+def test_a_finished_run_is_derived_again_beside_its_first_result(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    path = make_run(tmp_path, platform, "mainline", 0)
+    before = sorted(file.name for file in path.iterdir())
+    models = [power_model(name, platform, activity) for name in ("published", "derived")]
+    one, two = (derive(path, platform, activity, model) for model in models)
+    assert one.path != two.path and one.path.parent == two.path.parent
+    assert sorted(file.name for file in path.iterdir()) == sorted([*before, "derived"])
+    for key in ("residency", "cpu_busy", "latency_us", "migrations"):
+        assert one.result[key] == two.result[key]
+    with pytest.raises(RequestError, match=r"unknown power model 'derved' \(did you mean derived"):
+        power_model("derved", platform, activity)
