@@ -35,9 +35,11 @@ def power(options: argparse.Namespace) -> int:
 def em(options: argparse.Namespace) -> int:
     """The kernel's energy model beside the derived power, OPP by OPP."""
     from analysis.power.em import em_rows, records, text
+    from configs.activity import load_activity
     from configs.platform import load_platform
 
-    rows = em_rows(load_platform(options.platform))
+    platform = load_platform(options.platform)
+    rows = em_rows(platform, load_activity(platform))
     if options.json:
         print(json.dumps(records(rows), indent=1, sort_keys=True))
     else:

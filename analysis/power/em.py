@@ -1,11 +1,17 @@
-"""``eascope em PLATFORM``: the kernel's energy model beside the derived one, OPP by OPP."""
+"""``eascope em PLATFORM``: the kernel's energy model beside the derived power, OPP by OPP.
+
+Derived power is told twice: at the reference activity (what ``--em derived`` tells the kernel) and
+at the activity that runs are billed with, which is the same until ``eascope characterise`` has
+measured rt-app's busy loop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from analysis.power.model import shared_microwatt
+from analysis.power.model import DerivedPower, shared_microwatt
+from configs.activity import Activity
 from configs.platform import Platform
 from configs.power.level import load_level
 
@@ -13,6 +19,9 @@ from configs.power.level import load_level
 @dataclass(frozen=True)
 class EmRow:
     """One OPP: powers in uW, ``difference`` of derived to published power of a CPU.
+
+    ``simulated_uw`` is a busy CPU as runs by derived power are billed, ``simulated_difference`` how
+    it differs from what the kernel is told by default (the published power).
 
     ``inefficient``: in each model, whether a higher OPP costs no more energy for the same work, as
     the kernel judges it; EAS then never wants this one.
@@ -29,6 +38,8 @@ class EmRow:
     derived_inefficient: bool
     published_shared_uw: int
     derived_shared_uw: int
+    simulated_uw: int
+    simulated_difference: float
 
 
 def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
@@ -37,9 +48,10 @@ def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
     return [any(later <= cost for later in costs[index + 1 :]) for index, cost in enumerate(costs)]
 
 
-def em_rows(platform: Platform) -> list[EmRow]:
-    """Published and derived energy model of ``platform``."""
+def em_rows(platform: Platform, activity: Activity | None = None) -> list[EmRow]:
+    """Published and derived energy model of ``platform``, and power at ``activity``."""
     rows = []
+    billed = DerivedPower(platform, activity)
     for cluster in platform.clusters:
         level = load_level(cluster.core.name)
         khz = [opp.khz for opp in cluster.opps]
@@ -55,6 +67,7 @@ def em_rows(platform: Platform) -> list[EmRow]:
             cluster.opps, derived, judged, strict=True
         ):
             shared, _ = shared_microwatt(level, opp.khz, opp.uv, platform.temperature_c)
+            simulated = billed.busy_microwatt(cluster, opp.khz)
             rows.append(
                 EmRow(
                     *(cluster.name, cluster.core.name, opp.khz, opp.uv, opp.power_uw, power),
@@ -63,6 +76,8 @@ def em_rows(platform: Platform) -> list[EmRow]:
                     derived_inefficient=derived_bad,
                     published_shared_uw=opp.shared_uw,
                     derived_shared_uw=shared,
+                    simulated_uw=simulated,
+                    simulated_difference=simulated / opp.power_uw - 1,
                 )
             )
     return rows
@@ -70,8 +85,11 @@ def em_rows(platform: Platform) -> list[EmRow]:
 
 def text(rows: Sequence[EmRow]) -> str:
     """The rows as an aligned table, powers in mW."""
-    head = ("cluster", "MHz", "V", "published", "derived", "differ", "shared", "derived", "")
-    lines = [head]
+    head = (
+        *("cluster", "MHz", "V", "published", "derived", "differ", "simulated", "differ"),
+        *("shared", "derived", ""),
+    )
+    lines: list[tuple[str, ...]] = [head]
     for row in rows:
         notes = [
             f"inefficient ({name})"
@@ -89,6 +107,8 @@ def text(rows: Sequence[EmRow]) -> str:
                 f"{row.published_uw / 1000:.1f}",
                 f"{row.derived_uw / 1000:.1f}",
                 f"{row.difference * 100:+.1f} %",
+                f"{row.simulated_uw / 1000:.1f}",
+                f"{row.simulated_difference * 100:+.1f} %",
                 f"{row.published_shared_uw / 1000:.1f}",
                 f"{row.derived_shared_uw / 1000:.1f}",
                 ", ".join(notes),

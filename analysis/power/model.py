@@ -102,6 +102,10 @@ class DerivedPower:
             }
         )
 
+    def busy_microwatt(self, cluster: Cluster, khz: int) -> int:
+        """Power in uW of a busy CPU whose events are not counted but stated."""
+        return sum(self._point[cluster.index, khz].active.values())
+
     def interval_fj(self, cluster: Cluster, row: Mapping[str, float]) -> dict[str, int]:
         """See ``analysis.energy.PowerModel``. An idle exit runs at the power of an active CPU."""
         point = self._point[cluster.index, int(row["khz"])]
