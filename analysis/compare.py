@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from analysis.derive import Derived
+from analysis.engine import engine_words
 from analysis.expect import Verdict, judge
 from analysis.rows import Row, rows
 from analysis.statistics import ENOUGH, Difference, difference
@@ -183,7 +184,7 @@ class Comparison:
         told = told_in(cell)
         return [
             f"{cell['scenario']} on {cell['platform']}: {', '.join(self.names)}",
-            f"engine {self.engine} ({elided}), {cell['duration']} window of {window:.3f} s, "
+            f"engine {engine_words(cell)} ({elided}), {cell['duration']} window of {window:.3f} s, "
             f"{_ranges(self.seeds)}, energy from {power} power",
             *([] if told == "published" else [f"the kernel is told another energy model: {told}"]),
         ]
@@ -280,7 +281,7 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
     """Put derived runs side by side; the first variant is the baseline.
 
     :raises EascopeError: when there is no variant or no run, or the runs differ in platform,
-        scenario, engine, duration or elision, so that a difference would mean nothing.
+        scenario, engine, mode, duration or elision, so that a difference would mean nothing.
     """
     if not variants or not all(variants.values()):
         raise EascopeError("nothing to compare: every variant needs at least one run")
@@ -290,8 +291,8 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
     first = next(iter(ordered.values()))[0].cell
     for name, runs in ordered.items():
         for run in runs:
-            for key in ("platform", "scenario", "engine", "duration", "elide"):
-                if run.cell.get(key) != first.get(key):
+            for key in ("platform", "scenario", "engine", "mode", "duration", "elide"):
+                if (run.cell.get(key) or None) != (first.get(key) or None):
                     raise EascopeError(
                         f"{run.run}: {key} is {run.cell.get(key)!r}, but {first.get(key)!r} in the "
                         "other runs: they cannot be compared"

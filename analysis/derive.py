@@ -21,6 +21,7 @@ from analysis import expect
 from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
 from analysis.tables import counters, latency, markers, measures, programs, shares, slices
 from analysis.tables.counters import SHARED
+from analysis.tables.split import split
 from analysis.tables.tasks import thread_names
 from analysis.trace import read_trace
 from analysis.window import Window, read_window
@@ -132,7 +133,12 @@ def _derive_into(
     threads = thread_names(tasks)
     trace = read_trace(run / "trace.dat")
     tables: dict[str, pl.DataFrame] = {}
-    tables["intervals"] = counters.intervals(run / "counters.parquet", platform, window)
+    tables["intervals"] = counters.intervals(
+        run / "counters.parquet",
+        platform,
+        window,
+        lambda rows: split(rows, trace, platform, window),
+    )
     tables["frequency"] = counters.frequency(tables["intervals"])
     tables["energy"] = energy(tables["intervals"], platform, power)
     tables["slices"] = slices.slices(trace, window, threads, len(platform.cpus))

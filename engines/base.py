@@ -17,7 +17,7 @@ from configs.platform import Platform
 #: Name and one line of every engine.
 ENGINES = {
     "qemu": "fast engine: QEMU with a deterministic clock per cluster, constant IPC (the default)",
-    "gem5": "reference engine: gem5 with detailed cores (not built yet)",
+    "gem5": "reference engine: gem5's CPU models; --mode says which, and whether busy loops elide",
 }
 
 #: Marks that the guest agent sets.
@@ -29,7 +29,8 @@ class Machine:
     """Everything that a run depends on, besides the engine itself.
 
     ``script`` holds the exact bytes that the guest agent reads; ``cmdline`` is the kernel's command
-    line; with ``elide`` rt-app's busy loop is not executed but accounted for.
+    line; with ``elide`` rt-app's busy loop is not executed but accounted for. ``vmlinux`` is the
+    same kernel as an ELF file with symbols, for engines that boot that.
     """
 
     platform: Platform
@@ -40,13 +41,14 @@ class Machine:
     script: bytes
     cmdline: str
     elide: bool = True
+    vmlinux: Path | None = None
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """A cluster's OPP requests and the transitions that completed."""
+    """A cluster's OPP requests (None: not counted) and the transitions that completed."""
 
-    requested: int
+    requested: int | None
     completed: int
 
 
@@ -54,7 +56,8 @@ class Transitions:
 class EngineRun:
     """What a run cost: host seconds, simulated seconds, million instructions per host second.
 
-    ``cpu_s`` is the engine's processor time. Elided instructions count as executed.
+    ``cpu_s`` is the engine's processor time. On the fast engine elided instructions count as
+    executed. ``parts_s`` are host seconds by part, where the engine tells them apart.
     """
 
     host_s: float
@@ -63,6 +66,7 @@ class EngineRun:
     instructions: int = 0
     cpu_s: float = 0.0
     transitions: dict[str, Transitions] = field(default_factory=dict)
+    parts_s: dict[str, float] = field(default_factory=dict)
 
 
 class EngineFailed(EascopeError):
@@ -89,6 +93,14 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """As in :data:`ENGINES`."""
+
+    @property
+    def mode(self) -> str:
+        """Which of the engine's modes this is; empty for an engine that has none."""
+
+    @property
+    def elides(self) -> bool:
+        """Whether busy loops are elided unless a person asks for their execution."""
 
     def status(self) -> str:
         """One line on what would be used (version, where); makes nothing.
@@ -123,15 +135,20 @@ class Engine(Protocol):
         """
 
 
-def get_engine(name: str) -> Engine:
+def get_engine(name: str, mode: str | None = None) -> Engine:
     """The engine called ``name``.
 
-    :raises RequestError: when there is none, with the nearest name; or when it is not built yet.
+    :param mode: one of the engine's modes; without it, its default.
+    :raises RequestError: when there is none, with the nearest name.
     """
     if name == "qemu":
         from engines.qemu import QemuEngine
 
+        if mode is not None:
+            raise RequestError(f"mode {mode!r}: the fast engine has none: use --engine gem5")
         return QemuEngine()
     if name == "gem5":
-        raise RequestError("engine 'gem5' is not built yet: use --engine qemu")
+        from engines.gem5 import DEFAULT_MODE, Gem5Engine
+
+        return Gem5Engine(mode or DEFAULT_MODE)
     raise unknown("engine", name, ENGINES)

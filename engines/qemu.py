@@ -48,6 +48,8 @@ class QemuEngine:
     """See :class:`engines.base.Engine`."""
 
     name: str = "qemu"
+    mode: str = ""
+    elides: bool = True
 
     def status(self) -> str:
         """What is there; fetches and builds nothing."""

@@ -101,10 +101,11 @@ class _Guest:
 
     def failed(self, reason: str) -> EngineFailed:
         """The error for ``reason``, with the ends of console and log."""
-        return EngineFailed(reason, _tail(self.out / CONSOLE), _tail(self.log))
+        return EngineFailed(reason, tail_lines(self.out / CONSOLE), tail_lines(self.log))
 
 
-def _tail(path: Path) -> list[str]:
+def tail_lines(path: Path) -> list[str]:
+    """The last lines of a file that are not empty; none when it is not there."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except FileNotFoundError:

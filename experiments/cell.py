@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ class Request:
     elide: bool = True
     controls: Controls = AS_IT_IS
     told: ToldModel = USUAL
+    #: One of the engine's modes; None: its default.
+    mode: str | None = None
 
     @property
     def words(self) -> str:
@@ -99,7 +101,8 @@ def find(request: Request) -> Names:
         )
     if request.variant not in variants:
         raise unknown("variant", request.variant, variants)
-    engine = get_engine(request.engine)
+    engine = get_engine(request.engine, request.mode)
+    request = replace(request, elide=request.elide and engine.elides)
     scenario = load_scenario(request.scenario, platform)
     for program in scenario.programs:
         program.check_present()
@@ -156,6 +159,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         names.scenario,
         platform,
         workload.document,
+        activity=names.activity,
         switches=variant.switches,
         expectations=state_expectations(variant, names.told),
         engine=request.engine,
@@ -172,6 +176,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
         elide=request.elide,
+        vmlinux=image.vmlinux,
     )
     settings = {
         "engine": names.engine.settings(platform, names.activity),
@@ -180,7 +185,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         "memory_mib": platform.memory_mib,
     }
     digests = {
-        "image": _digest(image.image),
+        "image": _digest(image.vmlinux if request.engine == "gem5" else image.image),
         "dtb": _digest(dtb),
         "initramfs": _digest(guest.path),
         "script": sha256_bytes(text),
@@ -230,6 +235,7 @@ def _record(
         "variant": names.variant.name,
         "scenario": scenario.name,
         "engine": request.engine,
+        "mode": names.engine.mode,
         "seed": request.seed,
         "duration": "full" if request.full else "short",
         "elide": request.elide,

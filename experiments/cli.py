@@ -107,6 +107,11 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine", default="qemu", metavar="E", help="qemu (default, fast) or gem5 (reference)"
     )
+    parser.add_argument(
+        "--mode",
+        metavar="M",
+        help="of gem5: elided (default, atomic CPUs), elided-detailed, timing or detailed",
+    )
     parser.add_argument("--full", action="store_true", help="the scenario's full duration")
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"

@@ -132,6 +132,7 @@ def _request(options: argparse.Namespace, variant: str, seed: int, told: ToldMod
         not options.no_elide,
         _controls(options),
         told,
+        options.mode,
     )
 
 
@@ -160,10 +161,14 @@ def run(options: argparse.Namespace) -> int:
                 "run": str(done.path),
                 "host_s": host["host_s"],
                 "mips": host["mips"],
+                **({"parts_s": host["parts_s"]} if "parts_s" in host else {}),
             }
         )
     else:
         print(comparison(names.platform, {names.variant.name: [derived]}).text())
+        if "parts_s" in done.host:
+            parts = done.host["parts_s"].items()
+            print("host time: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in parts))
         print(f"run: {_shown(done.path)}")
     return 0
 
@@ -256,6 +261,7 @@ def _comparison_folder(first: Names, seeds: int, variants: list[str], power: str
     parts = [first.scenario.name, first.platform.name, request.engine, *variants]
     parts += [f"{seeds}-seeds"] if seeds > 1 else []
     parts += ["full"] if request.full else []
+    parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
     parts += request.controls.words
     parts += [] if power == "published" else [f"{power}-power"]
@@ -282,8 +288,12 @@ def _run_object(one: Run) -> dict[str, Any]:
             key: cell[key]
             for key in ("platform", "variant", "scenario", "engine", "seed", "duration", "elide")
         }
+        if cell.get("mode"):
+            shown["mode"] = cell["mode"]
         if one.state == "done":
             shown |= {key: one.host[key] for key in ("host_s", "mips", "sim_s")}
+            if "parts_s" in one.host:
+                shown["parts_s"] = one.host["parts_s"]
         elif one.state == "failed":
             shown["cause"] = json.loads((one.path / "failed.json").read_bytes())["cause"]
     except (EascopeError, OSError, KeyError, ValueError) as error:

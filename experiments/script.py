@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from configs.activity import Activity
 from configs.platform import Platform
 from experiments.program import KINDS
 from experiments.rtapp import start_offset_us
 from experiments.scenario import Scenario
-from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
+from rootfs.elide_gem5 import TABLE_OFFSET, turn_table
+from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
 TRACE_EVENTS = (
@@ -32,7 +34,7 @@ WORKLOAD = "/tmp/rt-app.json"
 REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_aware")
 
 #: The copy of rt-app whose busy loop an engine elides.
-RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT}
+RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT, "gem5": RT_APP_ELIDED_GEM5}
 
 
 def trace_kib(scenario: Scenario, full: bool, platform: Platform) -> int:
@@ -46,11 +48,22 @@ def trace_kib(scenario: Scenario, full: bool, platform: Platform) -> int:
     return min(most, max(TRACE_KIB_LEAST, wanted))
 
 
+def elision(engine: str, platform: Platform, activity: Activity) -> list[str]:
+    """Lines that tell the eliding copy of rt-app what it cannot know: on gem5, a turn's cycles."""
+    if engine != "gem5":
+        return []
+    cycles = [
+        activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
+    ]
+    return [f"bytes {RT_APP_ELIDED_GEM5} {TABLE_OFFSET} {turn_table(cycles).hex()}"]
+
+
 def script(
     scenario: Scenario,
     platform: Platform,
     workload: bytes,
     *,
+    activity: Activity,
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
     engine: str,
@@ -70,6 +83,7 @@ def script(
     length_ms = scenario.window.length_ms(full)
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
+    head += elision(engine, platform, activity) if elide else []
     head += [f"file {WORKLOAD} {len(workload)}"]
     body = [
         f"trace-setup {trace_kib(scenario, full, platform)} {' '.join(TRACE_EVENTS)}",

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from analysis.compare import Comparison
 from analysis.derive import Derived
+from analysis.engine import engine_words
 from analysis.figures import style
 
 #: Length of the stretch of time that timelines show, in ms.
@@ -39,7 +40,7 @@ def label(figure: Figure, comparison: Comparison, title: str, detail: str, heigh
     figure.text(
         0.012,
         0.06 / height,
-        f"Engine: {comparison.engine} ({error}). {detail[:1].upper()}{detail[1:]}.",
+        f"Engine: {engine_words(cell)} ({error}). {detail[:1].upper()}{detail[1:]}.",
         fontsize=6.8,
         color=style.MUTED,
         va="bottom",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +14,9 @@ from configs.platform import Platform
 #: Column ``cpu`` of the rows of a cluster's shared part.
 SHARED = -1
 
-_KEYS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns")
+_KEYS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv")
+#: ``cluster`` of rows that belong to no cluster (the memory's).
+NO_CLUSTER = -1
 
 
 def idle_columns(table: pl.DataFrame) -> list[str]:
@@ -24,9 +27,15 @@ def idle_columns(table: pl.DataFrame) -> list[str]:
     return names
 
 
-def intervals(path: Path, platform: Platform, window: Window) -> pl.DataFrame:
+def intervals(
+    path: Path,
+    platform: Platform,
+    window: Window,
+    split: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+) -> pl.DataFrame:
     """Read ``counters.parquet``; adds ``cluster_name``, sorts by cluster, cpu, t0.
 
+    :param split: adds active and idle times to rows that have none (`analysis.tables.idle`).
     :raises EascopeError: one line when a column is missing, a CPU's rows do not cover the window
         without gap, or the times in a row do not add up to its length.
     """
@@ -39,6 +48,11 @@ def intervals(path: Path, platform: Platform, window: Window) -> pl.DataFrame:
     absent = [name for name in _KEYS if name not in raw.columns]
     if absent:
         raise EascopeError(f"{path}: column {absent[0]} is missing")
+    raw = raw.filter(pl.col("cluster") != NO_CLUSTER)
+    if "active_ns" not in raw.columns:
+        if split is None:
+            raise EascopeError(f"{path}: column active_ns is missing")
+        raw = split(raw)
     if "exit_ns" not in raw.columns:
         raw = raw.with_columns(pl.lit(0, pl.Int64).alias("exit_ns"))
     times = ["t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns", *idle_columns(raw)]

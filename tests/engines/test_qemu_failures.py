@@ -139,11 +139,10 @@ def test_another_qemu_than_the_plugin_knows_does_not_start(
         supervise(command, out, tmp_path, Limits(60.0), None)
 
 
-def test_gem5_answers_in_one_line() -> None:
-    """Until it is built."""
-    with pytest.raises(RequestError) as caught:
-        get_engine("gem5")
-    assert str(caught.value) == "engine 'gem5' is not built yet: use --engine qemu"
+def test_the_fast_engine_has_no_modes() -> None:
+    """One line, exit code 2."""
+    with pytest.raises(RequestError, match=r"mode 'timing': the fast engine has none: use --engin"):
+        get_engine("qemu", "timing")
 
 
 def test_an_unknown_engine_is_offered_the_nearest() -> None:

@@ -34,6 +34,7 @@ class Artefacts:
         self.identity: dict[str, Any] = {"qemu": "10.0", "plugin": "p1"}
         self.settings: dict[str, Any] = {"quantum_ns": 20_000}
         self.write("image", "Image")
+        self.write("vmlinux", "ELF")
         self.write("initramfs", "cpio")
         self.write("config", "CONFIG_HZ=250\nCONFIG_SMP=y\n")
 
@@ -43,6 +44,7 @@ class Artefacts:
     def kernel(self, name: str) -> Any:
         return SimpleNamespace(
             image=self.folder / "image",
+            vmlinux=self.folder / "vmlinux",
             config=self.folder / "config",
             version="6.12.1",
             provenance={"source_sha256": "s"},
@@ -51,9 +53,11 @@ class Artefacts:
     def initramfs(self) -> Any:
         return SimpleNamespace(path=self.folder / "initramfs", provenance={"agent": "a"})
 
-    def engine(self, name: str) -> Any:
+    def engine(self, name: str, mode: str | None = None) -> Any:
         return SimpleNamespace(
             name=name,
+            mode=mode or "",
+            elides=mode != "detailed",
             identity=lambda: self.identity,
             settings=lambda platform, activity: self.settings,
         )

@@ -58,7 +58,11 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
         [*RUN, "--engine", "quemu"],
         ["unknown engine 'quemu'", "did you mean qemu?"],
     ),
-    "gem5": ([*RUN, "--engine", "gem5"], ["gem5"]),
+    "mode": (
+        [*RUN, "--engine", "gem5", "--mode", "elidde"],
+        ["unknown gem5 mode 'elidde'", "did you mean elided?"],
+    ),
+    "mode of the fast engine": ([*RUN, "--mode", "timing"], ["'timing'", "use --engine gem5"]),
     "kind": (["list", "platfroms"], ["'platfroms'", "did you mean platforms?"]),
     "no scenario": (RUN[:-2], ["--scenario"]),
     "seed": ([*RUN, "--seed", "-1"], ["--seed", "-1"]),
