@@ -21,6 +21,7 @@ from analysis import expect
 from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
 from analysis.tables import counters, latency, markers, measures, programs, shares, slices
 from analysis.tables.counters import SHARED
+from analysis.tables.elided import with_elided
 from analysis.tables.split import split
 from analysis.tables.tasks import thread_names
 from analysis.trace import read_trace
@@ -139,9 +140,15 @@ def _derive_into(
         window,
         lambda rows: split(rows, trace, platform, window),
     )
+    tables["slices"] = slices.slices(trace, window, threads, len(platform.cpus))
+    if cell["engine"] == "gem5" and cell["elide"]:
+        executed = {program["name"] for program in cell.get("programs", ())}
+        names = {task["name"] for task in tasks} - executed
+        tables["intervals"] = with_elided(
+            *(tables["intervals"], tables["slices"], platform, activity, names)
+        )
     tables["frequency"] = counters.frequency(tables["intervals"])
     tables["energy"] = energy(tables["intervals"], platform, power)
-    tables["slices"] = slices.slices(trace, window, threads, len(platform.cpus))
     tables["placement"] = slices.placement(tables["slices"], platform)
     tables["latency"] = latency.latency(trace, window, threads)
     moved = measures.migrations(trace, window, threads)

@@ -124,19 +124,19 @@ def split(rows: pl.DataFrame, trace: Trace, platform: Platform, window: Window) 
         spent = dict.fromkeys(columns.values(), np.zeros(part.height, dtype=np.int64))
         if cpu == SHARED:
             cluster = platform.clusters[index]
-            off = _within(_asleep(cluster, by_cpu), begin, end)
+            off = within(_asleep(cluster, by_cpu), begin, end)
             spent["active_ns"] = end - begin - off
             if cluster.cluster_sleep is not None:
                 spent[columns[cluster.cluster_sleep]] = off
         else:
             for state, name in columns.items():
                 those = [(one.t0_ns, one.t1_ns) for one in by_cpu[cpu] if one.state == state]
-                spent[name] = _within(those, begin, end)
+                spent[name] = within(those, begin, end)
         parts.append(part.with_columns(pl.Series(name, spent[name]) for name in spent))
     return pl.concat(parts)
 
 
-def _within(stretches: Sequence[tuple[int, int]], begin: Times, end: Times) -> Times:
+def within(stretches: Sequence[tuple[int, int]], begin: Times, end: Times) -> Times:
     """How much of each interval the (sorted, disjoint) stretches cover, in ns."""
     if not stretches:
         return np.zeros(len(begin), dtype=np.int64)

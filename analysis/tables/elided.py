@@ -1,0 +1,42 @@
+"""Instructions that a gem5 run did not execute: those of the loops that stood still."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import polars as pl
+
+from analysis.tables.counters import SHARED
+from analysis.tables.split import within
+from configs.activity import Activity
+from configs.platform import Platform
+
+
+def with_elided(
+    intervals: pl.DataFrame,
+    slices: pl.DataFrame,
+    platform: Platform,
+    activity: Activity,
+    tasks: Collection[str],
+) -> pl.DataFrame:
+    """``intervals`` with the turns' instructions added to ``instructions``, as the fast engine does.
+
+    While a thread of ``tasks`` ran, its turns took the busy loop's instructions per cycle at the
+    interval's clock; what it executed beside them (system calls) is some per mille of that, and is
+    counted twice.
+    """
+    parts = []
+    for (index, cpu), part in intervals.group_by("cluster", "cpu", maintain_order=True):
+        if cpu != SHARED:
+            ran = slices.filter(pl.col("cpu") == cpu, pl.col("task").is_in(list(tasks)))
+            ns = within(
+                ran.sort("t0_ns").select("t0_ns", "t1_ns").rows(),
+                part["t0_ns"].to_numpy(),
+                part["t1_ns"].to_numpy(),
+            )
+            ipc = activity.ipc(platform.clusters[index])
+            elided = np.rint(ns * part["khz"].to_numpy() * (ipc / 1e6)).astype(np.int64)
+            part = part.with_columns(pl.col("instructions") + pl.Series(elided))
+        parts.append(part)
+    return pl.concat(parts)

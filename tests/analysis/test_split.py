@@ -1,0 +1,132 @@
+"""Active and idle time of a gem5 run's rows, from cpu_idle events with known answers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.tables.elided import with_elided
+from analysis.tables.split import ENDS, split
+from analysis.trace import Trace
+from analysis.window import Window
+from configs.activity import load_activity
+from configs.host.errors import EascopeError
+from configs.platform import Platform
+
+US = 1000
+#: The trace's clock runs 1 ms behind.
+WINDOW = Window(10_000 * US, 30_000 * US, offset_ns=1_000 * US)
+
+
+def trace(events: dict[int, list[tuple[int, int]]]) -> Trace:
+    """A trace with these (us since power-on, state) of each CPU."""
+    rows = sorted((at, cpu, state) for cpu, those in events.items() for at, state in those)
+    table = pl.DataFrame(
+        {
+            "t_ns": [at * US - WINDOW.offset_ns for at, _, _ in rows],
+            "cpu": [cpu for _, cpu, _ in rows],
+            "state": [state for _, _, state in rows],
+            "cpu_id": [cpu for _, cpu, _ in rows],
+        },
+        schema=dict.fromkeys(("t_ns", "cpu", "state", "cpu_id"), pl.Int64),
+    )
+    made = Trace(Path("trace.dat"), pl.DataFrame())
+    made._tables["cpu_idle"] = table
+    return made
+
+
+def rows(platform: Platform, *edges_us: int) -> pl.DataFrame:
+    """Rows of all CPUs and shared parts between these edges."""
+    edges = [WINDOW.t0_ns // US, *edges_us, WINDOW.t1_ns // US]
+    keys = [(c.index, cpu) for c in platform.clusters for cpu in (*c.cpus, -1)]
+    return pl.DataFrame(
+        [
+            {"cluster": cluster, "cpu": cpu, "t0_ns": a * US, "t1_ns": b * US}
+            for cluster, cpu in keys
+            for a, b in pairwise(edges)
+        ]
+    )
+
+
+def times(table: pl.DataFrame, cpu: int, cluster: int = 0) -> list[dict[str, int]]:
+    """Each row's times of a CPU in us, without those that are 0."""
+    part = table.filter((pl.col("cpu") == cpu) & (pl.col("cluster") == cluster)).sort("t0_ns")
+    names = [name for name in part.columns if name.startswith(("active", "exit", "idle"))]
+    return [
+        {name.removesuffix("_ns"): value // US for name, value in row.items() if value}
+        for row in part.select(names).rows(named=True)
+    ]
+
+
+def test_wfi_has_no_exit_and_a_deep_state_has(juno: Platform) -> None:
+    """cpu-sleep takes 1.2 ms to leave; the driver plays that before the exit event."""
+    events = {0: [(12_000, 0), (13_000, ENDS), (15_000, 1), (20_000, ENDS)]}
+    table = split(rows(juno), trace(events), juno, WINDOW)
+    assert times(table, 0) == [{"active": 14_000, "idle0": 1_000, "idle1": 3_800, "exit": 1_200}]
+
+
+def test_every_row_adds_up_across_breaks(juno: Platform) -> None:
+    events = {0: [(12_000, 1), (16_000, ENDS), (29_000, 2)], 4: [(11_000, 0), (11_500, ENDS)]}
+    table = split(rows(juno, 13_000, 15_500, 29_500), trace(events), juno, WINDOW)
+    names = [name for name in table.columns if name.startswith(("active", "exit", "idle"))]
+    spent = table.select(pl.sum_horizontal(names)).to_series()
+    assert (spent == table["t1_ns"] - table["t0_ns"]).all()
+    assert times(table, 0) == [
+        {"active": 2_000, "idle1": 1_000},
+        {"idle1": 1_800, "exit": 700},
+        {"active": 13_000, "exit": 500, "idle2": 500},
+        {"idle2": 500},
+    ]
+
+
+def test_what_was_entered_before_the_window_goes_on_in_it(juno: Platform) -> None:
+    events = {0: [(5_000, 1), (14_000, ENDS)], 1: [(2_000, 0), (3_000, ENDS)]}
+    table = split(rows(juno), trace(events), juno, WINDOW)
+    assert times(table, 0) == [{"active": 16_000, "idle1": 2_800, "exit": 1_200}]
+    assert times(table, 1) == [{"active": 20_000}]
+
+
+def test_a_cpu_without_events_slept_through_it_all(juno: Platform) -> None:
+    table = split(rows(juno), trace({}), juno, WINDOW)
+    assert times(table, 3) == [{"idle2": 20_000}]
+
+
+def test_a_cluster_sleeps_while_all_its_cpus_do(juno: Platform) -> None:
+    """State 2 is cluster-sleep: the shared part is off where all four have chosen it."""
+    awake = {0: [(14_000, 2), (24_000, ENDS)], 4: [(11_000, 1)], 5: [(11_000, 2)]}
+    table = split(rows(juno), trace(awake), juno, WINDOW)
+    # CPU 0 leaves for 1.2 ms before 24 ms; CPUs 1 to 3 sleep all the time.
+    assert times(table, -1) == [{"active": 11_200, "idle2": 8_800}]
+    assert times(table, -1, cluster=1) == [{"active": 20_000}]
+
+
+def test_a_state_that_the_platform_does_not_have(juno: Platform) -> None:
+    with pytest.raises(EascopeError, match="cpu 2 enters idle state 7, it has 3"):
+        split(rows(juno), trace({2: [(12_000, 7)]}), juno, WINDOW)
+
+
+def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
+    """2 ms and 1 ms of a loop on a CPU at 450 and 950 MHz, at 1 instruction per cycle."""
+    activity = load_activity(juno)
+    edges = [(10_000, 20_000, 450_000), (20_000, 30_000, 950_000)]
+    made = pl.DataFrame(
+        [
+            {"cluster": 0, "cpu": cpu, "t0_ns": a * US, "t1_ns": b * US, "khz": khz}
+            | {"instructions": 7}
+            for cpu in (0, -1)
+            for a, b, khz in edges
+        ]
+    )
+    ran = pl.DataFrame(
+        {
+            "cpu": [0, 0, 0, 1],
+            "task": ["a", None, "p", "a"],
+            "t0_ns": [18_000 * US, 22_000 * US, 23_000 * US, 11_000 * US],
+            "t1_ns": [21_000 * US, 23_000 * US, 24_000 * US, 12_000 * US],
+        }
+    )
+    table = with_elided(made, ran, juno, activity, {"a"})
+    assert table["instructions"].to_list() == [7 + 900_000, 7 + 950_000, 7, 7]
