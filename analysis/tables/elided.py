@@ -20,7 +20,7 @@ def with_elided(
     activity: Activity,
     tasks: Collection[str],
 ) -> pl.DataFrame:
-    """``intervals`` with the turns' instructions added to ``instructions``, as the fast engine does.
+    """``intervals`` with the turns' instructions in ``instructions``, as the fast engine counts.
 
     While a thread of ``tasks`` ran, its turns took the busy loop's instructions per cycle at the
     interval's clock; what it executed beside them (system calls) is some per mille of that, and is

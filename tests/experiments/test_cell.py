@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,8 @@ from experiments.cell import Cell, Request, cell_bytes, find, prepare
 from experiments.controls import Controls
 from experiments.script import script
 from kernels.variants import load_planned
-from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
+from rootfs.elide_gem5 import TABLE_OFFSET
+from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
 
@@ -186,12 +188,37 @@ def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefact
     assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
 
 
+def test_gem5s_copy_of_rt_app_is_told_the_cycles_of_a_turn(artefacts: Artefacts) -> None:
+    """Of each CPU, in sixteenths: 223 instructions at 1 and at 2.111 per cycle."""
+    lines = prepared(engine="gem5").machine.script.decode().splitlines()
+    table = struct.pack("<8H", *[3568] * 4, *[1690] * 2, 0, 0).hex()
+    assert f"bytes {RT_APP_ELIDED_GEM5} {TABLE_OFFSET} {table}" in lines
+    assert f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/rt-app.json" in lines
+    assert not any(line.startswith("bytes ") for line in prepared().machine.script.decode().split())
+
+
+def test_a_mode_that_executes_everything_elides_nothing(artefacts: Artefacts) -> None:
+    cell = prepared(engine="gem5", mode="detailed")
+    assert cell.record["elide"] is False and cell.record["mode"] == "detailed"
+    assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in cell.machine.script.decode()
+    assert prepared(engine="gem5").record["elide"] is True
+
+
+def test_gem5_boots_the_kernel_with_symbols(artefacts: Artefacts) -> None:
+    plain = prepared(), prepared(engine="gem5")
+    artefacts.write("vmlinux", "another ELF")
+    changed = prepared(), prepared(engine="gem5")
+    assert plain[0].simkey == changed[0].simkey
+    assert plain[1].simkey != changed[1].simkey
+
+
 def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     names = find(REQUEST)
     text = script(
         names.scenario,
         names.platform,
         b"start\nstop\n",
+        activity=names.activity,
         switches=[],
         expectations=[],
         engine="qemu",
