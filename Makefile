@@ -4,6 +4,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
+	engine-agreement \
 	power-calibration power-validation
 
 help: ## this list
@@ -39,6 +40,9 @@ rootfs: setup ## build the guest image
 
 results: setup ## docs/results: every scenario's variants over ten start offsets (resumable)
 	@nice $(PYTHON) -m experiments.results $(RESULTS)
+
+engine-agreement: setup ## docs/results/engine-agreement.md: gem5 beside the fast engine (resumable)
+	@nice $(PYTHON) -m experiments.agreement
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --

@@ -25,7 +25,9 @@ DISK_GB = 6
 MEMORY_GB = 3
 
 #: What eascope works without, and why: such a check fails without failing ``doctor``.
-OPTIONAL = {"engine gem5": "not needed: the default engine is qemu"}
+OPTIONAL = {
+    "engine gem5": "not needed, the default engine is qemu; docs/recipes/gem5.md says how to get it"
+}
 
 Check = dict[str, Any]
 

@@ -18,13 +18,15 @@ from typing import TypeVar
 
 from configs.host.proc import duration, say
 from experiments.cell import Cell
-from experiments.runs import Run, all_runs, execute, existing
+from experiments.runs import HOST, Run, all_runs, execute, existing
 
 Result = TypeVar("Result")
 
-#: Host seconds of a boot, and per simulated second, where no run tells yet.
+#: Host seconds of a boot, and per simulated second, where no run tells yet; by engine and mode.
 BOOT_S = 3.0
-HOST_S_PER_S = 1.0
+HOST_S_PER_S = {("qemu", ""): 1.0, ("gem5", "elided"): 20.0, ("gem5", "elided-detailed"): 60.0}
+#: Where everything is executed it depends on how busy the CPUs are; some 300 when all are.
+EXECUTED_HOST_S_PER_S = 300.0
 #: Seconds between two progress lines where stderr is not a terminal.
 QUIET_S = 10.0
 
@@ -39,22 +41,21 @@ def workers() -> int:
 
 
 def estimate_s(cells: Sequence[Cell]) -> float:
-    """Host seconds for ``cells``, from earlier runs where there are any."""
-    rates = [
-        run.host["host_s"] / run.host["sim_s"]
-        for run in all_runs()[-20:]
-        if run.state == "done" and (run.path / "host.json").is_file() and run.host["sim_s"] > 0
-    ]
-    total = sum(
-        statistics.median(rates) * (cell.simulated_s + 1.0)
-        if rates
-        else BOOT_S + HOST_S_PER_S * cell.simulated_s
-        for cell in cells
-    )
-    longest = max((cell.simulated_s for cell in cells), default=0) * (
-        statistics.median(rates) if rates else HOST_S_PER_S
-    )
-    return max(longest, total / workers())
+    """Host seconds for ``cells``, from earlier runs on the same engine where there are any."""
+    seen: dict[tuple[str, str], list[float]] = {}
+    for run in all_runs()[-50:]:
+        if run.state == "done" and (run.path / HOST).is_file() and run.host["sim_s"] > 0:
+            kind = (run.cell["engine"], run.cell.get("mode", ""))
+            seen.setdefault(kind, []).append(run.host["host_s"] / run.host["sim_s"])
+    spent = []
+    for cell in cells:
+        kind = (cell.names.engine.name, getattr(cell.names.engine, "mode", ""))
+        if kind in seen:
+            spent.append(statistics.median(seen[kind]) * (cell.simulated_s + 1.0))
+        else:
+            rate = HOST_S_PER_S.get(kind, EXECUTED_HOST_S_PER_S)
+            spent.append(BOOT_S + rate * cell.simulated_s)
+    return max([*spent, sum(spent) / workers()])
 
 
 class Progress:
