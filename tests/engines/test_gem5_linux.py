@@ -1,0 +1,139 @@
+"""The real gem5: a cell on atomic CPUs from a stored checkpoint, and a restore into detailed ones.
+
+The first test boots (some 100 million instructions) unless the cache has the checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.derive import derive
+from analysis.trace import read_trace
+from configs.activity import Activity
+from configs.devicetree import device_tree
+from configs.platform import Platform
+from engines.base import START, STOP, EngineFailed, Machine, get_engine
+from experiments.cell import BOOT, Request, find, prepare
+from experiments.runs import check, execute
+from experiments.script import elision
+from kernels.build import kernel
+from rootfs.image import RT_APP_ELIDED_GEM5, initramfs
+
+pytestmark = [pytest.mark.gem5, pytest.mark.guest]
+
+#: Turns of each burst on a pinned CPU, and how often.
+TURNS, BURSTS = 10_000, 5
+Boot = Callable[..., Path]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Machine:
+    """The machine of a cell of variant mainline, so that all tests share one checkpoint."""
+    dtb = tmp_path / "dtb"
+    dtb.write_bytes(device_tree(juno, engine="gem5"))
+    built = kernel()
+    return Machine(
+        juno, juno_activity, built.image, dtb, initramfs().path, b"", BOOT, vmlinux=built.vmlinux
+    )
+
+
+def script(*lines: str) -> bytes:
+    return "\n".join(["eascope-script 1", *lines, ""]).encode()
+
+
+def test_smoke_on_atomic_cpus() -> None:
+    """A whole cell, as the command line runs it: state proven, trace whole, times add up."""
+    names = find(Request("juno-r2", "mainline", "smoke", "gem5"))
+    cell = prepare(names)
+    run = execute(cell)
+    assert check(run) == []
+    result = derive(run.path, names.platform, names.activity).result
+    assert result["engine"] == "gem5" and result["eas"] is True
+    assert result["window_s"] == pytest.approx(0.5, abs=0.001)
+    assert 0 < result["energy_j"]["total"] < 1
+    # 'heavy' needs 10 ms of the fastest CPU's time in 16 ms: no little could do that.
+    assert result["run_share"]["heavy"]["big"] > 0.9
+    assert result["run_share"]["pinned"]["big"] == 1
+    assert {"boot", "restore", "warmup", "window"} <= set(run.host["parts_s"])
+    assert cell.record["mode"] == "elided"
+
+
+def rt_app_script(machine: Machine, cpu: int) -> bytes:
+    """Bursts of the busy loop on one CPU, at the highest OPP; the agent waits for their end."""
+    phase = {"loop": BURSTS, "run": TURNS, "sleep": 2_000}
+    task = {"cpus": [cpu], "loop": 1, "phases": {"work": phase}}
+    general = {"duration": -1, "calibration": 1000, "ftrace": "none", "logdir": "/tmp"}
+    document = json.dumps({"global": general, "tasks": {"burst": task}})
+    policy = f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
+    return script(
+        f"write {policy} performance",
+        *elision("gem5", machine.platform, machine.activity),
+        f"file /tmp/r.json {len(document)}",
+        document,
+        "barrier",
+        "trace-setup 2048 sched:sched_switch power:cpu_idle",
+        "start",
+        f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/r.json",
+        "wait rt-app 10000",
+        "stop",
+        "trace-collect",
+        "exit",
+    )
+
+
+@pytest.mark.parametrize("cpu", [0, 4])
+def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: int) -> None:
+    """Each of rt-app's bursts, as the scheduler saw it, against turns x cycles / frequency."""
+    get_engine("gem5").run(replace(machine, script=rt_app_script(machine, cpu)), tmp_path / "out")
+    switches = read_trace(tmp_path / "out" / "trace.dat").table("sched_switch")
+    ran: list[int] = []
+    begin = None
+    for row in switches.filter(pl.col("cpu") == cpu).sort("t_ns").rows(named=True):
+        if row["next_comm"].startswith("burst"):
+            begin = row["t_ns"]
+        elif row["prev_comm"].startswith("burst") and begin is not None:
+            ran.append(row["t_ns"] - begin)
+    bursts = [length for length in ran if length > 1_000_000]
+    cluster = machine.platform.cluster_of(cpu)
+    cycles = machine.activity.turn_instructions / machine.activity.ipc(cluster)
+    wanted = TURNS * cycles / cluster.max_khz * 1e6
+    assert len(bursts) == BURSTS
+    for length in bursts:
+        assert length == pytest.approx(wanted, rel=0.01)
+
+
+def test_the_same_machine_leaves_the_same_bytes(machine: Machine, tmp_path: Path) -> None:
+    text = script("barrier", "trace-setup 2048 sched:sched_switch", "start", "sleep-ms 20", "stop")
+    text += script("trace-collect", "exit").partition(b"\n")[2]
+    runs = []
+    for name in ("one", "two"):
+        get_engine("gem5").run(replace(machine, script=text), tmp_path / name)
+        runs.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
+    assert runs[0] == runs[1]
+    assert {"trace.dat", "counters.parquet", "console.log", "stats.txt"} <= set(runs[0])
+
+
+def test_restores_into_detailed_cpus(machine: Machine, tmp_path: Path) -> None:
+    """Minor and O3 with caches reach a window of a ms and its end."""
+    text = script("barrier", "start", "sleep-ms 1", "stop", "exit")
+    engine = get_engine("gem5", "elided-detailed")
+    ended = engine.run(replace(machine, script=text), tmp_path / "out")
+    marks = {m["id"]: m["t_ns"] for m in json.loads((tmp_path / "out/marks.json").read_text())}
+    assert marks[STOP] - marks[START] == pytest.approx(1_000_000, rel=0.2)
+    counters = pl.read_parquet(tmp_path / "out" / "counters.parquet")
+    cpus = counters.filter(pl.col("cpu") >= 0)
+    assert cpus["instructions"].sum() > 1000
+    assert cpus["icache.read_accesses"].sum() > 0
+    assert ended.parts_s["window"] > 0
+
+
+def test_the_agents_failure_comes_through(machine: Machine, tmp_path: Path) -> None:
+    text = script("expect /proc/sys/kernel/sched_energy_aware 7", "exit")
+    with pytest.raises(EngineFailed, match=r"^script line 2: expect .*: found '1', wanted '7'"):
+        get_engine("gem5").run(replace(machine, script=text), tmp_path / "out")
