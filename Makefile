@@ -52,6 +52,7 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; about 3
 		"the committed figures serve without it" >&2; exit 1; }
 	@cd power-models && $(POWER_RUN) derive ../configs/cores derived $(POWER_CORES)
 	@cd power-models && $(POWER_RUN) temperatures ../configs/cores derived cortex-a53
+	@cd power-models && $(POWER_RUN) memory ../configs/cores derived cortex-a53
 	@cd power-models && $(POWER_RUN) voltages ../configs/cores anchors.toml derived $(POWER_CORES)
 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)

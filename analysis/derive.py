@@ -19,7 +19,7 @@ import polars as pl
 
 from analysis import expect
 from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
-from analysis.tables import counters, latency, markers, measures, programs, shares, slices
+from analysis.tables import counters, latency, markers, measures, memory, programs, shares, slices
 from analysis.tables.counters import SHARED
 from analysis.tables.elided import with_elided
 from analysis.tables.split import split
@@ -30,6 +30,7 @@ from configs.activity import Activity
 from configs.host.cache import digest_of, tree_digest
 from configs.host.errors import EascopeError
 from configs.platform import Platform
+from configs.power.memory import load_controller
 
 TABLES = (
     *("intervals", "energy", "slices", "latency"),
@@ -79,6 +80,7 @@ def derive(
         {
             "simkey": cell["simkey"],
             "power": power.digest,
+            "memory": load_controller().sha256,
             "activity": activity.digest,
             "cell": digest_of(cell),
             "analysis": analysis_version(),
@@ -194,6 +196,10 @@ def _derive_into(
     eas = _eas(run / "state.txt")
     if eas is not None:
         result["eas"] = eas
+    held = memory.memory(run / "counters.parquet")
+    if held is not None:
+        controller = load_controller().joules(held.fetches, window.seconds)
+        result["memory_j"] = {"dram": held.dram_pj * 1e-12, "controller": controller}
     result["expect"] = expect.of_run(cell, result)
     for name in TABLES:
         tables[name].write_parquet(folder / f"{name}.parquet", compression="zstd")

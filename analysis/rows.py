@@ -69,6 +69,8 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
     for name in STACK:
         part = ("energy_j", "stack", name)
         yield Row("energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2)
+    for name, words in (("dram", "DRAM"), ("controller", "memory controller, as McPAT has it")):
+        yield Row("memory, not in the total", words, "mJ", ("memory_j", name), 1e3, 2)
     for task in (*tasks, "(other)"):
         yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
     for cluster in platform.clusters:

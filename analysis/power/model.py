@@ -88,8 +88,8 @@ class DerivedPower:
         self.notes: tuple[str, ...] = (
             "events of a busy CPU where the engine counts none (the fast engine, elided loops): "
             + "; ".join(notes),
-            "memory controller and DRAM: not in these figures (the fast engine counts no memory "
-            "accesses)",
+            "memory controller and DRAM: not in these figures; gem5's detailed cores have them "
+            "apart, the fast engine counts no memory accesses",
         )
         # Every figure that an energy can depend on, so any change of them is another model.
         self.digest = digest_of(

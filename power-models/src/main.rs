@@ -4,6 +4,7 @@ mod core;
 mod derive;
 mod design;
 mod ffi;
+mod memory;
 mod report;
 mod runner;
 mod scaling;
@@ -18,6 +19,7 @@ const USAGE: &str = "usage: power-models derive CORES_DIR OUT_DIR CORE...   \
     power-models voltages CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
     the scaling law against direct runs\n       \
     power-models temperatures CORES_DIR OUT_DIR CORE   leakage by temperature\n       \
+    power-models memory CORES_DIR OUT_DIR CORE   the memory controller, derived beside CORE\n       \
     power-models mcpat [--opt-for-clk] XML [COUNTS_XML...]   McPAT's own report\n       \
     power-models report XML   the same, but every message that means failure is an error\n\
     example: cargo run --release -- derive ../configs/cores derived cortex-a53";
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["temperatures", cores, out, name] => {
             scaling::temperatures(Path::new(cores), Path::new(out), name)
         }
+        ["memory", cores, out, name] => memory::run(Path::new(cores), Path::new(out), name),
         ["report", xml] => {
             runner::reports(Path::new(xml), &[]).map(|reports| print!("{}", reports[0]))
         }

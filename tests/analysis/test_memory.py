@@ -1,0 +1,67 @@
+"""Energy of DRAM and memory controller: apart, and only where accesses were simulated."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.compare import comparison
+from analysis.derive import derive
+from configs.activity import Activity
+from configs.platform import Platform
+from configs.power.memory import load_controller
+from tests.analysis.conftest import make_run
+
+
+def with_memory(run: Path, *, misses: bool) -> None:
+    """What gem5 adds: a row of the memory and, on detailed cores, misses of the L2."""
+    path = run / "counters.parquet"
+    table = pl.read_parquet(path).with_columns(pl.lit(0.0).alias("dram_pj"))
+    if misses:
+        shared = pl.when(pl.col("cpu") == -1).then(1000.0).otherwise(0.0)
+        table = table.with_columns(shared.alias("L2.read_misses"))
+    row = table.head(1).with_columns(
+        pl.lit(-1).cast(table["cluster"].dtype).alias("cluster"),
+        pl.lit(-2).cast(table["cpu"].dtype).alias("cpu"),
+        pl.lit(2.5e9).alias("dram_pj"),
+        *([pl.lit(0.0).alias("L2.read_misses")] if misses else []),
+    )
+    path.unlink()
+    pl.concat([table, row]).write_parquet(path)
+
+
+def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: Path) -> None:
+    run = make_run(tmp_path, platform, "mainline", 0)
+    before = derive(run, platform, activity)
+    assert "memory_j" not in before.result
+    with_memory(run, misses=True)
+    shutil.rmtree(before.path)
+    after = derive(run, platform, activity)
+    lines = 1000.0 * after.table("intervals").filter(pl.col("cpu") == -1).height
+    told = load_controller()
+    spent = after.result["memory_j"]
+    assert spent["dram"] == pytest.approx(2.5e-3)
+    assert spent["controller"] == pytest.approx(
+        (told.routine_w + told.leakage_w) * after.result["window_s"] + lines * told.read_pj * 1e-12
+    )
+    assert after.result["energy_j"] == before.result["energy_j"]
+    text = comparison(platform, {"mainline": [after]}).text()
+    assert "\nmemory, not in the total\n  DRAM " in text
+
+
+def test_no_memory_where_no_access_was_simulated(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    run = make_run(tmp_path, platform, "mainline", 0)
+    with_memory(run, misses=False)
+    assert "memory_j" not in derive(run, platform, activity).result
+
+
+def test_the_controller_is_plausible() -> None:
+    """A DDR3 channel: some pJ a bit; McPAT takes a tenth of its peak power for granted."""
+    told = load_controller()
+    assert 1 < told.read_pj / 512 < 30
+    assert 0 < told.routine_w + told.leakage_w < 0.3
