@@ -6,20 +6,29 @@ from configs.platform import Platform
 from kernels.build import fragment_text, options
 from kernels.variants import load_kernels, load_variants, state_expectations
 
+FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
 
-#: Of each variant of the kernel: features written, in order.
-POINTS = {
-    "uclamp-sum": (),
-    "sum-spare0": ("FEEC_SPARE0",),
+#: uclamp_wait, uclamp_wait_deadband (None: not written), features written.
+POINTS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
+    "uclamp-sum": (0, None, ()),
+    "sum-spare0": (0, None, ("FEEC_SPARE0",)),
+    "uclamp-sum-fixed": (2, 128, ()),
+    "uclamp-sum-fixed-w64": (2, 64, ()),
+    "uclamp-sum-fixed-w0": (2, 0, ()),
+    "uclamp-sum-ou": (1, 128, ()),
 }
 
 
 def test_points_are_told_apart_by_switches_alone() -> None:
     variants = load_variants()
     assert {name for name, one in variants.items() if one.kernel == "sum"} == set(POINTS)
-    for name, features in POINTS.items():
-        assert variants[name].switches == tuple((FEATURES, feature) for feature in features)
+    for name, (mode, deadband, features) in POINTS.items():
+        wanted = [(f"{FILES}/uclamp_wait", str(mode))]
+        if deadband is not None:
+            wanted.append((f"{FILES}/uclamp_wait_deadband", str(deadband)))
+        wanted += [(FEATURES, feature) for feature in features]
+        assert list(variants[name].switches) == wanted, name
         assert not variants[name].boot
         assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
 
@@ -31,7 +40,8 @@ def test_kernel_is_base_and_its_queue_without_buckets() -> None:
     assert options(fragment_text(load_kernels()["base"]))["UCLAMP_BUCKETS_COUNT"] == "5"
 
 
-def test_the_kernel_is_proven_in_the_guest(juno: Platform) -> None:
-    lines = state_expectations(load_variants()["uclamp-sum"], juno)
-    path = "/sys/kernel/debug/sched/eascope/variant"
-    assert ("contains", path, "kernel=sum queue=") in lines
+def test_kernel_and_switches_are_read_back(juno: Platform) -> None:
+    lines = state_expectations(load_variants()["uclamp-sum-fixed-w64"], juno)
+    assert ("contains", f"{FILES}/variant", "kernel=sum queue=") in lines
+    assert ("expect", f"{FILES}/uclamp_wait", "2") in lines
+    assert ("expect", f"{FILES}/uclamp_wait_deadband", "64") in lines
