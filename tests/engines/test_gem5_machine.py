@@ -96,13 +96,7 @@ def test_rows_are_gem5s_own_statistics(measured: Ran) -> None:
         for event, terms in columns.items():
             if any((term.stat, None) not in names for term in terms):
                 continue
-            spelled = [
-                measured.stats.get(
-                    f"{path}.{t.stat}", measured.stats.get(f"{path}.{t.stat}::total")
-                )
-                for t in terms
-            ]
-            wanted = sum(t.factor * (value or 0.0) for t, value in zip(terms, spelled, strict=True))
+            wanted = sum(t.factor * _stat(measured, f"{path}.{t.stat}") for t in terms)
             found = sum(row[event] for row in measured.rows if row["cpu"] == cpu)
             assert found == pytest.approx(wanted, abs=1e-6), event
 
@@ -115,30 +109,48 @@ def test_the_mix_of_instructions_is_that_of_the_program(measured: Ran) -> None:
     assert found == pytest.approx(loads, rel=0.02), "O3 counts those of wrong paths, too"
 
 
-def test_energy_of_rows_is_that_of_gem5s_own_power_model(measured: Ran) -> None:
-    """Two ways to one figure, on a run without transitions: within 0.1 %."""
+def _theirs(measured: Ran, part: str) -> float:
+    """Energy in J by gem5's own power model of ``part`` of the cluster."""
     (told,) = measured.asked["machine"]["clusters"]
-    power = load_events(told["core"])
-    celsius = 57.0
-    path = f"system.cluster_{told['name']}"
-    seconds = measured.stats["simSeconds"]
-    columns = cpu_events(told["model"])
-    kept = readable(columns)
+    model = f"system.cluster_{told['name']}.{part}.power_model"
+    watts = sum(measured.stats[f"{model}.{kind}Power"] for kind in ("dynamic", "static"))
+    return measured.stats["simSeconds"] * watts
 
-    def theirs(part: str) -> float:
-        model = f"{path}.{part}.power_model"
-        return seconds * sum(
-            measured.stats[f"{model}.{kind}Power"] for kind in ("dynamic", "static")
-        )
 
-    rows = [row for row in measured.rows if row["cpu"] == 0]
-    if told["model"] == "ArmO3CPU":
-        assert kept == columns
-        ours = sum(sum(power.cpu_j(row, celsius).values()) for row in rows)
-        assert ours == pytest.approx(theirs("cpus"), rel=1e-3)
+def test_energy_of_rows_is_that_of_gem5s_own_power_model(measured: Ran, juno: Platform) -> None:
+    """Two ways to one figure, on a run without transitions: within 0.1 %.
+
+    MinorCPU's mix is a vector, which gem5's expressions cannot read: there the reduced expression
+    is checked against the same reduced sum, and the rows against it within its error.
+    """
+    (told,) = measured.asked["machine"]["clusters"]
+    power, celsius = load_events(told["core"]), juno.temperature_c
     shared = [row for row in measured.rows if row["cpu"] == SHARED]
     ours = sum(sum(power.shared_j(row, celsius).values()) for row in shared)
-    assert ours == pytest.approx(theirs("l2"), rel=1e-3)
+    assert ours == pytest.approx(_theirs(measured, "l2"), rel=1e-3)
+
+    rows = [row for row in measured.rows if row["cpu"] == 0]
+    ours = sum(sum(power.cpu_j(row, celsius).values()) for row in rows)
+    columns = cpu_events(told["model"])
+    if readable(columns) == columns:
+        assert ours == pytest.approx(_theirs(measured, "cpus"), rel=1e-3)
+        return
+    path = f"system.cluster_{told['name']}.cpus"
+    counts = {
+        event: sum(term.factor * _stat(measured, f"{path}.{term.stat}") for term in terms)
+        for event, terms in readable(columns).items()
+    }
+    (volts,) = told["volts"]
+    reduced = power.dynamic_w(counts, 1.0, volts) + sum(
+        power.cpu_j(row, celsius)["leakage"] for row in rows
+    )
+    assert reduced == pytest.approx(_theirs(measured, "cpus"), rel=1e-3)
+    assert ours == pytest.approx(_theirs(measured, "cpus"), rel=0.03)
+
+
+def _stat(measured: Ran, name: str) -> float:
+    """A scalar, or a vector's total; what is zero may be absent from gem5's text."""
+    return measured.stats.get(name, measured.stats.get(f"{name}::total", 0.0))
 
 
 def test_memory_has_used_energy(measured: Ran) -> None:
