@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from configs.gem5.columns import L2, POWER_STATES, RESIDENCY, cpu_events
@@ -31,40 +32,34 @@ def resolve(group: Any, name: str) -> Any:
         raise UnknownStatistic(f"gem5 has no statistic {group.path()}.{name}") from error
 
 
-def _number(stat: Any) -> Callable[[], float]:
-    """A function that reads a scalar's value or the total of a vector or formula."""
-    if hasattr(stat, "subnames"):
-        return lambda: float(stat.total)
-    return lambda: float(stat.value)
+def _getter(stat: Any) -> Callable[[Any], float]:
+    """What reads ``stat``: a scalar's value, or the total of a vector or formula."""
+    return attrgetter("total" if hasattr(stat, "subnames") else "value")
 
 
 def reader(group: Any, names: Iterable[tuple[str, str | None]]) -> Reader:
     """A function that appends the named statistics of ``group``; a vector's parts in one go."""
-    steps: list[Callable[[], Sequence[float]]] = []
+    numbers: list[tuple[Callable[[Any], float], Any]] = []
     vectors: dict[str, list[str]] = {}
-    order: list[tuple[str, str | None]] = list(names)
+    order = list(names)
     for name, part in order:
         if part is not None:
             vectors.setdefault(name, []).append(part)
-    done = set()
-    layout: list[tuple[str, str | None]] = []
-    for name, part in order:
-        if part is None:
-            number = _number(resolve(group, name))
-            steps.append(lambda number=number: (number(),))  # type: ignore[misc]
-            layout.append((name, None))
-        elif name not in done:
-            done.add(name)
+        elif vectors:
+            raise ValueError(f"{group.path()}.{name}: parts of vectors come last")
+        else:
             stat = resolve(group, name)
-            places = _places(name, list(stat.subnames), vectors[name])
-            steps.append(_picker(stat, places))
-            layout += ((name, wanted) for wanted in vectors[name])
-    if layout != order:
-        raise ValueError(f"{group.path()}: parts of one vector must stand together")
+            numbers.append((_getter(stat), stat))
+    parts = []
+    for name, wanted in vectors.items():
+        stat = resolve(group, name)
+        parts.append((stat, _places(name, list(stat.subnames), wanted)))
 
     def read(into: array[float]) -> None:
-        for step in steps:
-            into.extend(step())
+        into.extend([get(stat) for get, stat in numbers])
+        for stat, places in parts:
+            values = stat.value
+            into.extend([values[place] for place in places])
 
     return read
 
@@ -76,45 +71,37 @@ def _places(name: str, have: Sequence[str], wanted: Sequence[str]) -> list[int]:
     return [have.index(part) for part in wanted]
 
 
-def _picker(stat: Any, places: Sequence[int]) -> Callable[[], Sequence[float]]:
-    def pick() -> Sequence[float]:
-        values = stat.value
-        return [values[place] for place in places]
+def join_power_states(group: Any, cpus: Sequence[Any]) -> Callable[[], None]:
+    """Make ``group``, a gem5 object without statistics, the parent of all CPUs' power states.
 
-    return pick
-
-
-def residency(cpu: Any) -> Callable[[], int]:
-    """A function that tells the ticks in which ``cpu`` was neither clock-gated nor off."""
-    settle, stat = _residency(cpu)
-
-    def busy() -> int:
-        settle()
-        undefined, on, *_ = stat.value
-        return int(undefined + on)
-
-    return busy
+    Ticks in the present power state are counted when it ends, or when they are asked for. Asking
+    one object from Python costs gem5 some 60 us, however little it does; so all are asked at once.
+    The price is that gem5's own text has these statistics twice.
+    """
+    for number, cpu in enumerate(cpus):
+        group.addStatGroup(f"cpu{number}", cpu.power_state.getCCObject())
+    settle: Callable[[], None] = group.getCCObject().preDumpStats
+    return settle
 
 
-def _residency(cpu: Any) -> tuple[Callable[[], None], Any]:
-    """What brings the ticks in the present power state up to date, and the statistic."""
+def _residency(cpu: Any) -> Any:
+    """The ticks of ``cpu`` in each power state."""
     stat = resolve(cpu, RESIDENCY)
     if tuple(stat.subnames) != POWER_STATES:
         raise UnknownStatistic(f"gem5's power states are {', '.join(stat.subnames)}")
-    return cpu.power_state.getCCObject().preDumpStats, stat
+    return stat
 
 
 def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
     """A function that appends a CPU's readings: `CPU_HEAD`, then its events."""
-    settle, ticks = _residency(cpu)
-    instructions = _number(resolve(cpu, "commitStats0.numInsts"))
-    counted = _number(resolve(cpu, "numCycles")) if cycles else (lambda: -1.0)
+    instructions = resolve(cpu, "commitStats0.numInsts")
+    counted = resolve(cpu, "numCycles") if cycles else None
+    ticks = _residency(cpu)
     events = reader(cpu, what.names)
 
     def read(into: array[float]) -> None:
-        settle()
-        into.append(counted())
-        into.append(instructions())
+        into.append(counted.value if counted is not None else -1.0)
+        into.append(instructions.value)
         into.extend(ticks.value)
         events(into)
 
@@ -126,9 +113,13 @@ class Probes:
 
     :param settings: as of `configs.gem5.settings.machine_settings`.
     :param clusters: gem5's objects, in the settings' order, with ``cpus``, ``clk_domain``, ``l2``.
+    :param group: see `join_power_states`.
     """
 
-    def __init__(self, settings: dict[str, Any], clusters: Sequence[Any]) -> None:
+    def __init__(self, settings: dict[str, Any], clusters: Sequence[Any], group: Any) -> None:
+        cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
+        self._settle = join_power_states(group, cpus)
+        self._residencies = [_residency(cpu) for cpu in cpus]
         self.layouts: list[ClusterLayout] = []
         self._readers: list[Reader] = []
         for told, cluster in zip(settings["clusters"], clusters, strict=True):
@@ -141,16 +132,22 @@ class Probes:
 
     def snapshot(self, recorder: Recorder, tick: int) -> None:
         """Append a snapshot taken at ``tick``."""
+        self._settle()
         into = recorder.data
         into.append(tick)
         for read in self._readers:
             read(into)
 
+    def busy_ticks(self) -> list[int]:
+        """Ticks in which each CPU was neither clock-gated nor off."""
+        self._settle()
+        return [int(stat.value[0] + stat.value[1]) for stat in self._residencies]
+
 
 def _clock(cluster: Any) -> Reader:
-    period = _number(resolve(cluster.clk_domain, "clock"))
+    period = resolve(cluster.clk_domain, "clock")
 
     def read(into: array[float]) -> None:
-        into.append(period())
+        into.append(period.value)
 
     return read

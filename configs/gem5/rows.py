@@ -33,12 +33,13 @@ class Reading:
 
 
 def reading(columns: Columns) -> Reading:
-    """Each statistic once, parts of one vector side by side, and columns as weights of them."""
+    """Each statistic once, parts of vectors last and side by side, and columns as weights."""
     parts: dict[str, dict[str | None, None]] = {}
     for terms in columns.values():
         for term in terms:
             parts.setdefault(term.stat, {}).update(dict.fromkeys(term.parts or (None,)))
     names = [(stat, part) for stat, wanted in parts.items() for part in wanted]
+    names.sort(key=lambda name: name[1] is not None)
     numbers = {name: number for number, name in enumerate(names)}
     weights = tuple(
         (

@@ -27,7 +27,7 @@ sys.path.insert(0, str(REPO))
 
 from configs.gem5 import machine  # noqa: E402
 from configs.gem5.columns import event_columns  # noqa: E402
-from configs.gem5.probes import Probes, UnknownStatistic, residency, resolve  # noqa: E402
+from configs.gem5.probes import Probes, UnknownStatistic, resolve  # noqa: E402
 from configs.gem5.rows import Recorder, write_rows  # noqa: E402
 from configs.gem5.session import Session  # noqa: E402
 
@@ -37,18 +37,17 @@ SCHEMA = 1
 class Gem5:
     """The running machine: see `configs.gem5.session.Machine`."""
 
-    def __init__(self, settings: dict[str, Any], clusters: list[Any], memory: Any) -> None:
+    def __init__(self, settings: dict[str, Any], clusters: list[Any], system: Any) -> None:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
-        self._busy = [residency(cpu) for cpu in self.cpus]
-        self._probes = Probes(settings, clusters)
+        self._probes = Probes(settings, clusters, system.power_states)
         events = event_columns([told["model"] for told in settings["clusters"]])
         self._recorder = Recorder(self._probes.layouts, events)
         self._recording = False
         self._memory_energy = []
         if settings["memory_mode"] == "timing":
             self._memory_energy = [
-                resolve(memory.dram, f"rank{number}.totalEnergy")
-                for number in range(int(memory.dram.ranks_per_channel))
+                resolve(system.memory.dram, f"rank{number}.totalEnergy")
+                for number in range(int(system.memory.dram.ranks_per_channel))
             ]
         self._dump, self._reset = m5.stats.dump, m5.stats.reset
         # gem5 looks these up before each change of an OPP, and at its end.
@@ -57,9 +56,9 @@ class Gem5:
 
     def _snapshot(self, roots: Any = None) -> None:
         if self._recording:
-            began = time.perf_counter()
+            began = time.thread_time()
             self._probes.snapshot(self._recorder, m5.curTick())
-            self.snapshot_s.append(time.perf_counter() - began)
+            self.snapshot_s.append(time.thread_time() - began)
 
     def simulate(self, ticks: int) -> Any:
         """See `configs.gem5.session.Machine`; so the rest."""
@@ -75,7 +74,7 @@ class Gem5:
 
     def busy_ticks(self) -> list[int]:
         """Neither gated nor off, by CPU."""
-        return [busy() for busy in self._busy]
+        return self._probes.busy_ticks()
 
     def checkpoint(self, folder: str) -> None:
         """Save."""
@@ -134,7 +133,7 @@ def main() -> None:
     root, clusters = machine.build(request)
     m5.instantiate(request["checkpoint_in"])
     try:
-        running = Gem5(request["machine"], clusters, root.system.memory)
+        running = Gem5(request["machine"], clusters, root.system)
     except UnknownStatistic as error:
         say(f"ended fatal {error}")
         return

@@ -12,7 +12,7 @@ import pytest
 
 from configs.gem5.columns import FIXED, L2, MEMORY, SHARED, Term, cpu_events, event_columns
 from configs.gem5.operations import ALL
-from configs.gem5.probes import Probes, UnknownStatistic, residency
+from configs.gem5.probes import Probes, UnknownStatistic
 from configs.gem5.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from configs.gem5.settings import machine_settings
 from configs.host.proc import run
@@ -209,6 +209,7 @@ class _Group:
         self._path, self.stats = path, stats
         self.settled = 0
         self.power_state = self
+        self.groups: dict[str, _Group] = {}
 
     def path(self) -> str:
         return self._path
@@ -216,8 +217,13 @@ class _Group:
     def getCCObject(self) -> _Group:
         return self
 
+    def addStatGroup(self, name: str, group: _Group) -> None:
+        self.groups[name] = group
+
     def preDumpStats(self) -> None:
         self.settled += 1
+        for group in self.groups.values():
+            group.preDumpStats()
 
     def resolveStat(self, name: str) -> _Stat:
         return self.stats[name]
@@ -249,7 +255,7 @@ def _fake_clusters(settings: dict[str, Any]) -> list[Any]:
 def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
     settings = machine_settings(juno, "elided")
     clusters = _fake_clusters(settings)
-    probes = Probes(settings, clusters)
+    probes = Probes(settings, clusters, _Group("system.power_states", {}))
     recorder = Recorder(probes.layouts, [])
     probes.snapshot(recorder, 0)
     assert len(recorder.data) == recorder.width
@@ -259,12 +265,15 @@ def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
     assert all(cpu.settled == 2 for cluster in clusters for cpu in cluster.cpus)
 
 
-def test_busy_ticks_are_brought_up_to_date() -> None:
-    cpu = _fake_cpu(0)
-    assert residency(cpu)() == 7 and cpu.settled == 1
+def test_busy_ticks_are_brought_up_to_date(juno: Platform) -> None:
+    settings = machine_settings(juno, "elided")
+    clusters = _fake_clusters(settings)
+    probes = Probes(settings, clusters, _Group("system.power_states", {}))
+    assert probes.busy_ticks() == [7] * 6
+    assert all(cpu.settled == 1 for cluster in clusters for cpu in cluster.cpus)
 
 
 def test_a_statistic_that_gem5_has_not_is_named(juno: Platform) -> None:
     settings = machine_settings(juno, "detailed")
     with pytest.raises(UnknownStatistic, match=r"no statistic system\.cpus0\.numCycles"):
-        Probes(settings, _fake_clusters(settings))
+        Probes(settings, _fake_clusters(settings), _Group("system.power_states", {}))
