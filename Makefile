@@ -61,6 +61,8 @@ power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASURE
 power-validation: setup ## write docs/results/power-validation.md and its figures
 	@$(PYTHON) -m analysis.power validation
 
-figures: demo ## the figures of the README, from the demo's runs
+figures: demo ## the figures of the documents, from the demo's runs
 	@mkdir -p docs/figures
 	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas/*.svg docs/figures/
+	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --power derived
+	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas_derived-power/stack.svg docs/figures/
