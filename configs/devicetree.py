@@ -110,7 +110,12 @@ def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
         cores = []
         for number, cpu in enumerate(cluster.cpus):
             cores += _node(f"core{number}", [f"cpu = <&cpu{cpu}>;"])
-        cpu_map += _node(f"cluster{cluster.index}", cores)
+        if board.clusters_in_affinity_1:
+            # gem5's CLIDR_EL1 says that there are no caches, so the kernel does not learn who
+            # shares an L2: it takes the CPUs of one socket for those of domain MC then.
+            cpu_map += _node(f"socket{cluster.index}", _node("cluster0", cores))
+        else:
+            cpu_map += _node(f"cluster{cluster.index}", cores)
     body = ["#address-cells = <1>;", "#size-cells = <0>;", *_node("cpu-map", cpu_map)]
     for cluster in platform.clusters:
         for cpu in cluster.cpus:

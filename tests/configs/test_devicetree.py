@@ -327,6 +327,19 @@ def test_dtc_has_no_complaint(juno: Platform, flavour: str, engine: str) -> None
     assert done.stderr == b""
 
 
+def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
+    """Its CPUs say that they have no caches: the scheduler's domain MC is made of sockets then."""
+    cpus = decompile(device_tree(juno, "std", "gem5")).at("cpus")
+    sockets = cpus.at("cpu-map").children
+    assert list(sockets) == ["socket0", "socket1"]
+    found = [
+        [core.cells("cpu")[0] for core in socket.at("cluster0").children.values()]
+        for socket in sockets.values()
+    ]
+    handles = [cpus.at(f"cpu@{mpidr:x}").phandle for mpidr in (0, 1, 2, 3, 0x104, 0x105)]
+    assert found == [handles[:4], handles[4:]]
+
+
 def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) -> None:
     cpus = decompile(device_tree(load_platform(one_cluster))).at("cpus")
     assert "idle-states" not in cpus.children
