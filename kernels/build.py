@@ -23,8 +23,9 @@ from configs.host.cache import artefact, cache_root, digest_of, sha256_bytes, sh
 from configs.host.debian import apt
 from configs.host.errors import EascopeError, unknown
 from configs.host.proc import need, run, say
-from kernels.source import ARCHITECTURE, Source, apply_series, find_source, series_digest
+from kernels.source import ARCHITECTURE, Source, find_source, series_digest
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
+from kernels.worktree import OUT, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 2
@@ -38,9 +39,6 @@ IDENTITY = {
     "KBUILD_BUILD_VERSION": "1",
 }
 PREFIX = "aarch64-linux-gnu-"
-#: Below the tree: kbuild then names its sources by relative paths, so that neither the folder nor
-#: ccache, which makes paths relative in its own way, shows in what is built.
-OUT = "build-eascope"
 
 
 @dataclass(frozen=True)
@@ -168,15 +166,14 @@ def compiler() -> str:
 
 
 def _build(spec: Kernel, source: Source, folder: Path) -> None:
-    work = folder / "work"
-    log = folder / "build.log"
-    tree, out = work, work / OUT
-    source.unpack(tree)
-    for series in _series_folders(spec):
-        apply_series(tree, series, source)
+    with worktree(source, _series_folders(spec)) as tree:
+        _build_in(tree, spec, source, folder)
+
+
+def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
+    out, log = tree / OUT, folder / "build.log"
     configure(tree, out, fragment_text(spec), log)
     make(tree, out, ["Image", "vmlinux"], log, **names(spec))
-
     shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
     shutil.copy2(out / "vmlinux", folder / "vmlinux")
     shutil.copy2(out / ".config", folder / "config")
@@ -192,7 +189,6 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
         },
     }
     (folder / "kernel.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
-    shutil.rmtree(work)
 
 
 def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:

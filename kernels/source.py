@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -263,17 +264,44 @@ _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-fil
 def apply_series(tree: Path, folder: Path, source: Source) -> None:
     """Apply a queue to ``tree``, without fuzz.
 
-    :raises PatchFailed: naming patch, source and hunk, and what else of the queue does not apply;
-        the tree is then half patched.
+    :raises PatchFailed: as `apply_patch`; the tree then has the patches before that one.
     """
     patches = series_patches(folder)
-    for number, patch in enumerate(patches):
-        try:
-            run([need("patch", "patch"), *_PATCH, "--forward", "-d", tree, "-i", patch.resolve()])
-        except CommandFailed as error:
-            message = _hunk_message(patch, source, error.log_text)
-            rest = _rest_message(tree, folder.name, patches, number)
-            raise PatchFailed(f"{message}\n{rest}") from error
+    for number in range(len(patches)):
+        apply_patch(tree, patches, number, source)
+
+
+def apply_patch(
+    tree: Path,
+    patches: list[Path],
+    number: int,
+    source: Source,
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Apply one patch of a queue, without fuzz, or leave the tree as it is.
+
+    :param before: called when it will apply and nothing has been changed yet.
+    :raises PatchFailed: naming patch, source and hunk, and what else of the queue does not apply.
+    """
+    patch = patches[number]
+    command: list[str | Path] = [need("patch", "patch"), *_PATCH, "--forward", "-d", tree]
+    command += ["-i", patch.resolve()]
+    try:
+        run([*command, "--dry-run"])
+    except CommandFailed as error:
+        message = _hunk_message(patch, source, error.log_text)
+        rest = _rest_message(tree, patch.parent.name, patches, number)
+        raise PatchFailed(f"{message}\n{rest}") from error
+    before()
+    run(command)
+
+
+def take_back(tree: Path, patch: Path) -> None:
+    """Undo a patch that was applied.
+
+    :raises CommandFailed: when the tree is not as the patch left it.
+    """
+    run([need("patch", "patch"), *_PATCH, "--reverse", "-d", tree, "-i", patch.resolve()])
 
 
 def _would_apply(tree: Path, patch: Path, *how: str) -> bool:
@@ -310,7 +338,7 @@ def _hunk_message(patch: Path, source: Source, output: str) -> str:
         (
             match[1]
             for line in reversed(lines[: failed[0]])
-            if (match := re.match(r"patching file (.+)", line))
+            if (match := re.match(r"(?:patching|checking) file (.+)", line))
         ),
         "?",
     )

@@ -1,0 +1,126 @@
+"""The kept tree: what it costs to make it another kernel's, and what it is after a failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.host.errors import EascopeError
+from kernels.source import PatchFailed, Source
+from kernels.worktree import FOLDER, OUT, worktree
+
+FILES = ("a.c", "b.c", "c.c")
+
+
+class Toy(Source):
+    """A source of three files; counts how often it is unpacked."""
+
+    unpacked = 0
+
+    def unpack(self, folder: Path) -> None:
+        Toy.unpacked += 1
+        folder.mkdir(parents=True)
+        for name in FILES:
+            (folder / name).write_text("".join(f"line {n}\n" for n in range(1, 10)))
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    Toy.unpacked = 0
+    return Toy("6.12.0", "toy", "ab" * 32)
+
+
+def queue(folder: Path, name: str, *changes: tuple[str, int, str]) -> Path:
+    """A queue of patches, each of one line of a file."""
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    names = []
+    for number, (file, line, text) in enumerate(changes, start=1):
+        names.append(f"{number:04}-change.patch")
+        around = "".join(f" line {n}\n" for n in (line - 1, line + 1))
+        body = around.replace(f" line {line + 1}\n", f"-line {line}\n+{text}\n line {line + 1}\n")
+        (folder / name / names[-1]).write_text(
+            f"diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n"
+            f"@@ -{line - 1},3 +{line - 1},3 @@\n{body}"
+        )
+    (folder / name / "series").write_text("\n".join(names) + "\n")
+    return folder / name
+
+
+def stamps(tree: Path) -> dict[str, int]:
+    return {name: (tree / name).stat().st_mtime_ns for name in FILES}
+
+
+def test_only_what_differs_is_touched(toy: Toy, tmp_path: Path) -> None:
+    base = queue(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "five"))
+    other = queue(tmp_path, "other", ("c.c", 3, "three"))
+    with worktree(toy, [base]) as tree:
+        before = stamps(tree)
+    with worktree(toy, [base, other]) as tree:
+        after = stamps(tree)
+        assert "three" in (tree / "c.c").read_text()
+    assert {name for name in FILES if before[name] != after[name]} == {"c.c"}
+    # The last patch of the first queue changes: what is behind it is taken back too.
+    queue(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "FIVE"))
+    with worktree(toy, [base]) as tree:
+        last = stamps(tree)
+        assert "FIVE" in (tree / "b.c").read_text()
+        assert (tree / "c.c").read_text() == "".join(f"line {n}\n" for n in range(1, 10))
+    assert last["a.c"] == before["a.c"]
+    assert Toy.unpacked == 1
+
+
+def test_a_patch_that_does_not_apply_leaves_a_usable_tree(toy: Toy, tmp_path: Path) -> None:
+    good = queue(tmp_path, "good", ("a.c", 5, "five"))
+    bad = queue(tmp_path, "bad", ("b.c", 5, "five"), ("a.c", 5, "fifth"))
+    with pytest.raises(PatchFailed, match=r"bad/0002-change\.patch does not apply"):  # noqa: SIM117
+        with worktree(toy, [good, bad]):
+            pass
+    with worktree(toy, [good]) as tree:
+        assert "five" in (tree / "a.c").read_text()
+        assert "five" not in (tree / "b.c").read_text()
+    assert Toy.unpacked == 1
+
+
+def test_a_half_changed_tree_is_unpacked_anew(toy: Toy, tmp_path: Path) -> None:
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    with worktree(toy, [base]) as tree:
+        pass
+    (tmp_path / "cache" / FOLDER / "tree.json").unlink()  # as while a patch is applied
+    (tree / "a.c").write_text("half\n")
+    with worktree(toy, [base]) as tree:
+        assert "five" in (tree / "a.c").read_text()
+    assert Toy.unpacked == 2
+
+
+def test_a_tree_that_somebody_edited_is_unpacked_anew(toy: Toy, tmp_path: Path) -> None:
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    with worktree(toy, [base]) as tree:
+        pass
+    (tree / "a.c").write_text("edited\n")
+    with worktree(toy, []) as tree:
+        assert "line 5" in (tree / "a.c").read_text()
+    assert Toy.unpacked == 2
+
+
+def test_another_source_is_unpacked(toy: Toy, tmp_path: Path) -> None:
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    with worktree(toy, [base]) as tree:
+        (tree / "leftover").touch()
+    with worktree(Toy("6.12.1", "toy", "cd" * 32), [base]) as tree:
+        assert not (tree / "leftover").exists()
+    assert Toy.unpacked == 2
+
+
+@pytest.mark.parametrize(
+    ("end", "kept"), [(EascopeError("make"), True), (KeyboardInterrupt(), False)]
+)
+def test_what_a_killed_build_left_is_removed(toy: Toy, end: BaseException, kept: bool) -> None:
+    with pytest.raises(type(end)):  # noqa: SIM117
+        with worktree(toy, []) as tree:
+            (tree / OUT).mkdir()
+            (tree / OUT / "half.o").touch()
+            raise end
+    with worktree(toy, []) as tree:
+        assert (tree / OUT / "half.o").exists() == kept
