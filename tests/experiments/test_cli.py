@@ -89,6 +89,14 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
     ),
     "power model of all": (["derive", "--power", "x"], ["unknown power model 'x'"]),
     "run to derive": (["derive", "ffff"], ["'ffff'", "fits no run"]),
+    "rate limit": (
+        [*RUN, "--rate-limit-us", "0"],
+        ["--rate-limit-us", "'0'", "allowed: an integer from 1 to 100000"],
+    ),
+    "rate limit below the latency": (
+        [*COMPARE, "--rate-limit-us", "40"],
+        ["rate limit 40 us", "at least the transition latency (50 us)"],
+    ),
     "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
     "power verb": (
         ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],
