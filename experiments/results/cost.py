@@ -9,6 +9,7 @@ and ticks included, so the figure says what a wake-up costs the machine.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from configs.host.cache import artefact, sha256_bytes, sha256_file
 from configs.host.proc import need, run, say
 from engines.base import START, STOP, Machine
 from experiments.cell import BOOT, Names, Request, find
+from experiments.pool import workers
 from experiments.program import Program
 from experiments.results.markdown import table
 from experiments.rtapp import start_offset_us
@@ -58,11 +60,12 @@ def write_cost(path: Path) -> Path:
     there = [name for name in VARIANTS if name in known]
     boots = len(there) * len(FORMS) * SEEDS * 2
     say(f"  wake-up cost: {boots} short boots, 3 s each where they were not done before")
-    slopes = {
-        (variant, form): measure(variant, cpus)
-        for variant in there
-        for form, (cpus, _) in FORMS.items()
-    }
+    places = [(variant, form) for variant in there for form in FORMS]
+    for name in dict.fromkeys(known[variant].kernel for variant in there):
+        kernel(name)  # one after the other, before boots run side by side
+    with ThreadPoolExecutor(workers()) as pool:
+        found = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
+        slopes = dict(zip(places, found, strict=True))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_page(there, slopes))
     return path
