@@ -77,14 +77,19 @@ static void m5ops_read_script(struct text *script)
 		fail("gem5 gave no script");
 }
 
+/*
+ * The time is taken again next to the operation: a mark ties the guest's clock to gem5's, and
+ * thousands of instructions may lie between the caller's look at the clock and this one.
+ */
 static void m5ops_mark(enum mark id, uint64_t now)
 {
 	char name[16], time[24];
 
+	now = mono_ns();
+	M5_OP(M5_WORK_BEGIN, id, 0, 0, 0);
 	snprintf(name, sizeof(name), "mark-%d", (int)id);
 	snprintf(time, sizeof(time), "%" PRIu64, now);
 	put_text(name, time);
-	M5_OP(M5_WORK_BEGIN, id, 0, 0, 0);
 }
 
 static void m5ops_write_file(const char *name, uint64_t offset, const void *data, size_t length)
