@@ -137,7 +137,7 @@ def _difference(value: float, base: float, kind: str) -> str:
     return f"{value - base:+.1f}"
 
 
-def _table(side: Side) -> Iterator[str]:
+def table(side: Side) -> Iterator[str]:
     """One cell on all engines, differences to the fast engine's."""
     columns = list(side)
     heads = ["measure", columns[0]]
@@ -167,7 +167,7 @@ def _table(side: Side) -> Iterator[str]:
     yield "| " + " | ".join(cells) + " |"
 
 
-def _verdicts(side: Side) -> dict[str, list[Any]]:
+def verdicts(side: Side) -> dict[str, list[Any]]:
     """Each engine's answers to the scenario's expectations."""
     return {
         name: [(one["statement"], one.get("holds")) for one in ran.result.get("expect", [])]
@@ -183,12 +183,12 @@ def _summary(found: Mapping[tuple[str, str], Side]) -> Iterator[str]:
     for (scenario, variant), side in found.items():
         columns = list(side)
         base = side[columns[0]].result
-        verdicts = _verdicts(side)
+        answers = verdicts(side)
         for name in columns[1:]:
             other = side[name].result
             spent = base["energy_j"]["total"] / other["energy_j"]["total"] - 1
             points = max(residency_points(base, other).values())
-            same = verdicts[name] == verdicts[columns[0]]
+            same = answers[name] == answers[columns[0]]
             marks = (
                 "" if abs(spent) <= ENERGY_GOAL else " *",
                 "" if points <= RESIDENCY_GOAL else " *",
@@ -196,7 +196,7 @@ def _summary(found: Mapping[tuple[str, str], Side]) -> Iterator[str]:
             yield (
                 f"| {scenario} | {variant} | {name} | {100 * spent:+.1f} %{marks[0]} | "
                 f"{100 * points:.1f}{marks[1]} | "
-                f"{'the same' if same else 'differ *' if verdicts[name] else 'none stated'} | "
+                f"{'the same' if same else 'differ *' if answers[name] else 'none stated'} | "
                 f"{side[name].host_s_per_s:.1f} ({side[columns[0]].host_s_per_s:.2f}) |"
             )
 
@@ -227,7 +227,7 @@ def page(found: Mapping[tuple[str, str], Side], load: str) -> str:
     ]
     for (scenario, variant), side in found.items():
         if len(side) > 1:
-            lines += ["", f"## {scenario}, {variant}", "", *_table(side)]
+            lines += ["", f"## {scenario}, {variant}", "", *table(side)]
     return "\n".join(lines) + "\n"
 
 
