@@ -21,9 +21,9 @@ class Board:
     ``gic_bytes`` are the sizes of the interrupt controller's two parts. ``psci_method`` is empty
     where there is no PSCI: CPUs then wait at the spin table's word ``release_address``, in memory
     that the device tree reserves. ``clusters_in_affinity_1``: MPIDR's Aff1 is the cluster, and Aff0
-    the CPU's number in the machine. ``quiesce``: CPUs execute gem5's own
-    operations, so the idle driver may use them. ``transport`` is the agent's channel to the engine
-    (compatible of the node /eascope).
+    the CPU's number in the machine. ``quiesce``: CPUs execute gem5's own operations, so the idle
+    driver may use them. ``transport`` is the agent's channel to the engine (compatible of the node
+    /eascope).
     """
 
     engine: str
@@ -80,7 +80,8 @@ _GEM5 = Board(
     ram=0x8000_0000,
     gic_distributor=0x2C00_1000,
     gic_cpu_interface=0x2C00_2000,
-    gic_bytes=(0x1000, 0x2000),
+    # Without the page of DIR, which gem5 does not have: the kernel then deactivates by EOI alone.
+    gic_bytes=(0x1000, 0x1000),
     uart=0x1C09_0000,
     uart_spi=5,
     uart_hz=24_000_000,

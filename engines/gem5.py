@@ -137,13 +137,16 @@ class Gem5Engine:
             machine.cmdline,
         )
 
+        def alive(_: float) -> None:
+            """Nothing of the run itself has passed yet, but it may be ended."""
+            if on_progress is not None:
+                on_progress(0.0)
+
         def boot(state: Path) -> dict[str, Any]:
             with tempfile.TemporaryDirectory(prefix="gem5-", dir=state.parent.parent) as name:
                 request = _request(machine, "boot", BOOT_LIMIT_S)
                 request["checkpoint_out"] = str(state)
-                ended = supervise(request, Path(name), "checkpoint", stall_s, None)
-            if on_progress is not None:
-                on_progress(0.0)
+                ended = supervise(request, Path(name), "checkpoint", stall_s, alive)
             return {
                 "host_s": round(ended.host_s, 3),
                 "sim_ns": ended.sim_ns,

@@ -224,7 +224,7 @@ def test_gem5_starts_its_cpus_from_a_spin_table(gem5_tree: Node, juno: Platform)
 def test_gem5_has_the_addresses_of_vexpress_gem5_v1(gem5_tree: Node) -> None:
     assert gem5_tree.at("memory@80000000").cells("reg") == [0, 0x8000_0000, 0, 0x4000_0000]
     gic = gem5_tree.at("interrupt-controller@2c001000")
-    assert gic.cells("reg") == [0, 0x2C00_1000, 0, 0x1000, 0, 0x2C00_2000, 0, 0x2000]
+    assert gic.cells("reg") == [0, 0x2C00_1000, 0, 0x1000, 0, 0x2C00_2000, 0, 0x1000]
     uart = gem5_tree.at("serial@1c090000")
     assert uart.cells("reg") == [0, 0x1C09_0000, 0, 0x1000]
     assert uart.cells("interrupts") == [0, 5, 4]
