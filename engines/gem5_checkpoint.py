@@ -23,12 +23,14 @@ from configs.host.cache import (
 )
 from configs.host.errors import EascopeError
 from configs.host.proc import say
-from engines.gem5_provider import SCRIPTS
 
 KIND = "gem5-checkpoint"
 #: Measured: some 100 million instructions on atomic CPUs.
 ESTIMATE_S = 110.0
 FACTS = "boot.json"
+#: Raised whenever configs/gem5/machine.py builds another machine from the same settings, or names
+#: its parts otherwise. (gem5 refuses a checkpoint whose parts it does not find.)
+LAYOUT = 1
 STATE = "state"
 
 
@@ -42,13 +44,13 @@ def checkpoint_key(
 ) -> dict[str, Any]:
     """All that a saved machine depends on.
 
-    :param identity: of the engine; of its scripts, only the one that names the machine's parts.
+    :param identity: of the engine; of its scripts only `LAYOUT` counts here.
     :param settings: `configs.gem5.settings.machine_settings` in mode ``boot``.
     """
     return {
         "schema": 1,
         "engine": {name: identity[name] for name in ("version", "binary_sha256", "boot_loader")},
-        "parts": sha256_file(SCRIPTS / "machine.py"),
+        "layout": LAYOUT,
         "settings": settings,
         "vmlinux": sha256_file(vmlinux),
         "dtb": sha256_file(dtb),

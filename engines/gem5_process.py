@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from engines.base import EngineFailed
 from engines.gem5_provider import SCRIPTS, find_gem5
-from engines.qemu_process import PANIC, tail_lines
+from engines.qemu_process import PANIC, TAIL_LINES, tail_lines
 
 LOG = "gem5.log"
 #: What the guest's console is called in gem5's folder.
@@ -35,6 +35,8 @@ FULL_BYTES = 1 << 20
 _WORD = b"eascope: "
 #: gem5's own last words.
 _DIED = re.compile(rb"^(?:\S+: )?((?:panic|fatal): .*)$", re.MULTILINE)
+#: What it says whenever it goes on, and whenever a CPU falls asleep.
+_NOISE = re.compile(r"info: Entering event queue|warn: PowerState: More than one power state")
 _NO_SPACE = os.strerror(errno.ENOSPC).encode()
 
 
@@ -92,9 +94,7 @@ class _Guest:
 
     def failed(self, reason: str) -> EngineFailed:
         """The error for ``reason``, with the ends of console and log."""
-        return EngineFailed(
-            reason, tail_lines(self.folder / TERMINAL), tail_lines(self.folder / LOG)
-        )
+        return EngineFailed(reason, tail_lines(self.folder / TERMINAL), log_tail(self.folder / LOG))
 
     def died(self, code: int) -> EngineFailed:
         """The error for a gem5 that went without saying how it ended."""
@@ -120,6 +120,18 @@ class _Guest:
         if cause == "stall":
             return f"the guest hangs: {text}"
         return f"gem5: {text}" if cause == "fatal" else text
+
+
+def log_tail(path: Path) -> list[str]:
+    """The last lines of gem5's log, without those that it repeats at every step."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    # dict: each line once, where it came first.
+    return list(dict.fromkeys(line for line in lines if line.strip() and not _NOISE.search(line)))[
+        -TAIL_LINES:
+    ]
 
 
 def supervise(
