@@ -10,7 +10,7 @@ from configs.host.errors import EascopeError, unknown
 from configs.host.proc import say
 from experiments.results.cost import write_cost
 from experiments.results.markdown import page_text
-from experiments.results.pages import pages
+from experiments.results.pages import only, pages
 from experiments.results.run import compare
 from experiments.scenario import load_scenario
 
@@ -31,6 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("page", nargs="*", help=", ".join([*known, COST]))
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"start offsets ({SEEDS})")
     parser.add_argument("--full", action="store_true", help="the scenarios' full durations")
+    parser.add_argument("--variants", help="only these of a page's, with commas between (all)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages go")
     options = parser.parse_args(arguments)
     try:
@@ -39,6 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
             if name not in (*known, COST):
                 raise unknown("page", name, [*known, COST])
         chosen = [known[name] for name in wanted if name != COST]
+        if options.variants:
+            chosen = [only(page, options.variants.split(",")) for page in chosen]
+            chosen = [page for page in chosen if page.groups]
         found = compare(chosen, options.seeds, options.full) if chosen else {}
         options.folder.mkdir(parents=True, exist_ok=True)
         for page in chosen:
@@ -51,7 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
             path.write_text(page_text(page, rows, "make results"))
             say(f"  {path}")
         if COST in wanted:
-            say(f"  {write_cost(options.folder / f'{COST}.md')}")
+            of = options.variants.split(",") if options.variants else None
+            say(f"  {write_cost(options.folder / f'{COST}.md', of)}")
     except EascopeError as error:
         say(f"error: {error}")
         return error.exit_code

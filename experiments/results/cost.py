@@ -33,11 +33,10 @@ PLATFORM = "juno-r2"
 COUNT = 1_000
 TIMES = 10
 SEEDS = 3
-VARIANTS = ("mainline", "feec-a", "feec-b", "feec-c", "uclamp-sum", "uclamp-sum-fixed")
+VARIANTS = ("mainline", "feec-b", "feec-c", "uclamp-sum", "uclamp-sum-fixed")
 #: Where the threads may run, and what that leaves of a wake-up.
 FORMS = {
     "one big CPU": ("big:0", "no placement (a task with one CPU is never placed), no idling"),
-    "both bigs": ("big", "placement within one domain"),
     "anywhere": (None, "placement over both domains"),
 }
 #: Lines added and removed, as the sources state them for theirs.
@@ -54,10 +53,10 @@ class Slope:
     largest: float
 
 
-def write_cost(path: Path) -> Path:
-    """Measure what is missing and write the page."""
+def write_cost(path: Path, only: Sequence[str] | None = None) -> Path:
+    """Measure what is missing and write the page; ``only`` these of `VARIANTS`."""
     known = load_variants()
-    there = [name for name in VARIANTS if name in known]
+    there = [name for name in VARIANTS if name in known and name in (only or VARIANTS)]
     boots = len(there) * len(FORMS) * SEEDS * 2
     say(f"  wake-up cost: {boots} short boots, 3 s each where they were not done before")
     places = [(variant, form) for variant in there for form in FORMS]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from configs.host.errors import unknown
 from experiments.controls import AS_IT_IS, Controls
 from kernels.variants import load_variants
 
@@ -63,6 +65,21 @@ class Page:
     about: str
     platform: str
     groups: tuple[Group, ...]
+
+
+def only(page: Page, variants: Sequence[str]) -> Page:
+    """``page`` with these of its variants alone; a group that has none of them is left out.
+
+    :raises RequestError: a variant that does not exist.
+    """
+    for name in variants:
+        if name not in load_variants():
+            raise unknown("variant", name, load_variants())
+    groups = (
+        replace(group, variants=tuple(name for name in group.variants if name in variants))
+        for group in page.groups
+    )
+    return replace(page, groups=tuple(group for group in groups if group.variants))
 
 
 def _there(*variants: str) -> tuple[str, ...]:

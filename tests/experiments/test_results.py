@@ -10,12 +10,13 @@ import pytest
 from analysis.compare import Comparison, comparison
 from analysis.derive import derive
 from configs.activity import Activity
+from configs.host.errors import RequestError
 from configs.platform import Platform
 from experiments.cell import find
 from experiments.results.__main__ import main
 from experiments.results.cost import lines_changed
 from experiments.results.markdown import page_text, table
-from experiments.results.pages import EAS, FIVE, Group, Page, pages
+from experiments.results.pages import EAS, FIVE, Group, Page, only, pages
 from experiments.results.run import requests
 from experiments.scenario import load_scenario
 from kernels import variants
@@ -90,6 +91,14 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     assert "* agrees: cas: `missed_deadlines == 0`" in text
     assert "* **disagrees**: cas: `energy_j.total < 0`" in text
     assert "  Finding: energy is never negative" in text
+
+
+def test_only_some_variants_of_a_page() -> None:
+    page = only(pages()[0], ["mainline", "feec-b"])
+    assert {group.variants for group in page.groups} == {("mainline", "feec-b")}
+    assert not only(pages()[0], ["push-only"]).groups
+    with pytest.raises(RequestError, match=r"unknown variant 'feec-e'"):
+        only(page, ["feec-e"])
 
 
 def test_tables_are_markdown() -> None:
