@@ -224,7 +224,6 @@ def _scaling() -> list[str]:
         summary.append((core, *_largest_errors(voltages)))
         for row in voltages:
             if row["extrapolated"]:
-                rows.append((core, f"{row['vdd_v']:g}", *["extrapolated"] * 5))
                 continue
             errors = [
                 f"{row[unit][figure]['error'] * 100:+.2f} %"
@@ -234,7 +233,7 @@ def _scaling() -> list[str]:
             rows.append((core, f"{row['vdd_v']:g}", *errors, _signed(row["l2"]["area"]["error"])))
     heads = ("core dynamic", "core leakage", "L2, same layout", "L2, other layout")
     lines += ["Largest error of the law at supplies that McPAT takes:", ""]
-    lines += _table(("core", "supplies", *heads), summary)
+    lines += _table(("core", "supplies", "extrapolated", *heads), summary)
     head = ("core", "V", "core dynamic", "core leakage", "L2 dynamic", "L2 leakage", "L2 area")
     lines += ["", *_table(head, rows)]
     if missing:
@@ -243,7 +242,7 @@ def _scaling() -> list[str]:
 
 
 def _largest_errors(voltages: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Number of supplies compared (all but the design's own), and the largest errors of units."""
+    """Supplies compared (all but the design's own) and extrapolated; largest errors of units."""
     legal = [row for row in voltages if not row["extrapolated"] and row["vdd_v"] != 1.0]
     kept = [row for row in legal if abs(row["l2"]["area"]["error"]) <= SAME_LAYOUT]
     other = [row for row in legal if row not in kept]
@@ -254,6 +253,7 @@ def _largest_errors(voltages: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
     return (
         str(len(legal)),
+        str(sum(row["extrapolated"] for row in voltages)),
         largest(legal, "core", "dynamic"),
         largest(legal, "core", "leakage"),
         largest(kept, "l2", "dynamic", "leakage"),

@@ -53,5 +53,5 @@ def test_largest_errors_by_layout() -> None:
 
     rows = [row(0.8, 0, 9), row(0.9, 0.0, 0.01), row(0.95, 0.05, 0.1), row(1.0, 0, 0.5)]
     found = validation._largest_errors(rows)
-    assert found == ("2", "10.00 %", "5.00 %", "1.00 %", "10.00 %")
+    assert found == ("2", "1", "10.00 %", "5.00 %", "1.00 %", "10.00 %")
     assert validation._largest_errors([rows[1]])[-1] == "none"
