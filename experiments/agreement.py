@@ -21,7 +21,7 @@ from configs.host.errors import EascopeError
 from configs.host.proc import duration, say
 from experiments.cell import Cell, Request, find, prepare
 from experiments.pool import run_all
-from experiments.runs import Run
+from experiments.runs import Run, existing
 
 PLATFORM = "juno-r2"
 SCENARIOS = (
@@ -40,6 +40,8 @@ ENGINES = (
 #: What is aimed at: relative difference of energy, and points of residency.
 ENERGY_GOAL, RESIDENCY_GOAL = 0.05, 0.02
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "engine-agreement.md"
+#: What a person found in the traces about differences; goes into the page as it is.
+NOTES = PAGE.with_suffix(".notes.md")
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,12 @@ def requests(scenarios: Sequence[str], engines: Sequence[str]) -> dict[tuple[str
     }
 
 
-def run(scenarios: Sequence[str], engines: Sequence[str]) -> dict[tuple[str, str], Side]:
+def run(
+    scenarios: Sequence[str], engines: Sequence[str], *, present: bool = False
+) -> dict[tuple[str, str], Side]:
     """Run what is missing of the set; the cheap engine first.
+
+    :param present: run nothing, and leave out what is not there.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
@@ -86,7 +92,9 @@ def run(scenarios: Sequence[str], engines: Sequence[str]) -> dict[tuple[str, str
     for column, _, _ in ENGINES:
         for (scenario, variant), sides in wanted.items():
             if column in sides:
-                cells[scenario, variant, column] = prepare(find(sides[column]))
+                cell = prepare(find(sides[column]))
+                if not present or existing(cell.simkey):
+                    cells[scenario, variant, column] = cell
 
     def after(cell: Cell, one: Run) -> Ran:
         made: Derived = derive(one.path, cell.names.platform, cell.names.activity)
@@ -122,6 +130,8 @@ def _measures(result: Mapping[str, Any]) -> dict[str, tuple[float, str]]:
     for task, shares in result["run_share"].items():
         first = next(iter(shares))
         found[f"{task} on {first} (%)"] = (100 * shares[first], "")
+    for cluster, busy in result["cluster_busy"].items():
+        found[f"busiest CPU of {cluster} (%)"] = (100 * busy["max"], "")
     found["migrations"] = (result["migrations"], "")
     for task, times in result["latency_us"].items():
         for name in ("p50", "p99"):
@@ -201,8 +211,8 @@ def _summary(found: Mapping[tuple[str, str], Side]) -> Iterator[str]:
             )
 
 
-def page(found: Mapping[tuple[str, str], Side], load: str) -> str:
-    """The page's text."""
+def page(found: Mapping[tuple[str, str], Side], load: str, notes: str = "") -> str:
+    """The page's text; ``notes`` are a person's, on what differs."""
     some = next(ran for side in found.values() for ran in side.values())
     models = {
         name: ", ".join(f"{cluster} {model}" for cluster, model in cpu_models(ran.cell).items())
@@ -219,11 +229,14 @@ def page(found: Mapping[tuple[str, str], Side], load: str) -> str:
         *(f"* gem5 in mode `{name}`: {words}" for name, words in models.items()),
         f"* {load}",
         "",
-        "Differences are the fast engine's against gem5's. A star: outside of what is aimed at "
-        f"(energy {100 * ENERGY_GOAL:.0f} %, residency {100 * RESIDENCY_GOAL:.0f} points, the same "
-        "verdicts). In brackets: the fast engine's host time.",
+        "Differences of the table below are the fast engine's against gem5's. A star: outside of",
+        f"what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, residency "
+        f"{100 * RESIDENCY_GOAL:.0f} points, the same verdicts). In brackets: the fast engine's",
+        "host time. Host seconds are those of a clock: they grow with whatever else the host does.",
         "",
         *_summary(found),
+        "",
+        notes.rstrip(),
     ]
     for (scenario, variant), side in found.items():
         if len(side) > 1:
@@ -251,11 +264,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS, default=SCENARIOS)
     names = [column for column, _, _ in ENGINES]
     parser.add_argument("--engine", nargs="+", choices=names, default=names)
+    parser.add_argument(
+        "--present", action="store_true", help="run nothing: the page of the runs that are there"
+    )
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
     try:
-        found = run(options.scenario, options.engine)
-        write_atomic(options.page, page(found, machine_load()).encode())
+        found = run(options.scenario, options.engine, present=options.present)
+        found = {cell: side for cell, side in found.items() if len(side) > 1}
+        if not found:
+            raise EascopeError("no cell was run on both engines yet")
+        write_atomic(options.page, page(found, machine_load(), NOTES.read_text()).encode())
         spent = sum(ran.host["host_s"] for side in found.values() for ran in side.values())
         say(f"  {options.page}: {len(found)} cells, {duration(spent)} of host time in all runs")
     except EascopeError as error:

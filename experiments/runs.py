@@ -165,6 +165,7 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
             raise EascopeError(f"the engine ended well but left no {name}")
     record = {
         "host_s": round(result.host_s, 3),
+        "cpu_s": round(result.cpu_s, 3),
         "mips": round(result.mips, 1),
         "sim_s": round(result.sim_s, 6),
         "machine": host.machine(),

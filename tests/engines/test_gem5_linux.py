@@ -99,10 +99,10 @@ def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: i
             begin = row["t_ns"]
         elif row["prev_comm"].startswith("burst") and begin is not None:
             ran.append(row["t_ns"] - begin)
-    bursts = [length for length in ran if length > 1_000_000]
     cluster = machine.platform.cluster_of(cpu)
     cycles = machine.activity.turn_instructions / machine.activity.ipc(cluster)
     wanted = TURNS * cycles / cluster.max_khz * 1e6
+    bursts = [length for length in ran if length > wanted / 2]  # not rt-app's own start and end
     assert len(bursts) == BURSTS
     for length in bursts:
         assert length == pytest.approx(wanted, rel=0.01)

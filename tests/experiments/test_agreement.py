@@ -16,6 +16,7 @@ def ran(energy: float, fast_share: float, verdict: bool, parts: bool = True) -> 
         "residency": {"little": {"450000": 1 - fast_share, "950000": fast_share}},
         "opp_transitions_per_s": {"little": 10.0},
         "run_share": {"light": {"little": 1.0}},
+        "cluster_busy": {"little": {"min": 0.1, "max": 0.4}},
         "migrations": 3,
         "latency_us": {"light": {"p50": 5.0, "p99": 9.0}},
         "missed_deadlines": 0,
