@@ -17,8 +17,9 @@ def characterise(options: argparse.Namespace) -> int:
     from configs.activity import load_activity
     from configs.platform import load_platform
     from engines.characterise.guest import KERNELS
-    from engines.characterise.measure import gem5, measure, provenance
+    from engines.characterise.measure import measure, provenance
     from engines.characterise.record import capacities, text, write
+    from engines.gem5_provider import find_gem5
 
     platform = load_platform(options.platform)
     activity = load_activity(platform)
@@ -28,14 +29,15 @@ def characterise(options: argparse.Namespace) -> int:
             f"{platform.name} (needs gem5)"
         )
     if not options.show:
-        gem5()
+        find_gem5()
         instructions = 0.14e6 * len(KERNELS) * sum(len(one.opps) for one in platform.clusters)
         with (
             Step(f"gem5's detailed cores of {platform.name}", instructions / 0.1e6),
             ThreadPoolExecutor(2) as pool,
         ):
             parts = list(pool.map(lambda one: measure(platform, one, say), platform.clusters))
-        path = write(platform, [one for part in parts for one in part], provenance(platform))
+        measured = [one for part, _ in parts for one in part]
+        path = write(platform, measured, provenance(platform, parts[0][1]))
         say(f"written to {shown_path(path)}")
         activity = load_activity(platform)
     if options.json:

@@ -8,8 +8,7 @@ predictors, then once between two marks; a row of statistics lies between them.
 from __future__ import annotations
 
 import json
-import os
-import shutil
+import re
 import subprocess
 import tempfile
 from array import array
@@ -25,6 +24,7 @@ from configs.host.cache import digest_of, sha256_file
 from configs.host.errors import EascopeError
 from configs.platform import Cluster, Platform
 from engines.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest
+from engines.gem5_provider import find_gem5
 
 RUN = Path(__file__).resolve().parents[2] / "configs" / "gem5" / "run.py"
 #: Simulated time that no run comes near: two OPPs of the slowest core take a hundredth of it.
@@ -44,19 +44,6 @@ class Measured:
     instructions: int
     ipc: float
     events: Mapping[str, float]
-
-
-def gem5() -> str:
-    """The gem5 to run: ``$GEM5`` or ``gem5`` on PATH.
-
-    :raises EascopeError: when there is none.
-    """
-    given = os.environ.get("GEM5")
-    found = shutil.which(given or "gem5")
-    if found is None:
-        where = f"$GEM5 is {given}, which is no program" if given else "no gem5 on PATH"
-        raise EascopeError(f"{where}: build one (see docs/recipes/gem5.md) and set GEM5")
-    return found
 
 
 def request(platform: Platform, cluster: Cluster) -> dict[str, Any]:
@@ -85,8 +72,8 @@ def request(platform: Platform, cluster: Cluster) -> dict[str, Any]:
 
 def measure(
     platform: Platform, cluster: Cluster, say: Callable[[str], None] = lambda _: None
-) -> list[Measured]:
-    """Run all kernels on a CPU of ``cluster`` at every OPP.
+) -> tuple[list[Measured], str]:
+    """Run all kernels on a CPU of ``cluster`` at every OPP; the figures, and gem5's version.
 
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
     """
@@ -95,7 +82,14 @@ def measure(
         folder = Path(name)
         asked_file = folder / "request.json"
         asked_file.write_text(json.dumps(asked))
-        command = [gem5(), "--listener-mode=off", "-d", str(folder), str(RUN), str(asked_file)]
+        command = [
+            str(find_gem5()),
+            "--listener-mode=off",
+            "-d",
+            str(folder),
+            str(RUN),
+            str(asked_file),
+        ]
         say(f"{cluster.name}: {cluster.core.name} at {len(cluster.opps)} OPPs")
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         ended = [line for line in done.stdout.splitlines() if line.startswith("eascope: ended")]
@@ -107,7 +101,8 @@ def measure(
                 + "\n".join(last)
             )
         rows, marks = read_rows(folder)
-    return evaluate(cluster, rows, marks)
+    banner = re.search(r"^gem5 version (\S+)", done.stdout, re.MULTILINE)
+    return evaluate(cluster, rows, marks), banner[1] if banner else "unknown"
 
 
 def read_rows(folder: Path) -> tuple[list[dict[str, float]], dict[int, int]]:
@@ -163,10 +158,8 @@ def evaluate(
     return measured
 
 
-def provenance(platform: Platform) -> dict[str, str]:
+def provenance(platform: Platform, version: str) -> dict[str, str]:
     """What the figures depend on, as digests: gem5's binary, machine, kernels, boot loader."""
-    program = gem5()
-    banner = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     requests = {cluster.name: request(platform, cluster) for cluster in platform.clusters}
     programs = {
         f"{name} {part}": sha256_file(Path(asked[part]))
@@ -174,8 +167,8 @@ def provenance(platform: Platform) -> dict[str, str]:
         for part in ("vmlinux", "boot_loader")
     }
     return {
-        "gem5": (banner.stdout.strip().splitlines() or ["unknown"])[0],
-        "gem5_sha256": sha256_file(Path(program).resolve()),
+        "gem5": version,
+        "gem5_sha256": sha256_file(find_gem5()),
         "machine_sha256": digest_of({name: asked["machine"] for name, asked in requests.items()}),
         "programs_sha256": digest_of(programs),
         "command": f"eascope characterise {platform.name}",
