@@ -15,7 +15,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from configs.gem5.columns import FIXED, MEMORY, POWER_STATES, SHARED, Columns
+from configs.gem5.columns import (
+    FIXED,
+    FORMULAS,
+    MEMORY,
+    POWER_STATES,
+    SHARED,
+    Columns,
+    Term,
+)
 
 #: Readings of a CPU before those of its events: cycles (-1 where the model has none that can be
 #: believed), instructions, and ticks in each power state.
@@ -33,7 +41,18 @@ class Reading:
 
 
 def reading(columns: Columns) -> Reading:
-    """Each statistic once, parts of vectors last and side by side, and columns as weights."""
+    """Each statistic once, parts of vectors last and side by side, and columns as weights.
+
+    Formulas of caches are taken apart (`FORMULAS`).
+    """
+    columns = {
+        column: tuple(
+            Term(stat, term.parts, term.factor)
+            for term in terms
+            for stat in FORMULAS.get(term.stat, (term.stat,))
+        )
+        for column, terms in columns.items()
+    }
     parts: dict[str, dict[str | None, None]] = {}
     for terms in columns.values():
         for term in terms:

@@ -39,7 +39,7 @@ class Gem5:
 
     def __init__(self, settings: dict[str, Any], clusters: list[Any], system: Any) -> None:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
-        self._probes = Probes(settings, clusters, system.power_states)
+        self._probes = Probes(settings, clusters)
         events = event_columns([told["model"] for told in settings["clusters"]])
         self._recorder = Recorder(self._probes.layouts, events)
         self._recording = False

@@ -131,6 +131,14 @@ def test_columns_are_weighted_sums_of_parts() -> None:
     assert row["b"] == 0.5 * 20
 
 
+def test_a_formula_of_a_cache_is_the_sum_of_its_vectors() -> None:
+    columns = {"a": (Term("dcache.ReadReq.accesses", (), 2.0),)}
+    first = {"t": 0, "period": FAST, "dcache.ReadReq.hits.None": 5, "dcache.ReadReq.misses.None": 1}
+    last = first | {"t": 1e6, "dcache.ReadReq.hits.None": 15, "dcache.ReadReq.misses.None": 4}
+    (row,) = [row for row in _table(_recorder([first, last], columns)) if row["cpu"] == 0]
+    assert row["a"] == 2 * (10 + 3)
+
+
 def test_an_unknown_clock_is_an_error() -> None:
     recorder = _recorder([{"t": 0, "period": FAST}, {"t": 1e6, "period": 1234}], {})
     with pytest.raises(ValueError, match="no OPP has a period of 1234 ps"):
@@ -210,12 +218,16 @@ class _Group:
         self.settled = 0
         self.power_state = self
         self.groups: dict[str, _Group] = {}
+        self.plain: Any = None
 
     def path(self) -> str:
         return self._path
 
     def getCCObject(self) -> _Group:
         return self
+
+    def getStatGroups(self) -> dict[str, _Group]:
+        return {"fetchStats0": self.plain}
 
     def addStatGroup(self, name: str, group: _Group) -> None:
         self.groups[name] = group
@@ -233,13 +245,15 @@ RESIDENCIES = ["UNDEFINED", "ON", "CLK_GATED", "SRAM_RETENTION", "OFF"]
 
 
 def _fake_cpu(number: int) -> _Group:
-    return _Group(
+    cpu = _Group(
         f"system.cpus{number}",
         {
             "commitStats0.numInsts": _Stat(100 + number),
             "power_state.pwrStateResidencyTicks": _Stat([0, 7, 8, 0, 9], RESIDENCIES),
         },
     )
+    cpu.plain = _Group(f"system.cpus{number}.fetchStats0", {})
+    return cpu
 
 
 def _fake_clusters(settings: dict[str, Any]) -> list[Any]:
@@ -255,7 +269,7 @@ def _fake_clusters(settings: dict[str, Any]) -> list[Any]:
 def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
     settings = machine_settings(juno, "elided")
     clusters = _fake_clusters(settings)
-    probes = Probes(settings, clusters, _Group("system.power_states", {}))
+    probes = Probes(settings, clusters)
     recorder = Recorder(probes.layouts, [])
     probes.snapshot(recorder, 0)
     assert len(recorder.data) == recorder.width
@@ -268,7 +282,7 @@ def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
 def test_busy_ticks_are_brought_up_to_date(juno: Platform) -> None:
     settings = machine_settings(juno, "elided")
     clusters = _fake_clusters(settings)
-    probes = Probes(settings, clusters, _Group("system.power_states", {}))
+    probes = Probes(settings, clusters)
     assert probes.busy_ticks() == [7] * 6
     assert all(cpu.settled == 1 for cluster in clusters for cpu in cluster.cpus)
 
@@ -276,4 +290,4 @@ def test_busy_ticks_are_brought_up_to_date(juno: Platform) -> None:
 def test_a_statistic_that_gem5_has_not_is_named(juno: Platform) -> None:
     settings = machine_settings(juno, "detailed")
     with pytest.raises(UnknownStatistic, match=r"no statistic system\.cpus0\.numCycles"):
-        Probes(settings, _fake_clusters(settings), _Group("system.power_states", {}))
+        Probes(settings, _fake_clusters(settings))
