@@ -21,7 +21,6 @@ from m5.objects import (
     PowerModel,
     Root,
     SrcClockDomain,
-    SubSystem,
     SystemXBar,
     Terminal,
     VExpress_GEM5_V1,
@@ -50,7 +49,6 @@ def build(request: dict[str, Any]) -> tuple[Any, list[Any]]:
     system.mem_mode = settings["memory_mode"]
     system.cache_line_size = settings["memory"]["line_bytes"]
     system.release = ArmRelease(extensions=settings["extensions"])
-    system.power_states = SubSystem()  # see configs.gem5.probes.join_power_states
     system.exit_on_work_items = True
     system.readfile = request["script"] or ""
     system.membus = SystemXBar(badaddr_responder=BadAddr(warn_access="warn"))
