@@ -9,14 +9,17 @@ from kernels.variants import load_kernels, load_variants, state_expectations
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
 
+RFC = "NO_FEEC_BUSY_UNCLAMPED"
+
 #: uclamp_wait, uclamp_wait_deadband (None: not written), features written.
-POINTS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
-    "uclamp-sum": (0, None, ()),
-    "sum-spare0": (0, None, ("FEEC_SPARE0",)),
-    "uclamp-sum-fixed": (2, 128, ()),
-    "uclamp-sum-fixed-w64": (2, 64, ()),
-    "uclamp-sum-fixed-w0": (2, 0, ()),
-    "uclamp-sum-ou": (1, 128, ()),
+POINTS: dict[str, tuple[int, int | None, set[str]]] = {
+    "uclamp-sum": (0, None, {RFC}),
+    "sum-busy-unclamped": (0, None, {"FEEC_BUSY_UNCLAMPED"}),
+    "sum-spare0": (0, None, {RFC, "FEEC_SPARE0"}),
+    "uclamp-sum-fixed": (2, 128, {RFC}),
+    "uclamp-sum-fixed-w64": (2, 64, {RFC}),
+    "uclamp-sum-fixed-w0": (2, 0, {RFC}),
+    "uclamp-sum-ou": (1, 128, {RFC}),
 }
 
 
@@ -24,11 +27,11 @@ def test_points_are_told_apart_by_switches_alone() -> None:
     variants = load_variants()
     assert {name for name, one in variants.items() if one.kernel == "sum"} == set(POINTS)
     for name, (mode, deadband, features) in POINTS.items():
-        wanted = [(f"{FILES}/uclamp_wait", str(mode))]
+        wanted = {(f"{FILES}/uclamp_wait", str(mode))}
         if deadband is not None:
-            wanted.append((f"{FILES}/uclamp_wait_deadband", str(deadband)))
-        wanted += [(FEATURES, feature) for feature in features]
-        assert list(variants[name].switches) == wanted, name
+            wanted.add((f"{FILES}/uclamp_wait_deadband", str(deadband)))
+        wanted |= {(FEATURES, feature) for feature in features}
+        assert set(variants[name].switches) == wanted, name
         assert not variants[name].boot
         assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
 
