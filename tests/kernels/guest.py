@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from configs.activity import load_activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineRun, Machine, get_engine
 from experiments.cell import BOOT
+from rootfs.cpio import Archive
 from rootfs.image import initramfs
 
 
@@ -45,20 +47,29 @@ def boot(
     *,
     arguments: str = "",
     limit_s: float = 60.0,
+    programs: Mapping[str, Path] = MappingProxyType({}),
 ) -> Booted:
     """Boot ``image`` and do ``lines`` (``exit`` is added).
 
+    :param programs: what the guest has in ``/bin`` besides its own.
     :raises EngineFailed: when a line fails or the guest dies.
     """
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
     dtb.write_bytes(device_tree(platform, "std", "qemu"))
+    image_of_guest = initramfs().path
+    if programs:
+        more = Archive()
+        for name, path in programs.items():
+            more.file(f"bin/{name}", path.read_bytes(), 0o755)
+        image_of_guest = out / "initramfs.cpio"
+        image_of_guest.write_bytes(initramfs().path.read_bytes() + more.data())
     machine = Machine(
         platform=platform,
         activity=load_activity(platform),
         image=image,
         dtb=dtb,
-        initramfs=initramfs().path,
+        initramfs=image_of_guest,
         script=("\n".join(["eascope-script 1", *lines, "exit"]) + "\n").encode(),
         cmdline=f"{BOOT} {arguments}".strip(),
     )

@@ -1,0 +1,120 @@
+"""The kernel of uclamp sum aggregation in a guest: its sums hold, and its clamps are its clamps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from kernels.build import KernelArtefact, kernel
+from tests.kernels.guest import Booted, boot
+from tests.kernels.stress import counters, guest_program, survive
+
+pytestmark = pytest.mark.guest
+
+FILES = "/sys/kernel/debug/sched/eascope"
+FEATURES = "/sys/kernel/debug/sched/features"
+GROUP = "/sys/fs/cgroup/group"
+FREQUENCY = "/sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq"
+SPIN = "while :; do :; done"
+
+
+@pytest.fixture(scope="module")
+def sum_kernel() -> KernelArtefact:
+    """The kernel, built when the cache does not have it."""
+    return kernel("sum")
+
+
+def test_sums_hold_under_stress(sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path) -> None:
+    """Tasks that are clamped, moved, grouped and killed leave sums that are those of the tasks."""
+    switches = [(FEATURES, "UCLAMP_CHECK"), (f"{FILES}/uclamp_wait", "2")]
+    done = survive(sum_kernel.image, juno, tmp_path / "run", switches=switches, ms=400)
+    counted = counters(done.text("stats.txt"))
+    assert counted["uclamp_checked"] > 100 and counted["uclamp_checked_idle"] > 10
+    assert not counted["uclamp_broken"]
+    assert counted["uclamp_comp"] and counted["uclamp_comp_sum"] > counted["uclamp_comp"]
+
+
+def spinning(name: str, *prefix: str) -> str:
+    """A line that starts a task which always runs, on the second little CPU."""
+    return f"spawn {name} /bin/busybox taskset 2 {' '.join(prefix)} /bin/busybox sh /tmp/spin.sh"
+
+
+@pytest.fixture(scope="module")
+def clamped(
+    sum_kernel: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> Booted:
+    """What a little CPU's frequency is under caps of its tasks' group, of the fair class and RT."""
+    script = [
+        f"file /tmp/spin.sh {len(SPIN)}",
+        SPIN,
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        # A request lasts until the next one, and an RT task or an idle CPU makes none.
+        "spawn ticker /bin/busybox taskset 1 /bin/ticker",
+        f"write {GROUP}/cgroup.procs 0",
+        spinning("one"),
+        "sleep-ms 300",
+        f"collect {FREQUENCY} free",
+        f"write {GROUP}/cpu.uclamp.max 15.00",
+        "sleep-ms 300",
+        f"collect {FREQUENCY} one-capped",
+        spinning("two"),
+        "sleep-ms 300",
+        f"collect {FREQUENCY} two-capped",
+        "kill two",
+        "kill one",
+        "sleep-ms 400",
+        f"collect {FREQUENCY} none",
+        f"write {GROUP}/cpu.uclamp.max 20.00",
+        spinning("rt", "/bin/as_fifo"),
+        "sleep-ms 100",
+        f"collect {FREQUENCY} rt-capped",
+        f"write {FEATURES} NO_UCLAMP_RT",
+        "sleep-ms 50",
+        f"collect {FREQUENCY} rt-without",
+        f"write {FEATURES} UCLAMP_RT",
+        "sleep-ms 50",
+        f"collect {FREQUENCY} rt-again",
+        # An RT task's lower clamp is the greatest by default; the group's cap held it down.
+        f"write {GROUP}/cpu.uclamp.max max",
+        "sleep-ms 50",
+        f"collect {FREQUENCY} rt-boosted",
+        "kill rt",
+        "kill ticker",
+    ]
+    folder = tmp_path_factory.mktemp("clamped")
+    return boot(
+        sum_kernel.image,
+        juno,
+        script,
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={name: guest_program(name, folder) for name in ("as_fifo", "ticker")},
+    )
+
+
+def khz(clamped: Booted, name: str) -> int:
+    return int(clamped.text(name))
+
+
+def test_a_cap_is_a_utilization_with_headroom(clamped: Booted) -> None:
+    """15 % of 1024 are 154; 1.25 times that, of a capacity of 383 at 950 MHz, are 478 MHz."""
+    assert khz(clamped, "free") == 950_000
+    assert khz(clamped, "one-capped") == 800_000  # as an OPP, 154 would be 450 MHz
+
+
+def test_caps_add_up(clamped: Booted) -> None:
+    """Twice 154 and headroom are 955 MHz; the greater of both would still be 478."""
+    assert khz(clamped, "two-capped") == 950_000
+
+
+def test_a_capped_task_leaves_no_utilization_behind(clamped: Booted) -> None:
+    assert khz(clamped, "none") == 450_000
+
+
+def test_an_rt_tasks_clamps_are_its_cpus(clamped: Booted) -> None:
+    """20 % are 205: 509 MHz, without headroom. Without the rule RT means the highest OPP."""
+    assert khz(clamped, "rt-capped") == khz(clamped, "rt-again") == 800_000
+    assert khz(clamped, "rt-without") == khz(clamped, "rt-boosted") == 950_000
