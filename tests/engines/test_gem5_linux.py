@@ -27,8 +27,8 @@ from rootfs.image import RT_APP_ELIDED_GEM5, initramfs
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest]
 
-#: Turns of each burst on a pinned CPU, and how often.
-TURNS, BURSTS = 10_000, 5
+#: Turns of each burst on a pinned CPU, so long that what rt-app does around them is no per cent.
+TURNS, BURSTS = 40_000, 3
 Boot = Callable[..., Path]
 
 
