@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from analysis.power import validation
+from analysis.power.reduced import _energies
 from configs.power.derived import DERIVED
+from configs.power.events import load_events
 
 SCALING = sorted(
     path.stem for path in (DERIVED / "scaling").glob("*.json") if path.stem != "g-of-t"
@@ -55,3 +57,18 @@ def test_largest_errors_by_layout() -> None:
     found = validation._largest_errors(rows)
     assert found == ("2", "1", "10.00 %", "5.00 %", "1.00 %", "10.00 %")
     assert validation._largest_errors([rows[1]])[-1] == "none"
+
+
+def test_expressions_of_minor_miss_floating_point_alone() -> None:
+    power = load_events("cortex-a53")
+    events = {"core.total_instructions": 1.0, "dcache.read_accesses": 0.25}
+    events["core.load_instructions"] = 0.25
+    whole, read = _energies(power, events, 0.8)
+    assert read == pytest.approx(whole)
+    assert whole == pytest.approx(
+        power.energy_pj["core.cycles"] / 0.8
+        + sum(count * power.energy_pj[event] for event, count in events.items())
+    )
+    floating, same = _energies(power, {**events, "core.fpu_accesses": 0.5}, 0.8)
+    assert same == pytest.approx(read)
+    assert floating - same == pytest.approx(0.5 * power.energy_pj["core.fpu_accesses"])
