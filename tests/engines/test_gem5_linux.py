@@ -93,12 +93,16 @@ def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: i
     get_engine("gem5").run(replace(machine, script=rt_app_script(machine, cpu)), tmp_path / "out")
     switches = read_trace(tmp_path / "out" / "trace.dat").table("sched_switch")
     ran: list[int] = []
-    begin = None
+    begin, so_far = None, 0
     for row in switches.filter(pl.col("cpu") == cpu).sort("t_ns").rows(named=True):
         if row["next_comm"].startswith("burst"):
             begin = row["t_ns"]
         elif row["prev_comm"].startswith("burst") and begin is not None:
-            ran.append(row["t_ns"] - begin)
+            so_far += row["t_ns"] - begin
+            begin = None
+            if row["prev_state"] & 0xFF:  # it sleeps: the burst is over; else it was preempted
+                ran.append(so_far)
+                so_far = 0
     cluster = machine.platform.cluster_of(cpu)
     cycles = machine.activity.turn_instructions / machine.activity.ipc(cluster)
     wanted = TURNS * cycles / cluster.max_khz * 1e6
