@@ -26,8 +26,8 @@ def sleep_script(ms: int, *, shallow: bool = False) -> bytes:
     """A window in which nothing runs for ``ms``; ``shallow``: WFI is the only idle state."""
     lines = ["eascope-script 1"]
     if shallow:
-        state = "/sys/devices/system/cpu/cpu{}/cpuidle/state1/disable 1"
-        lines += [f"write {state.format(cpu)}" for cpu in range(6)]
+        disable = "write /sys/devices/system/cpu/cpu{}/cpuidle/state{}/disable 1"
+        lines += [disable.format(cpu, state) for cpu in range(6) for state in (1, 2)]
     lines += ["barrier", "start", f"sleep-ms {ms}", "stop", "exit", ""]
     return "\n".join(lines).encode()
 
