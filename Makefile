@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
 	engine-agreement \
-	power-calibration power-validation
+	power-calibration power-expressions power-validation
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -57,6 +57,9 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; about 3
 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
 	@$(PYTHON) -m analysis.power calibrate
+
+power-expressions: setup ## gem5's power expressions beside the rows, by workload kernel (gem5)
+	@$(PYTHON) -m engines.characterise.expressions
 
 power-validation: setup ## write docs/results/power-validation.md and its figures
 	@$(PYTHON) -m analysis.power validation

@@ -15,11 +15,17 @@ from typing import Any
 from configs.gem5.columns import L2, Columns, Term, cpu_events
 from configs.power.events import EventPower, load_events
 
-#: MinorCPU's instruction mix is a vector, which an expression cannot read. Loads and stores are
-#: taken from accesses to the data cache, floating point is left out.
+#: MinorCPU's mix of committed instructions is a vector, which an expression cannot read. Loads and
+#: stores are taken from accesses to the data cache; floating point (Arm's is a part of SIMD) from
+#: what the second fetch stage has decoded, wrong paths included.
+_DECODED = ("fetch2.vecInstructions", "fetch2.fpInstructions")
 MINOR_PROXIES: Columns = {
     "core.load_instructions": (Term("dcache.ReadReq.accesses"),),
     "core.store_instructions": (Term("dcache.WriteReq.accesses"),),
+    "core.fpu_accesses": tuple(Term(stat) for stat in _DECODED),
+    "core.cdb_fpu_accesses": tuple(Term(stat) for stat in _DECODED),
+    "core.float_regfile_reads": tuple(Term(stat, factor=2.0) for stat in _DECODED),
+    "core.float_regfile_writes": tuple(Term(stat) for stat in _DECODED),
 }
 #: gem5's power states in the order in which it wants their models.
 STATES = ("ON", "CLK_GATED", "SRAM_RETENTION", "OFF")

@@ -8,7 +8,8 @@ the engine one line at a time on stdout::
     eascope: ended CAUSE TEXT
 
 and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window. A request may say
-``join: false`` (a row between any two marks) and ``power`` (expressions of `configs.gem5.power`).
+``join: false`` (a row between any two marks), ``power`` (expressions of `configs.gem5.power`) and
+``text_at_marks: true`` (gem5's own statistics at each mark inside the window, cumulative).
 """
 
 from __future__ import annotations
@@ -37,12 +38,15 @@ SCHEMA = 1
 class Gem5:
     """The running machine: see `configs.gem5.session.Machine`."""
 
-    def __init__(self, settings: dict[str, Any], clusters: list[Any], system: Any) -> None:
+    def __init__(
+        self, settings: dict[str, Any], clusters: list[Any], system: Any, text_at_marks: bool
+    ) -> None:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
         self._probes = Probes(settings, clusters)
         events = event_columns([told["model"] for told in settings["clusters"]])
         self._recorder = Recorder(self._probes.layouts, events)
         self._recording = False
+        self._text_at_marks = text_at_marks
         self._memory_energy = []
         if settings["memory_mode"] == "timing":
             self._memory_energy = [
@@ -88,8 +92,10 @@ class Gem5:
         self._snapshot()
 
     def mark(self) -> None:
-        """A snapshot, when one is inside the window."""
+        """A snapshot, when one is inside the window; gem5's own text when that is asked for."""
         self._snapshot()
+        if self._recording and self._text_at_marks:
+            self._dump()
 
     def end_window(self) -> None:
         """The last snapshot, then gem5's own text."""
@@ -133,7 +139,8 @@ def main() -> None:
     root, clusters = machine.build(request)
     m5.instantiate(request["checkpoint_in"])
     try:
-        running = Gem5(request["machine"], clusters, root.system)
+        text = request.get("text_at_marks", False)
+        running = Gem5(request["machine"], clusters, root.system, text)
     except UnknownStatistic as error:
         say(f"ended fatal {error}")
         return

@@ -77,32 +77,40 @@ def measure(
 
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
     """
-    asked = request(platform, cluster)
     with tempfile.TemporaryDirectory(prefix="eascope-characterise-") as name:
         folder = Path(name)
-        asked_file = folder / "request.json"
-        asked_file.write_text(json.dumps(asked))
-        command = [
-            str(find_gem5()),
-            "--listener-mode=off",
-            "-d",
-            str(folder),
-            str(RUN),
-            str(asked_file),
-        ]
         say(f"{cluster.name}: {cluster.core.name} at {len(cluster.opps)} OPPs")
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        ended = [line for line in done.stdout.splitlines() if line.startswith("eascope: ended")]
-        if done.returncode or not ended or not ended[0].startswith("eascope: ended exit"):
-            last = (done.stdout + done.stderr).strip().splitlines()[-12:]
-            reason = ended[0].removeprefix("eascope: ") if ended else "no end was told"
-            raise EascopeError(
-                f"gem5 on {cluster.name}: {reason} (exit status {done.returncode})\n"
-                + "\n".join(last)
-            )
+        version = run_gem5(request(platform, cluster), folder, cluster.name)
         rows, marks = read_rows(folder)
+    return evaluate(cluster, rows, marks), version
+
+
+def run_gem5(asked: Mapping[str, Any], folder: Path, what: str) -> str:
+    """Let gem5 do what is ``asked``, in ``folder``; its version.
+
+    :param what: whose run it is, for the message when it fails.
+    :raises EascopeError: when gem5 is missing or the run does not end as it should.
+    """
+    asked_file = folder / "request.json"
+    asked_file.write_text(json.dumps(asked))
+    command = [
+        str(find_gem5()),
+        "--listener-mode=off",
+        "-d",
+        str(folder),
+        str(RUN),
+        str(asked_file),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = [line for line in done.stdout.splitlines() if line.startswith("eascope: ended")]
+    if done.returncode or not ended or not ended[0].startswith("eascope: ended exit"):
+        last = (done.stdout + done.stderr).strip().splitlines()[-12:]
+        reason = ended[0].removeprefix("eascope: ") if ended else "no end was told"
+        raise EascopeError(
+            f"gem5 on {what}: {reason} (exit status {done.returncode})\n" + "\n".join(last)
+        )
     banner = re.search(r"^gem5 version (\S+)", done.stdout, re.MULTILINE)
-    return evaluate(cluster, rows, marks), banner[1] if banner else "unknown"
+    return banner[1] if banner else "unknown"
 
 
 def read_rows(folder: Path) -> tuple[list[dict[str, float]], dict[int, int]]:

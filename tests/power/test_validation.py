@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from analysis.power import validation
-from analysis.power.reduced import _energies
-from configs.power.derived import DERIVED
+from configs.activity import load_activity
+from configs.gem5.columns import cpu_events
+from configs.platform import load_platform
+from configs.power.derived import CYCLE, DERIVED
 from configs.power.events import load_events
 
 SCALING = sorted(
@@ -59,16 +61,31 @@ def test_largest_errors_by_layout() -> None:
     assert validation._largest_errors([rows[1]])[-1] == "none"
 
 
-def test_expressions_of_minor_miss_floating_point_alone() -> None:
-    power = load_events("cortex-a53")
-    events = {"core.total_instructions": 1.0, "dcache.read_accesses": 0.25}
-    events["core.load_instructions"] = 0.25
-    whole, read = _energies(power, events, 0.8)
-    assert read == pytest.approx(whole)
-    assert whole == pytest.approx(
-        power.energy_pj["core.cycles"] / 0.8
-        + sum(count * power.energy_pj[event] for event, count in events.items())
-    )
-    floating, same = _energies(power, {**events, "core.fpu_accesses": 0.5}, 0.8)
-    assert same == pytest.approx(read)
-    assert floating - same == pytest.approx(0.5 * power.energy_pj["core.fpu_accesses"])
+EXPRESSIONS = sorted(validation.EXPRESSIONS.glob("*.json"))
+
+
+@pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
+def test_gem5s_expressions_bill_as_the_rows_do(path: Path) -> None:
+    record = json.loads(path.read_text())
+    allowed = {"ArmO3CPU": 0.001, "ArmMinorCPU": 0.03}[record["model"]]
+    for one in record["kernels"]:
+        assert one["expression_pj"] == pytest.approx(one["rows_pj"], rel=allowed), one["kernel"]
+
+
+@pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
+def test_their_record_is_of_the_present_energies(path: Path) -> None:
+    """What the committed activity of the same kernels costs by the present model."""
+    record = json.loads(path.read_text())
+    platform, power = load_platform(record["platform"]), load_events(record["core"])
+    (cluster,) = [one for one in platform.clusters if one.core.name == record["core"]]
+    (opp,) = [one for one in cluster.opps if one.khz == record["khz"]]
+    columns = cpu_events(record["model"])
+    activity = {
+        one.kernel: one for one in load_activity(platform).measured if one.cluster == cluster.name
+    }
+    for one in record["kernels"]:
+        known = activity[one["kernel"]]
+        counts = {event: known.events.get(event, 0.0) for event in columns if event != CYCLE}
+        counts[CYCLE] = 1 / known.ipc[opp.khz]
+        joules = power.dynamic_w(counts, 1.0, opp.uv / 1e6)
+        assert one["rows_pj"] == pytest.approx(joules * 1e12, rel=0.005), one["kernel"]
