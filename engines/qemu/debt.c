@@ -5,9 +5,11 @@
  * A slice ends at a block's edge, and a block may hold a hint that stands for four turns of a loop:
  * the program has then gone beyond the end of its slice. And a parked program may be ahead of
  * others by up to a quantum when one of them interrupts it. In both cases the interrupt is taken at
- * its own time, and what the program did beyond is owed: it is paid when the program goes on. So
- * an interrupt comes at the same time in the midst of a loop that is elided and of one that is
- * executed, its handler does not pay for the loop, and every burst keeps its length.
+ * its own time, and what the program did beyond is owed: it is paid before the program goes on,
+ * and until then the vCPU counts as being where its slice ended. So whose turn comes when does not
+ * depend on how far beyond a block took anybody; an interrupt comes at the same time in the midst
+ * of a loop that is elided and of one that is executed; its handler does not pay for the loop, and
+ * every burst keeps its length.
  *
  * While its program waits in the interrupt, perhaps for long, perhaps to go on elsewhere, the debt
  * is kept by thread, in instructions. The kernel sets TPIDR_EL0, the thread pointer, at each switch
@@ -98,7 +100,7 @@ void debt_thread_switch(struct vcpu *vcpu, uint64_t thread)
 	*vcpu->owes = find(thread) >= 0;
 }
 
-/* The thread is back in its program: it pays. */
+/* The thread is back in its program: the vCPU owes what the thread did. */
 void debt_resume(struct vcpu *vcpu)
 {
 	int i = *vcpu->owes ? find(vcpu->thread) : -1;
@@ -106,6 +108,7 @@ void debt_resume(struct vcpu *vcpu)
 	*vcpu->owes = 0;
 	if (i < 0)
 		return;
-	time_spend(vcpu, debtors[i].instructions);
+	vcpu->debt += time_of(vcpu->cluster, debtors[i].instructions);
+	vcpu->instructions += debtors[i].instructions;
 	forget(i);
 }

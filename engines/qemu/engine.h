@@ -112,7 +112,9 @@ struct vcpu {
 	vtime debt;
 	/* For generated code: not 0 when the thread that runs owes. */
 	uint64_t *owes;
-	/* Which thread that is: its thread pointer. */
+	/* The budget is 0 for a look at whether the next block is a program's, not for its end. */
+	bool looks;
+	/* The thread that runs: its thread pointer. */
 	uint64_t thread;
 	/* What the guest did last that ties it to a time: it cannot be interrupted before. */
 	vtime tied;
@@ -148,7 +150,6 @@ uint64_t time_instructions_in(const struct cluster *cluster, vtime duration);
 vtime time_local(const struct vcpu *vcpu);
 vtime time_local_before(const struct vcpu *vcpu, uint64_t tail);
 void time_settle(struct vcpu *vcpu);
-void time_spend(struct vcpu *vcpu, uint64_t instructions);
 void time_set_budget(struct vcpu *vcpu, uint64_t budget);
 void time_set_level(struct cluster *cluster, unsigned int level, vtime at);
 
@@ -167,7 +168,7 @@ vtime turns_now(void);
 void turns_cut(struct vcpu *vcpu);
 void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc);
 void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc);
-void turns_loop_resumes(struct vcpu *vcpu);
+void turns_look_at_next_block(struct vcpu *vcpu);
 void turns_kernel_spins(struct vcpu *vcpu);
 void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc);
 void turns_power_off(struct vcpu *vcpu);

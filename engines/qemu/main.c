@@ -12,6 +12,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 #define INSN_WFE 0xd503205fu
 #define INSN_YIELD 0xd503203fu
 #define INSN_HVC_0 0xd4000002u
+#define INSN_ERET 0xd69f03e0u
 #define INSN_HINT_MESSAGE 0xd5032c1fu /* hint #0x60 */
 #define INSN_HINT_4_TURNS 0xd5032c3fu /* hint #0x61 */
 #define INSN_HINT_1_TURN 0xd5032c5fu /* hint #0x62 */
@@ -104,10 +105,10 @@ static void on_message(unsigned int i, void *place)
 	channel_message(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
 }
 
-static void on_hint_with_debt(unsigned int i, void *place)
+static void on_return_with_debt(unsigned int i, void *place)
 {
 	(void)place;
-	turns_loop_resumes(&vcpus[i]);
+	turns_look_at_next_block(&vcpus[i]);
 }
 
 static void on_kernel_hint(unsigned int i, void *place)
@@ -139,12 +140,7 @@ static void on_hvc(unsigned int i, void *place)
 /* The hint's turns pass as if they had been executed. */
 static void instrument_hint(struct qemu_plugin_insn *insn, uint64_t instructions, void *place)
 {
-	if (IS_USER(place))
-		qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, on_hint_with_debt,
-							    QEMU_PLUGIN_CB_NO_REGS,
-							    QEMU_PLUGIN_COND_NE, owes_entry, 0,
-							    place);
-	else
+	if (!IS_USER(place))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_kernel_hint, QEMU_PLUGIN_CB_NO_REGS,
 						       place);
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
@@ -174,6 +170,10 @@ static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			insn, on_thread_switch, leaves,
 			(void *)((uintptr_t)place | (uint64_t)(code & 0x1f) << 32));
+	else if (code == INSN_ERET)
+		qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, on_return_with_debt, stays,
+							    QEMU_PLUGIN_COND_NE, owes_entry, 0,
+							    place);
 	else if (sets_timer(code))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, place);
 	else if (code == INSN_HINT_4_TURNS && config.hint_4_turns)

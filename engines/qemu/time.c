@@ -42,14 +42,6 @@ void time_settle(struct vcpu *vcpu)
 	vcpu->counted = *vcpu->count;
 }
 
-/* Time passes for `instructions` that the count has not seen. */
-void time_spend(struct vcpu *vcpu, uint64_t instructions)
-{
-	time_settle(vcpu);
-	vcpu->local += time_of(vcpu->cluster, instructions);
-	vcpu->instructions += instructions;
-}
-
 /* Let the settled vCPU run `budget` instructions before it calls us. */
 void time_set_budget(struct vcpu *vcpu, uint64_t budget)
 {

@@ -33,6 +33,7 @@ void turns_release(struct vcpu *vcpu)
 	time_set_budget(vcpu, 0);
 	vcpu->granted = false;
 	vcpu->in_user = false;
+	vcpu->looks = false;
 	vcpu->tail = 0;
 	turn = NOBODY;
 }
@@ -44,6 +45,7 @@ void turns_cut(struct vcpu *vcpu)
 		return;
 	time_settle(vcpu);
 	time_set_budget(vcpu, 0);
+	vcpu->looks = false;
 	if (vcpu->horizon > vcpu->local)
 		vcpu->horizon = vcpu->local;
 	/* What it did concerns others: it did it now. */
@@ -129,7 +131,7 @@ bool turns_can_run(const struct vcpu *vcpu)
 vtime turns_ready_at(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_RUNNING)
-		return vcpu->local + vcpu->debt;
+		return vcpu->local;
 	if (vcpu->woken_at == VT_NEVER)
 		vcpu->woken_at = base;
 	return vcpu->woken_at > vcpu->local ? vcpu->woken_at : vcpu->local;
@@ -218,13 +220,17 @@ void turns_choose(void)
 		if (base < at)
 			base = at;
 		last_turn_at = base;
-		turn = first->index;
-		first->horizon = second < stop ? second : stop;
 		slice_end = at + vt_from_ns(LONG_SLICE_NS);
 		if (second != VT_NEVER && second + quantum_of(first) < slice_end)
 			slice_end = second + quantum_of(first);
 		if (stop < slice_end)
 			slice_end = stop;
+		/* It may owe more than its slice; then that is all it does. */
+		debt_pay(first, slice_end);
+		if (first->debt)
+			continue;
+		turn = first->index;
+		first->horizon = second < stop ? second : stop;
 		break;
 	}
 	choosing = false;
@@ -266,9 +272,6 @@ static void grant(struct vcpu *vcpu)
 {
 	if (vcpu->state != VCPU_RUNNING)
 		wake(vcpu);
-	debt_pay(vcpu, VT_NEVER);
-	if (vcpu->in_user)
-		debt_resume(vcpu);
 	vcpu->interrupted = false;
 	set_budget(vcpu);
 	vcpu->granted = true;
@@ -288,11 +291,41 @@ static bool turn_is_stale(void)
 }
 
 /*
+ * The kernel returns (ERET) while the thread owes: to its program, unless it was itself
+ * interrupted. Which of the two, the next block says; the slice need not end for that.
+ */
+void turns_look_at_next_block(struct vcpu *vcpu)
+{
+	if (*vcpu->count >= COUNT_LIMIT)
+		return;
+	time_settle(vcpu);
+	time_set_budget(vcpu, 0);
+	vcpu->looks = true;
+}
+
+/* It pays before its program goes on, which may take it to the end of the slice. */
+static void look(struct vcpu *vcpu, bool user)
+{
+	vcpu->looks = false;
+	time_settle(vcpu);
+	if (user) {
+		debt_resume(vcpu);
+		debt_pay(vcpu, slice_end);
+	}
+	set_budget(vcpu);
+}
+
+/*
  * A block of `block` instructions is about to start, is counted already, and its vCPU is at the
  * limit.
  */
 void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc)
 {
+	if (vcpu->looks) {
+		*vcpu->count -= block;
+		look(vcpu, user);
+		*vcpu->count += block;
+	}
 	if (vcpu->granted) {
 		/* A block that starts within the slice may end behind it. */
 		if (*vcpu->count - block < COUNT_LIMIT)
@@ -300,6 +333,8 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 		*vcpu->count -= block;
 		turns_release(vcpu);
 		vcpu->in_user = user;
+		if (user)
+			debt_resume(vcpu);
 		debt_at_end_of_slice(vcpu, slice_end);
 		turns_choose();
 		/* Through QEMU's loop, which takes the interrupt before the block. */
@@ -337,13 +372,6 @@ void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr
 	grant(vcpu);
 	*vcpu->count += tail;
 	vcpu->tail = tail;
-}
-
-/* An elision hint while there is a debt: the program is back in its loop and pays. */
-void turns_loop_resumes(struct vcpu *vcpu)
-{
-	debt_resume(vcpu);
-	set_budget(vcpu);
 }
 
 static struct vcpu *vcpu_of(const CPUState *cpu)

@@ -19,12 +19,10 @@ from tests.engines import linux
 
 pytestmark = pytest.mark.guest
 
-#: How far apart an event of an elided and of an executed run may lie.
+#: How far apart an event of an elided and of an executed run may lie. Nearly all lie at the same
+#: nanosecond; where one does not, the kernel's CPUs have met in another order behind it.
 ELISION_NS = 5_000
-#: What a program that is moved in the midst of a burst may owe until its next one: where a CPU has
-#: nothing else to do, the executed program reaches the end of its burst before a slice ends, and
-#: so before it pays. The sum over both bursts is exact.
-LATE_PAYMENT_NS = 10_000
+SAME_TIME = 0.99
 
 
 @contextmanager
@@ -108,15 +106,14 @@ def run_both(
 def test_elided_and_executed_agree(
     linux_machine: Callable[..., Machine], juno: Platform, tmp_path: Path, pinned: bool
 ) -> None:
-    """Six tasks, 70 % busy, with DVFS: the same events on the same CPUs, within 5 us each.
-
-    Of tasks that may be moved in the midst of a burst, a few events are off by more.
+    """Six tasks, 70 % busy, with DVFS: the same events on the same CPUs at the same times.
 
     Every sched_switch (bursts), sched_waking (wake-ups), sched_migrate_task (placement) and
     cpu_frequency event; OPP transitions; energy within 0.1 %.
     """
     runs = run_both(linux_machine, tmp_path, linux.busy_script(12, pinned=pinned))
     (elided, cost_elided), (executed, cost_executed) = runs["elided"], runs["executed"]
+    off: list[int] = []
     for cpu in juno.cpus:
         left, right = (
             [event for event in linux.events(run / "trace.dat") if event.cpu == cpu]
@@ -124,10 +121,9 @@ def test_elided_and_executed_agree(
         )
         assert len(left) > 5
         assert [(e.thread, e.text) for e in left] == [(e.thread, e.text) for e in right]
-        off = [abs(a.ns - b.ns) for a, b in zip(left, right, strict=True)]
-        late = [ns for ns in off if ns > ELISION_NS]
-        assert max(off) <= (ELISION_NS if pinned else LATE_PAYMENT_NS)
-        assert len(late) <= len(off) // 20
+        off += [abs(a.ns - b.ns) for a, b in zip(left, right, strict=True)]
+    assert max(off) <= ELISION_NS
+    assert off.count(0) >= SAME_TIME * len(off)
     tables = [pl.read_parquet(run / "counters.parquet") for run in (elided, executed)]
     assert tables[0].height == tables[1].height
     assert tables[0]["khz"].to_list() == tables[1]["khz"].to_list()
