@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from analysis.agreement import engine_error
 from analysis.beside import Beside
 from analysis.compare import Comparison, Line, verdict_values, verdict_word
 from analysis.engine import engine_words
-from analysis.figures.common import ENGINE_ERROR
 from analysis.statistics import ENOUGH
 from configs.host.cache import write_atomic
 
@@ -129,7 +129,7 @@ def _lead(comparison: Comparison) -> str:
     lead = f'<p class="lead">{"; ".join(sentences)}.</p>\n' if sentences else ""
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
-        f"({escape(ENGINE_ERROR.get(engine, 'error not known'))}; {elided}). "
+        f"({escape(engine_error(engine, cell['scenario']))}; {elided}). "
         f"{escape(str(cell['duration'])).capitalize()} window of {window:.3f} s, "
         f"{seeds} seed{'s' if seeds != 1 else ''}. {_spread_note(comparison)}</p>"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from analysis.agreement import engine_error
 from analysis.compare import Comparison
 from analysis.derive import Derived
 from analysis.engine import engine_words
@@ -11,11 +12,6 @@ from analysis.figures import style
 
 #: Length of the stretch of time that timelines show, in ms.
 TIMELINE_MS = 200
-#: What is known about each engine's error against the reference.
-ENGINE_ERROR = {
-    "qemu": "its error against gem5 has not been measured yet",
-    "gem5": "the reference engine",
-}
 
 
 def stretch(run: Derived) -> tuple[int, int]:
@@ -36,7 +32,7 @@ def label(figure: Figure, comparison: Comparison, title: str, detail: str, heigh
         fontweight="bold",
         va="top",
     )
-    error = ENGINE_ERROR.get(comparison.engine, "error not known")
+    error = engine_error(comparison.engine, cell["scenario"])
     figure.text(
         0.012,
         0.06 / height,

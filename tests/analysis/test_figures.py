@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from analysis import figures
+from analysis.agreement import engine_error
 from analysis.compare import Comparison
 from analysis.figures import style
 
@@ -49,7 +50,7 @@ def test_files_hold_vectors_and_no_date(compared: Compared, tmp_path: Path) -> N
 def test_every_figure_names_engine_platform_and_scenario(compared: Compared, name: str) -> None:
     with style.styled():
         shown = texts(figures.FIGURES[name](compared(1)))
-    assert "Engine: qemu (its error against gem5" in shown
+    assert f"Engine: qemu ({engine_error('qemu', 'test/bursts')})" in shown
     assert "test/bursts on juno-r2" in shown
     for variant in ("mainline", "cas"):
         assert variant in shown

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from analysis import figures, report
+from analysis.agreement import engine_error
 from analysis.compare import Comparison
 
 Compared = Callable[[int], Comparison]
@@ -71,7 +73,7 @@ def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
 
 def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
     for words in (
-        "Engine <b>qemu</b> (its error against gem5 has not been measured yet; busy loops elided)",
+        f"Engine <b>qemu</b> ({escape(engine_error('qemu', 'test/bursts'))}; busy loops elided)",
         "2 seeds",
         "Fewer than 10 seeds: values only, no test",
         "phase sensitivity",
