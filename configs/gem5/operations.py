@@ -15,11 +15,13 @@ if TYPE_CHECKING:  # gem5's own Python imports this module, and may be too old t
 #: Latency's name in a pipeline -> gem5's classes of operations.
 FLOAT_GROUPS = {
     "fp_add": (
-        *("FloatAdd", "FloatMisc", "SimdFloatAdd", "SimdFloatAlu", "SimdFloatMisc"),
+        *("FloatAdd", "SimdFloatAdd", "SimdFloatAlu", "SimdFloatMisc"),
         *("SimdFloatReduceAdd", "SimdFloatExt"),
     ),
     "fp_compare": ("FloatCmp", "SimdFloatCmp", "SimdFloatReduceCmp"),
     "fp_convert": ("FloatCvt", "SimdFloatCvt"),
+    # FMOV of any kind; the one between register files is the long one and the common one.
+    "fp_transfer": ("FloatMisc",),
     "fp_multiply": ("FloatMult", "SimdFloatMult"),
     "fp_multiply_add": ("FloatMultAcc", "SimdFloatMultAcc", "SimdFloatMatMultAcc"),
     "fp_divide": ("FloatDiv", "SimdFloatDiv", "SimdDiv"),

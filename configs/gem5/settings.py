@@ -188,12 +188,11 @@ def _o3(core: Core, pipeline: Pipeline) -> dict[str, Any]:
     structure = {name: figure.value for name, figure in core.structure.items()}
     dispatch = core.parameters["dispatch_width"].value
     issue = min(core.parameters["issue_ports"].value, O3_MAX_WIDTH)
-    fetch_bytes = 4 * structure["fetch_width"]
     return {
         "parameters": {
             "fetchWidth": structure["fetch_width"],
-            # A whole part of a cache line; rounded up, as a fetch may straddle.
-            "fetchBufferSize": power_of_two(2 * fetch_bytes - 1),
+            # With less, straight code waits for the L1I at each part of a line.
+            "fetchBufferSize": LINE_BYTES,
             "fetchQueueSize": structure["fetch_queue_entries"],
             "fetchToDecodeDelay": pipeline.stages["fetch_to_decode"].value,
             "decodeWidth": core.parameters["decode_width"].value,
@@ -207,6 +206,9 @@ def _o3(core: Core, pipeline: Pipeline) -> dict[str, Any]:
             "squashWidth": issue,
             "LQEntries": structure["load_queue_entries"],
             "SQEntries": structure["store_queue_entries"],
+            # Bytes that do not overlap are no conflict. gem5's own 4 compares 16-byte blocks: a
+            # load of the stack slot beside a store's then waits for that store, always.
+            "LSQDepCheckShift": 0,
             "numIQEntries": structure["issue_queue_entries"] + structure["fp_issue_queue_entries"],
             "numROBEntries": structure["rob_entries"],
             "numPhysIntRegs": structure["physical_int_registers"],

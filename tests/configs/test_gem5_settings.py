@@ -155,8 +155,21 @@ def test_power_of_two(value: int, least: int) -> None:
     assert power_of_two(value) == least
 
 
-def test_fetch_buffer_is_a_part_of_a_line() -> None:
+def test_o3_fetches_lines_and_compares_bytes() -> None:
     for cluster in machine_settings(load_platform("pixel6"), "detailed")["clusters"][1:]:
         parameters = cluster["pipeline"]["parameters"]
-        assert parameters["fetchBufferSize"] >= 4 * parameters["fetchWidth"]
-        assert 64 % parameters["fetchBufferSize"] == 0
+        assert parameters["fetchBufferSize"] == 64
+        assert parameters["LSQDepCheckShift"] == 0
+
+
+def test_a_transfer_between_register_files_has_its_own_latency() -> None:
+    little, big = machine_settings(load_platform("juno-r2"), "detailed")["clusters"]
+    found = {
+        name: latency
+        for unit in big["pipeline"]["units"]
+        for name, latency, _ in unit["operations"]
+        if name.startswith("Float")
+    }
+    assert (found["FloatMisc"], found["FloatCvt"], found["FloatAdd"]) == (5, 10, 4)
+    moves = [unit for unit in little["pipeline"]["units"] if "FloatMisc" in unit["operations"]]
+    assert [unit["latency"] for unit in moves] == [6]
