@@ -28,6 +28,13 @@ TRACE_KIB_LEAST = 2048
 #: Share of the guest's memory that the buffers may take together.
 TRACE_MEMORY_SHARE = 0.5
 
+#: Where uclamp is in use from boot on, as on a phone, every task's clamps count. Else the kernel
+#: leaves them out until the first clamp of all, and counts what was runnable by then only from its
+#: next wake-up on: never, if it always runs.
+UCLAMP_IN_USE = tuple(
+    ("/proc/sys/kernel/sched_util_clamp_min_rt_default", value) for value in ("1023", "1024")
+)
+
 TRACING_ON = "/sys/kernel/tracing/tracing_on"
 WORKLOAD = "/tmp/rt-app.json"
 #: Files of the guest that a run keeps beside its trace.
@@ -83,6 +90,8 @@ def script(
     length_ms = scenario.window.length_ms(full)
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
+    if any(task.clamped for task in tasks):
+        head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
     head += elision(engine, platform, activity) if elide else []
     head += [f"file {WORKLOAD} {len(workload)}"]
     body = [

@@ -228,6 +228,21 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
 
 
+@pytest.mark.parametrize(
+    ("scenario", "clamps"),
+    [("uclamp/hidden-overutilization-pinned", True), ("uclamp/no-clamp-multi", False)],
+)
+def test_uclamp_is_in_use_before_the_tasks_of_a_scenario_that_clamps(
+    artefacts: Artefacts, scenario: str, clamps: bool
+) -> None:
+    """Mainline never counts a task that was runnable before the first clamp and does not sleep."""
+    lines = prepared(scenario=scenario).machine.script.decode(errors="replace").splitlines()
+    asked = [line for line in lines if "sched_util_clamp_min_rt_default" in line]
+    assert [line.split()[-1] for line in asked] == (["1023", "1024"] if clamps else [])
+    if clamps:
+        assert lines.index(asked[-1]) < lines.index("barrier")
+
+
 def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -> None:
     plain = prepare(find(REQUEST))
     assert prepare(find(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
