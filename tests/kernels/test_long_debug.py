@@ -1,0 +1,115 @@
+"""Each kernel with everything that it can check in itself: traced, stressed, without a splat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from kernels.build import configure, fragment_text, make, names
+from kernels.source import Source, apply_series
+from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
+from tests.kernels.guest import boot
+from tests.kernels.stress import SPLAT, counters, survive
+
+pytestmark = [pytest.mark.long, pytest.mark.guest]
+
+DEBUG = (
+    *("PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_LIST", "DEBUG_PREEMPT"),
+    *("SCHED_DEBUG", "SCHED_STACK_END_CHECK", "BUG_ON_DATA_CORRUPTION", "KALLSYMS_ALL"),
+)
+#: The variant of each kernel that has most switched on.
+BUSIEST = {"base": "mainline", "feec": "feec-c", "sum": "uclamp-sum-fixed"}
+FEATURES = "/sys/kernel/debug/sched/features"
+#: What else is switched on.
+BESIDES = {"sum": [(FEATURES, "UCLAMP_CHECK")]}
+#: Simulated; a debug kernel takes about 100 host seconds for each second of six busy CPUs.
+STRESS_MS = 2_000
+
+
+@dataclass(frozen=True)
+class Debugged:
+    """The image of ``kernel`` with `DEBUG`, and what to switch on in it."""
+
+    kernel: str
+    image: Path
+
+    @property
+    def switches(self) -> list[tuple[str, str]]:
+        """Of its busiest variant, and besides."""
+        found = load_variants()[BUSIEST[self.kernel]].switches
+        return [*found, *BESIDES.get(self.kernel, [])]
+
+
+@pytest.fixture(scope="module", params=load_kernels())
+def debugged(
+    request: pytest.FixtureRequest, source: Source, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Debugged]:
+    """Each kernel's debug build, one after the other."""
+    folder = tmp_path_factory.mktemp(request.param)
+    tree, out, log = folder / "src", folder / "out", folder / "log"
+    spec = load_kernels()[request.param]
+    source.unpack(tree)
+    for series in spec.series:
+        apply_series(tree, SERIES / series, source)
+    fragment = fragment_text(spec) + "".join(f"CONFIG_{option}=y\n" for option in DEBUG)
+    configure(tree, out, fragment, log)
+    make(tree, out, ["Image"], log, **names(spec))
+    yield Debugged(spec.name, out / "arch/arm64/boot/Image")
+
+
+def test_no_kernel_is_left_out() -> None:
+    assert set(BUSIEST) == set(load_kernels())
+    for kernel, variant in BUSIEST.items():
+        assert load_variants()[variant].kernel == kernel
+
+
+def test_everything_that_can_be_switched_may_be(
+    debugged: Debugged, juno: Platform, tmp_path: Path
+) -> None:
+    """All events, EAS off and on, a CPU gone and back, another governor; no lock is misused."""
+    tracing = "/sys/kernel/tracing"
+    script = [
+        *(" ".join(line) for line in state_expectations(load_variants()["mainline"], juno)),
+        *(f"write {path} {value}" for path, value in debugged.switches),
+        "trace-setup 1024 sched:sched_switch power:cpu_idle",
+        f"write {tracing}/events/lisa/enable 1",
+        f"write {tracing}/events/eascope/enable 1",
+        f"write {tracing}/tracing_on 1",
+        "sleep-ms 200",
+        "write /proc/sys/kernel/sched_energy_aware 0",
+        "write /sys/kernel/debug/sched/eascope/stats 0",
+        "write /sys/devices/system/cpu/cpu5/online 0",
+        "sleep-ms 50",
+        "write /sys/devices/system/cpu/cpu5/online 1",
+        "write /proc/sys/kernel/sched_energy_aware 1",
+        "write /sys/devices/system/cpu/cpufreq/policy0/scaling_governor performance",
+        "write /sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil",
+        "sleep-ms 200",
+        f"write {tracing}/events/enable 0",
+        "collect /proc/lockdep_stats lockdep_stats",
+    ]
+    # "quiet" would hide warnings.
+    done = boot(
+        debugged.image, juno, script, tmp_path / "run", arguments="ignore_loglevel", limit_s=300
+    )
+    assert "Linux version" in done.console
+    assert not SPLAT.search(done.console), done.console[-4000:]
+    assert re.search(r"debug_locks:\s+1", done.text("lockdep_stats"))
+
+
+def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path) -> None:
+    done = survive(
+        debugged.image,
+        juno,
+        tmp_path / "run",
+        switches=debugged.switches,
+        ms=STRESS_MS,
+        limit_s=900,
+    )
+    assert re.search(r"Lock dependency validator", done.console)
+    assert not counters(done.text("stats.txt")).get("uclamp_broken")

@@ -1,0 +1,167 @@
+"""Each queue: every patch by itself, odd configurations, other sources, the same bytes twice."""
+
+from __future__ import annotations
+
+import platform as host
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from configs.host.cache import sha256_file
+from kernels.build import (
+    OUT,
+    KernelArtefact,
+    configure,
+    fragment_text,
+    lost_options,
+    make,
+    names,
+    options,
+)
+from kernels.source import Source, apply_patch, apply_series, offered, series_patches
+from kernels.variants import SERIES, load_kernels
+
+pytestmark = pytest.mark.long
+
+STRICT = {"KCFLAGS": "-Werror", "W": "1"}
+#: What the queues touch and can be compiled by itself.
+PARTS = ["kernel/sched/", "kernel/power/", "drivers/cpufreq/", "drivers/cpuidle/"]
+
+#: Options that a build must do without, with what else that changes (empty: left to Kconfig).
+WITHOUT = {
+    "UCLAMP_TASK": {"UCLAMP_TASK_GROUP": "", "UCLAMP_BUCKETS_COUNT": ""},
+    "ENERGY_MODEL": {},
+    "FAIR_GROUP_SCHED": {"CFS_BANDWIDTH": "", "UCLAMP_TASK_GROUP": ""},
+    "SCHED_LAB": {"SCHED_LAB_TRACE": ""},
+    "SCHED_LAB_TRACE": {},
+    "CPU_FREQ_GOV_SCHEDUTIL": {
+        "CPU_FREQ_DEFAULT_GOV_SCHEDUTIL": "",
+        "CPU_FREQ_DEFAULT_GOV_PERFORMANCE": "y",
+        "UCLAMP_TASK": "",
+        "UCLAMP_TASK_GROUP": "",
+        "UCLAMP_BUCKETS_COUNT": "",
+    },
+    "JUMP_LABEL": {},
+}
+#: The option that this queue removes on its way; its default serves until then.
+LEFT_TO_KCONFIG = {"sum": {"UCLAMP_BUCKETS_COUNT": ""}}
+#: Files that the base queue adds, whose options are not there before.
+ADDED = {
+    "SCHED_LAB": "kernel/sched/lab.c",
+    "SCHED_LAB_TRACE": "kernel/sched/lab_trace.c",
+    "GEM5_CPUFREQ": "drivers/cpufreq/gem5-cpufreq.c",
+    "GEM5_CPUIDLE": "drivers/cpuidle/cpuidle-gem5.c",
+}
+
+
+@dataclass(frozen=True)
+class Patched:
+    """An unpacked tree with the queues of ``kernel`` applied, below a folder of its own."""
+
+    kernel: str
+    tree: Path
+
+    def fragment(self, **changed: str) -> str:
+        """The base fragment with options set (``y``), off (``n``) or left out (empty)."""
+        changed |= LEFT_TO_KCONFIG.get(self.kernel, {})
+        kept = []
+        for line in fragment_text(load_kernels()["base"]).splitlines():
+            if not set(options(line)) & set(changed):
+                kept.append(line)
+        for key, value in changed.items():
+            if value == "n":
+                kept.append(f"# CONFIG_{key} is not set")
+            elif value:
+                kept.append(f"CONFIG_{key}={value}")
+        return "\n".join(kept) + "\n"
+
+    def compile_parts(self, name: str, **changed: str) -> None:
+        """Compile `PARTS` with ``changed`` options into ``out-NAME`` beside the tree; no warning.
+
+        :raises EascopeError: an option was lost, or it does not compile.
+        """
+        out, log = self.tree.parent / f"out-{name}", self.tree.parent / f"{name}.log"
+        configure(self.tree, out, self.fragment(**changed), log)
+        make(self.tree, out, ["prepare", *PARTS], log, **STRICT)
+        assert (out / "kernel/sched/fair.o").is_file()
+
+
+@pytest.fixture(scope="module", params=load_kernels())
+def patched(
+    request: pytest.FixtureRequest, source: Source, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Patched]:
+    """Each kernel's tree, one after the other."""
+    tree = tmp_path_factory.mktemp(request.param) / "src"
+    source.unpack(tree)
+    for series in load_kernels()[request.param].series:
+        apply_series(tree, SERIES / series, source)
+    yield Patched(request.param, tree)
+
+
+@pytest.mark.parametrize("option", WITHOUT)
+def test_compiles_without(patched: Patched, option: str) -> None:
+    patched.compile_parts(option, **{option: "n"}, **WITHOUT[option])
+
+
+@pytest.mark.skipif(host.machine() != "x86_64", reason="arm64 is always SMP; x86 is not")
+def test_scheduler_compiles_for_one_cpu(patched: Patched) -> None:
+    tree, out, log = patched.tree, patched.tree.parent / "out-up", patched.tree.parent / "up.log"
+    out.mkdir()
+    wanted = "".join(
+        f"CONFIG_{key}=y\n"
+        for key in ("EXPERT", "DEBUG_KERNEL", "DEBUG_FS", "SCHED_DEBUG", "SCHED_LAB")
+    )
+    (out / "up.config").write_text(wanted + "# CONFIG_SMP is not set\n")
+    native = {"ARCH": "x86", "CROSS_COMPILE": "", "CC": "gcc"}
+    make(tree, out, ["allnoconfig"], log, KCONFIG_ALLCONFIG=str(out / "up.config"), **native)
+    config = (out / ".config").read_text()
+    assert lost_options(wanted, config) == [] and options(config).get("SMP", "n") == "n"
+    # Without W=1: mainline has an unused constant there.
+    make(tree, out, ["prepare", "kernel/sched/"], log, **native, KCFLAGS="-Werror")
+    assert (out / "kernel/sched/lab.o").is_file()
+
+
+@pytest.mark.parametrize("kernel", load_kernels())
+def test_every_patch_compiles_by_itself(kernel: str, source: Source, tmp_path: Path) -> None:
+    *before, last = load_kernels()[kernel].series
+    patched = Patched(kernel, tmp_path / "src")
+    source.unpack(patched.tree)
+    for series in before:
+        apply_series(patched.tree, SERIES / series, source)
+    patches = series_patches(SERIES / last)
+    for number in range(len(patches)):
+        apply_patch(patched.tree, patches, number, source)
+        there = {key: (patched.tree / file).is_file() for key, file in ADDED.items()}
+        patched.compile_parts("patches", **{key: "y" if yes else "" for key, yes in there.items()})
+
+
+@pytest.mark.parametrize("kernel", load_kernels())
+def test_compiles_with_every_source_that_is_offered(
+    kernel: str, source: Source, tmp_path: Path
+) -> None:
+    """Where patches apply they may still not mean anything."""
+    others = {one.version: one for one in offered() if one.version != source.version}
+    assert others
+    for version, other in others.items():
+        patched = Patched(kernel, tmp_path / version / "src")
+        other.unpack(patched.tree)
+        for series in load_kernels()[kernel].series:
+            apply_series(patched.tree, SERIES / series, other)
+        patched.compile_parts("other")
+
+
+def test_the_same_inputs_give_the_same_bytes(
+    source: Source, base_kernel: KernelArtefact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Built again in another folder, without ccache."""
+    monkeypatch.setenv("CCACHE_DISABLE", "1")
+    spec, tree, log = load_kernels()["base"], tmp_path / "src", tmp_path / "log"
+    source.unpack(tree)
+    for series in spec.series:
+        apply_series(tree, SERIES / series, source)
+    configure(tree, tree / OUT, fragment_text(spec), log)
+    make(tree, tree / OUT, ["Image", "vmlinux"], log, **names(spec))
+    assert sha256_file(tree / OUT / ".config") == sha256_file(base_kernel.config)
+    assert sha256_file(tree / OUT / "arch/arm64/boot/Image") == sha256_file(base_kernel.image)
