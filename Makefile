@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
 	engine-agreement \
-	power-calibration power-expressions power-validation
+	power-calibration power-expressions activity-error power-validation
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -60,6 +60,9 @@ power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASURE
 
 power-expressions: setup ## gem5's power expressions beside the rows, by workload kernel (gem5)
 	@$(PYTHON) -m engines.characterise.expressions
+
+activity-error: setup ## what the fast engine states of activity, against gem5's counts (gem5)
+	@nice $(PYTHON) -m experiments.activity_error
 
 power-validation: setup ## write docs/results/power-validation.md and its figures
 	@$(PYTHON) -m analysis.power validation

@@ -1,0 +1,192 @@
+"""What the fast engine states of activity, against what gem5 counts: ``make activity-error``.
+
+The fast engine counts instructions and no events: whatever a CPU executes is billed as rt-app's
+busy loop, by the events per instruction that gem5's detailed core had in it. A cell on gem5's
+detailed cores counts the events of everything beside the loop, which is elided. The record has both
+for each event, and the energy of the same rows billed both ways, so that nothing but activity
+differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analysis.derive import Derived, derive
+from analysis.energy import FJ_PER_J
+from analysis.engine import cpu_models
+from analysis.power.model import KERNEL, DerivedPower, busy_events
+from analysis.tables.counters import SHARED
+from configs.activity import Activity
+from configs.host.cache import write_atomic
+from configs.host.errors import EascopeError
+from configs.host.proc import say
+from configs.platform import Cluster, Platform
+from configs.power.derived import CYCLE, POWER_MODELS
+from configs.power.events import EventPower, load_events
+from experiments.cell import Request, find, prepare
+from experiments.pool import run_all
+from experiments.runs import Run
+
+RECORDS = POWER_MODELS / "activity"
+REQUEST = Request("juno-r2", "mainline", "smoke", "gem5", mode="elided-detailed")
+
+
+def digits(value: float) -> float:
+    """``value`` with six digits."""
+    return float(f"{value:.6g}")
+
+
+def events(
+    power: EventPower, stated: Mapping[str, float], counters: pl.DataFrame
+) -> dict[str, dict[str, float]]:
+    """By event that costs something: counts per instruction, stated and counted, and energy in pJ.
+
+    :param stated: events of one instruction as the fast engine bills it.
+    :param counters: rows of one cluster, its shared part's included.
+    """
+    cpus = counters.filter(pl.col("cpu") != SHARED)
+    instructions = float(cpus["instructions"].sum())
+    if not instructions:
+        return {}
+    found = {}
+    for event, picojoules in power.energy_pj.items():
+        counted = float(counters[event].sum()) if event in counters.columns else 0.0
+        if picojoules and (counted or stated.get(event)):
+            found[event] = {
+                "stated": digits(stated.get(event, 0.0)),
+                "counted": digits(counted / instructions),
+                "pj": digits(picojoules),
+            }
+    return found
+
+
+def billed(
+    model: DerivedPower, cluster: Cluster, intervals: pl.DataFrame, columns: Sequence[str]
+) -> tuple[float, float]:
+    """Energy in J of the cluster's rows: with the events in ``columns``, and without them."""
+    counted = stated = 0
+    for row in intervals.iter_rows(named=True):
+        counted += sum(model.interval_fj(cluster, row).values())
+        without = {name: value for name, value in row.items() if name not in columns}
+        stated += sum(model.interval_fj(cluster, without).values())
+    return counted / FJ_PER_J, stated / FJ_PER_J
+
+
+def compare(
+    platform: Platform,
+    activity: Activity,
+    models: Mapping[str, str],
+    counters: pl.DataFrame,
+    intervals: pl.DataFrame,
+) -> list[dict[str, Any]]:
+    """Both ways for every cluster that has executed anything.
+
+    :param models: gem5's CPU model by cluster.
+    """
+    model = DerivedPower(platform, activity)
+    found = []
+    for cluster in platform.clusters:
+        power = load_events(cluster.core.name)
+        own = counters.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") >= SHARED))
+        rows = intervals.filter(pl.col("cluster") == cluster.index)
+        ipc = activity.ipc(cluster)
+        per_cycle, source = busy_events(power, cluster, activity)
+        stated = {event: count / ipc for event, count in per_cycle.items()}
+        counted_j, stated_j = billed(model, cluster, rows, list(power.energy_pj))
+        cpus = rows.filter(pl.col("cpu") != SHARED)
+        found.append(
+            {
+                "cluster": cluster.name,
+                "core": cluster.core.name,
+                "model": models[cluster.name],
+                "stated": source,
+                "instructions_counted": int(own["instructions"].sum()),
+                "active_s": digits(float(cpus["active_ns"].sum()) * 1e-9),
+                "counted_s": digits(float(cpus["on_ns"].sum()) * 1e-9),
+                "events": events(power, stated, own),
+                "energy_counted_j": digits(counted_j),
+                "energy_stated_j": digits(stated_j),
+            }
+        )
+    return found
+
+
+def kernels(platform: Platform, activity: Activity) -> list[dict[str, Any]]:
+    """Every measured kernel at the fastest OPP: dynamic pJ a cycle as stated, and as measured."""
+    found = []
+    for cluster in platform.clusters:
+        power = load_events(cluster.core.name)
+        per_cycle, _ = busy_events(power, cluster, activity)
+        stated = sum(power.energy_pj.get(event, 0.0) * n for event, n in per_cycle.items())
+        for one in activity.measured:
+            if one.cluster == cluster.name:
+                ipc = one.ipc[cluster.max_khz]
+                counts = {event: ipc * n for event, n in one.events.items() if event != CYCLE}
+                counts[CYCLE] = 1.0
+                measured = sum(power.energy_pj.get(event, 0.0) * n for event, n in counts.items())
+                found.append(
+                    {
+                        "cluster": cluster.name,
+                        "core": cluster.core.name,
+                        "kernel": one.kernel,
+                        "ipc_stated": digits(activity.ipc(cluster)),
+                        "ipc": digits(ipc),
+                        "stated_pj": digits(stated),
+                        "measured_pj": digits(measured),
+                    }
+                )
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the cell unless it is there, and write the record."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.activity_error", description=__doc__
+    )
+    parser.parse_args(arguments)
+    try:
+        cell = prepare(find(REQUEST))
+
+        def after(_: Any, run: Run) -> Derived:
+            model = DerivedPower(cell.names.platform, cell.names.activity)
+            return derive(run.path, cell.names.platform, cell.names.activity, model)
+
+        (derived,) = run_all([cell], after)
+        platform, activity = cell.names.platform, cell.names.activity
+        record = {
+            "schema": 1,
+            "platform": platform.name,
+            "command": "make activity-error",
+            "cell": {
+                "scenario": REQUEST.scenario,
+                "variant": REQUEST.variant,
+                "mode": REQUEST.mode,
+                "seed": REQUEST.seed,
+                "simkey": cell.simkey,
+            },
+            "kernel": KERNEL,
+            "clusters": compare(
+                *(platform, activity, cpu_models(derived.cell)),
+                pl.read_parquet(derived.run / "counters.parquet"),
+                derived.table("intervals"),
+            ),
+            "kernels": kernels(platform, activity),
+        }
+        path = RECORDS / f"{platform.name}.json"
+        RECORDS.mkdir(exist_ok=True)
+        write_atomic(path, (json.dumps(record, indent=1) + "\n").encode())
+        say(f"  {path}: written")
+    except EascopeError as error:
+        say(f"error: {error}")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
