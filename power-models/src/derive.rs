@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::Core;
 use crate::design::{Design, DESIGN};
+use crate::layout::Layout;
 use crate::report::{self, Component};
 use crate::runner;
 use crate::xml::{self, Counts, CYCLES, STATISTICS};
@@ -41,7 +42,7 @@ pub fn run(cores: &Path, out: &Path, name: &str) -> Result<(), String> {
         files.push(work.write(event, &xml::describe(&core, &DESIGN, 1, 1, &counts)?.xml)?);
     }
     let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let reports = runner::reports(&base_file, &files)?;
+    let reports = runner::reports(&base_file, &files, &Layout::Best)?;
 
     let cycle = energies_of(&powers(&reports[0])?, 1);
     let mut energies = BTreeMap::from([(CYCLE.to_owned(), cycle)]);
@@ -61,7 +62,7 @@ pub fn run(cores: &Path, out: &Path, name: &str) -> Result<(), String> {
         }
     }
 
-    let cluster = direct(&core, &DESIGN, &mixed(&energies), &work)?;
+    let cluster = direct(&core, &DESIGN, &mixed(&energies), &Layout::Best, &work)?;
     let linearity = linearity(&core, &energies, &cluster)?;
     let document = json!({
         "schema": 1,
@@ -89,10 +90,11 @@ pub fn direct(
     core: &Core,
     design: &Design,
     counts: &Counts,
+    layout: &Layout,
     work: &Scratch,
 ) -> Result<Vec<Component>, String> {
     let xml = xml::describe(core, design, core.l2_cpus, 1, counts)?.xml;
-    let reports = runner::reports(&work.write("direct", &xml)?, &[])?;
+    let reports = runner::reports(&work.write("direct", &xml)?, &[], layout)?;
     let mut roots = report::parse(&reports[0])?;
     // A private L2 is printed as a part of its core: stand it beside the core.
     if let Some(at) = roots[0].parts.iter().position(|part| part.name == "L2") {
@@ -248,6 +250,11 @@ impl Scratch {
         let path = std::env::temp_dir().join(format!("power-models-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Scratch(path))
+    }
+
+    /// Where a file of `name` stands in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {

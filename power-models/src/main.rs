@@ -4,6 +4,7 @@ mod core;
 mod derive;
 mod design;
 mod ffi;
+mod layout;
 mod memory;
 mod report;
 mod runner;
@@ -14,13 +15,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::layout::Layout;
+
 const USAGE: &str = "usage: power-models derive CORES_DIR OUT_DIR CORE...   \
     energies, leakage and area of each CORE at the design point\n       \
     power-models voltages CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
     the scaling law against direct runs\n       \
     power-models temperatures CORES_DIR OUT_DIR CORE   leakage by temperature\n       \
     power-models memory CORES_DIR OUT_DIR CORE   the memory controller, derived beside CORE\n       \
-    power-models mcpat [--opt-for-clk] XML [COUNTS_XML...]   McPAT's own report\n       \
+    power-models mcpat [--opt-for-clk | --note-layout FILE | --keep-layout FILE] XML \
+    [COUNTS_XML...]   McPAT's own report\n       \
     power-models report XML   the same, but every message that means failure is an error\n\
     example: cargo run --release -- derive ../configs/cores derived cortex-a53";
 
@@ -44,10 +48,18 @@ fn main() -> ExitCode {
             scaling::temperatures(Path::new(cores), Path::new(out), name)
         }
         ["memory", cores, out, name] => memory::run(Path::new(cores), Path::new(out), name),
-        ["report", xml] => {
-            runner::reports(Path::new(xml), &[]).map(|reports| print!("{}", reports[0]))
-        }
+        ["report", xml] => runner::reports(Path::new(xml), &[], &Layout::Best)
+            .map(|reports| print!("{}", reports[0])),
         ["mcpat", "--opt-for-clk", base, counts @ ..] => mcpat(base, counts, true),
+        ["mcpat", "--note-layout", file, base, counts @ ..] => {
+            layout::note();
+            mcpat(base, counts, false).and_then(|()| {
+                std::fs::write(file, layout::noted()).map_err(|error| format!("{file}: {error}"))
+            })
+        }
+        ["mcpat", "--keep-layout", file, base, counts @ ..] => {
+            layout::keep(Path::new(file)).and_then(|()| mcpat(base, counts, false))
+        }
         ["mcpat", base, counts @ ..] => mcpat(base, counts, false),
         _ => {
             eprintln!("{USAGE}");

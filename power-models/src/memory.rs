@@ -9,6 +9,7 @@ use serde_json::{json, Map, Value};
 use crate::core::Core;
 use crate::derive::{digits, write, Scratch};
 use crate::design::{Design, DESIGN};
+use crate::layout::Layout;
 use crate::report::{self, Component};
 use crate::runner;
 use crate::xml::{self, Counts, CYCLES};
@@ -41,7 +42,7 @@ pub fn run(cores: &Path, out: &Path, carrier: &str) -> Result<(), String> {
     let base = xml::describe(&core, &DESIGN, 1, 1, &Counts::new())?.xml;
     let report = |name: &str, reads: u64, writes: u64| {
         let file = work.write(name, &with_controller(&base, &DESIGN, reads, writes)?)?;
-        controller(&runner::reports(&file, &[])?[0])
+        controller(&runner::reports(&file, &[], &Layout::Best)?[0])
     };
     let (idle, reading, writing) =
         (report("idle", 0, 0)?, report("reads", ACCESSES, 0)?, report("writes", 0, ACCESSES)?);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::ffi::SEPARATOR;
+use crate::layout::Layout;
 
 /// Texts of McPAT's messages that mean "no result" although it exits with status 0.
 const FAILURES: [&str; 12] = [
@@ -22,10 +23,11 @@ const FAILURES: [&str; 12] = [
 ];
 
 /// The reports of `base` and of each of `counts`, in that order.
-pub fn reports(base: &Path, counts: &[&Path]) -> Result<Vec<String>, String> {
+pub fn reports(base: &Path, counts: &[&Path], layout: &Layout) -> Result<Vec<String>, String> {
     let program = std::env::current_exe().map_err(|error| format!("own program: {error}"))?;
     let output = Command::new(program)
         .arg("mcpat")
+        .args(layout.arguments())
         .arg(base)
         .args(counts)
         .output()

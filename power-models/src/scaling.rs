@@ -1,6 +1,7 @@
 //! The law by which the figures of the design point are scaled, against direct runs of McPAT.
 //!
-//! Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage with V.
+//! Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage with V. A
+//! direct run keeps the layout of the design point; one that McPAT lays out anew stands beside it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,6 +12,7 @@ use toml::Table;
 use crate::core::Core;
 use crate::derive::{digits, direct, write, Scratch};
 use crate::design::{Design, DESIGN, LOWEST_VDD};
+use crate::layout::Layout;
 use crate::report::Component;
 use crate::xml::{Counts, CYCLES, STATISTICS};
 
@@ -24,22 +26,22 @@ pub fn voltages(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<
     let derived = Derived::load(out, name)?;
     let counts = all_events();
     let base = derived.cluster(&counts, core.l2_cpus)?;
+    let layout = work.path("layout");
+    direct(&core, &DESIGN, &counts, &Layout::Noted(layout.clone()), &work)?;
+    let kept = Layout::Kept(layout);
     let mut rows = Vec::new();
     for millivolts in supplies(anchors, name)? {
         let vdd = f64::from(millivolts) / 1e4;
         let legal = vdd >= LOWEST_VDD;
-        let run = if legal {
-            let design = Design { vdd, ..DESIGN.clone() };
-            Some(direct(&core, &design, &counts, &work)?)
-        } else {
-            None
-        };
+        let design = Design { vdd, ..DESIGN.clone() };
+        let run = |layout| direct(&core, &design, &counts, layout, &work);
+        let runs = if legal { Some((run(&kept)?, run(&Layout::Best)?)) } else { None };
         let mut row = Map::from_iter([
             ("vdd_v".to_owned(), json!(vdd)),
             ("extrapolated".to_owned(), json!(!legal)),
         ]);
         for (index, unit) in ["core", "l2"].into_iter().enumerate() {
-            let direct = run.as_ref().map(|components| &components[index]);
+            let direct = runs.as_ref().map(|(kept, anew)| (&kept[index], &anew[index]));
             row.insert(unit.to_owned(), compare(&base[index], direct, vdd / DESIGN.vdd));
         }
         rows.push(Value::Object(row));
@@ -64,7 +66,7 @@ pub fn temperatures(cores: &Path, out: &Path, name: &str) -> Result<(), String> 
     let mut rows = Vec::new();
     for temperature_k in TEMPERATURES {
         let design = Design { temperature_k, ..DESIGN.clone() };
-        let run = direct(&core, &design, &counts, &work)?;
+        let run = direct(&core, &design, &counts, &Layout::Best, &work)?;
         rows.push(json!({
             "temperature_k": temperature_k,
             "core": digits(run[0].subthreshold_w / base[0].subthreshold_w),
@@ -145,20 +147,30 @@ fn supplies(anchors: &Path, name: &str) -> Result<BTreeSet<u32>, String> {
         .collect()
 }
 
-/// The law's figures at `ratio` times the design supply, and the direct ones where there are any.
-fn compare(base: &Component, direct: Option<&Component>, ratio: f64) -> Value {
+/// The law's figures at `ratio` times the design supply, and the direct ones where there are any:
+/// in the layout of the design point, and laid out anew.
+fn compare(base: &Component, direct: Option<(&Component, &Component)>, ratio: f64) -> Value {
     let dynamic = base.dynamic_w * ratio.powi(2);
-    let subthreshold = base.subthreshold_w * ratio.powi(3);
-    let gate = base.gate() * ratio;
-    let row = |law: f64, direct: Option<f64>| match direct {
-        Some(direct) => json!({
-            "law_w": digits(law), "direct_w": digits(direct), "error": digits(law / direct - 1.0),
-        }),
+    let leakage = base.subthreshold_w * ratio.powi(3) + base.gate() * ratio;
+    let row = |law: f64, figure: &dyn Fn(&Component) -> f64| match direct {
+        Some((kept, anew)) => {
+            let (kept, anew) = (figure(kept), figure(anew));
+            json!({
+                "law_w": digits(law),
+                "direct_w": digits(kept), "error": digits(law / kept - 1.0),
+                "laid_out_anew_w": digits(anew), "error_laid_out_anew": digits(law / anew - 1.0),
+            })
+        }
         None => json!({ "law_w": digits(law) }),
     };
-    json!({
-        "dynamic": row(dynamic, direct.map(|unit| unit.dynamic_w)),
-        "leakage": row(subthreshold + gate, direct.map(|unit| unit.subthreshold_w + unit.gate())),
-        "area": row(base.area_mm2, direct.map(|unit| unit.area_mm2)),
-    })
+    let mut rows = Map::from_iter([
+        ("dynamic".to_owned(), row(dynamic, &|unit| unit.dynamic_w)),
+        ("leakage".to_owned(), row(leakage, &|unit| unit.subthreshold_w + unit.gate())),
+    ]);
+    if let Some((kept, anew)) = direct {
+        let area = |unit: &Component| json!(digits(unit.area_mm2 / base.area_mm2 - 1.0));
+        rows.insert("area_change".to_owned(), area(kept));
+        rows.insert("area_change_laid_out_anew".to_owned(), area(anew));
+    }
+    Value::Object(rows)
 }

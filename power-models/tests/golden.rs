@@ -58,6 +58,32 @@ fn alpha_21364_is_reproduced() {
     reproduces("Alpha21364");
 }
 
+/// A run that keeps a noted layout is the run that noted it, and no other layout fits.
+#[test]
+fn a_noted_layout_is_kept() {
+    let example = mcpat_source().join("ProcessorDescriptionFiles").join("ARM_A9_2GHz.xml");
+    let file = std::env::temp_dir().join(format!("power-models-layout-{}.txt", std::process::id()));
+    let run = |option: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_power-models"))
+            .args(["mcpat", option])
+            .args([&file, &example])
+            .output()
+            .expect("power-models runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let noted = run("--note-layout");
+    assert!(noted.contains("\nProcessor:"), "{noted}");
+    assert_eq!(run("--keep-layout"), noted);
+    let layout = std::fs::read_to_string(&file).expect("the layout");
+    let longest = layout.lines().max_by_key(|line| line.len()).expect("an array");
+    let impossible = layout.replace(longest, "0.125,3,3,3,3,3 0.125,3,3,3,3,3");
+    std::fs::write(&file, impossible).expect("a file");
+    let refused = run("--keep-layout");
+    std::fs::remove_file(&file).expect("the file goes");
+    assert!(refused.contains("ERROR: no valid"), "{refused}");
+    assert!(!refused.contains("\nProcessor:"), "{refused}");
+}
+
 /// A description that McPAT refuses with exit status 0 is an error with one line.
 #[test]
 fn a_refused_description_is_one_line() {
