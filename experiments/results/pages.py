@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from analysis.expect import parse as parse_statement
 from configs.host.errors import unknown
+from configs.platform import load_platform
 from experiments.controls import AS_IT_IS, Controls
+from experiments.scenario import load_scenario
 from kernels.variants import load_variants
 
 #: The five of the RFC of uclamp sum aggregation, in its order.
@@ -32,6 +35,25 @@ EAS = (
     "eas/stuck-on-big",
     "eas/false-overloaded",
     "eas/false-overloaded-cluster",
+)
+#: What shows one property of clamps each; compared are the variants that their sources speak of.
+CLAMPS = (
+    "uclamp/hidden-overutilization",
+    "uclamp/hidden-overutilization-busy",
+    "uclamp/hidden-overutilization-pinned",
+    *(f"uclamp/infinite-tasks-{count}{how}" for count in (1, 2, 4, 10) for how in ("", "-pinned")),
+    *(f"uclamp/shared-boost-{others}" for others in (0, 1, 3)),
+    "uclamp/intro-example",
+    "uclamp/no-clamp-single",
+    "uclamp/no-clamp-multi",
+    "ui/jank",
+    "ui/jank-boosted",
+    "vm/contended-vcpus-single-base",
+    "vm/contended-vcpus-single",
+    "vm/contended-vcpus-multi-base",
+    "vm/contended-vcpus-multi",
+    "vm/uncontended-vcpus-single",
+    "vm/uncontended-vcpus-multi",
 )
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
 
@@ -88,6 +110,15 @@ def _there(*variants: str) -> tuple[str, ...]:
     return tuple(name for name in variants if name in known)
 
 
+def _spoken_of(scenario: str, platform: str) -> tuple[str, ...]:
+    """The variants of the scenario's expectations, mainline first."""
+    expectations = load_scenario(scenario, load_platform(platform)).expect
+    found = {"mainline": None}
+    for one in expectations:
+        found |= dict.fromkeys((one.variant, *parse_statement(one.statement).variants))
+    return _there(*found)
+
+
 def pages() -> list[Page]:
     """All pages whose cells are compared; variants that are only planned are left out."""
     five = _there(
@@ -105,7 +136,15 @@ def pages() -> list[Page]:
             "them: is it the aggregation that cures the pile-up, or the placement?",
             "juno-r2",
             tuple(Group(scenario, five) for scenario in FIVE),
-        )
+        ),
+        Page(
+            "clamps",
+            "What clamps do, one property at a time",
+            "The scenarios that show one property of clamps or of their aggregation each, with the "
+            "variants that their sources speak of.",
+            "juno-r2",
+            tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
+        ),
     ]
     for platform, whose in (("pixel6", "the source's board"), ("juno-r2", "another board")):
         found.append(

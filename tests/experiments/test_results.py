@@ -18,7 +18,7 @@ from experiments.results.cost import lines_changed
 from experiments.results.markdown import page_text, table
 from experiments.results.pages import EAS, FIVE, Group, Page, only, pages
 from experiments.results.run import requests
-from experiments.scenario import load_scenario
+from experiments.scenario import load_scenario, names
 from kernels import variants
 from kernels.variants import load_variants
 from tests.analysis.conftest import make_run
@@ -38,6 +38,9 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
     on = {page.name: {group.scenario for group in page.groups} for page in pages()}
     assert on["uclamp"] == set(FIVE) and len(FIVE) == 5
     assert on["eas-pixel6"] == on["eas-juno-r2"] == set(EAS)
+    perf = {"eas/sched-pipe-perf"}  # a binary that the person brings
+    both = {"smoke", "eas/sched-pipe-pinned"}  # no result; the page of costs
+    assert on["clamps"] == set(names()) - set(FIVE) - set(EAS) - perf - both
     assert on["controls"] >= {"uclamp/frequency-spike", "uclamp/eight-capped-tasks"}
     assert "eas/video-playback" in on["controls"]
 
