@@ -57,7 +57,8 @@ class EngineRun:
     """What a run cost: host seconds, simulated seconds, million instructions per host second.
 
     ``cpu_s`` is the engine's processor time. On the fast engine elided instructions count as
-    executed. ``parts_s`` are host seconds by part, where the engine tells them apart.
+    executed. ``parts_s`` are host seconds by part, where the engine tells them apart, and
+    ``parts_cpu_s`` those of the processor's time.
     """
 
     host_s: float
@@ -67,6 +68,7 @@ class EngineRun:
     cpu_s: float = 0.0
     transitions: dict[str, Transitions] = field(default_factory=dict)
     parts_s: dict[str, float] = field(default_factory=dict)
+    parts_cpu_s: dict[str, float] = field(default_factory=dict)
 
 
 class EngineFailed(EascopeError):

@@ -120,6 +120,7 @@ class Gem5Engine:
             cpu_s=ended.cpu_s,
             transitions=transitions(record),
             parts_s={"boot": boot_s, "restore": restore_s, **ended.parts},
+            parts_cpu_s=ended.cpu_parts,
         )
 
     def _checkpoint(

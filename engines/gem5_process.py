@@ -44,7 +44,8 @@ _NO_SPACE = os.strerror(errno.ENOSPC).encode()
 class Ended:
     """What was said about a run that reached its end.
 
-    ``parts`` are host seconds by part; ``cause`` and ``text`` are how it ended.
+    ``parts`` are host seconds by part, ``cpu_parts`` those of gem5's processor time; ``cause`` and
+    ``text`` are how it ended.
     """
 
     host_s: float = 0.0
@@ -52,6 +53,7 @@ class Ended:
     sim_ns: int = 0
     instructions: int = 0
     parts: dict[str, float] = field(default_factory=dict)
+    cpu_parts: dict[str, float] = field(default_factory=dict)
     cause: str = ""
     text: str = ""
 
@@ -85,8 +87,11 @@ class _Guest:
             self.ended.sim_ns, self.ended.instructions = at, instructions
             return moved
         if word == "part":
-            name, seconds = rest.split()
-            self.ended.parts[name] = self.ended.parts.get(name, 0.0) + float(seconds)
+            name, *spent = rest.split()
+            for parts, seconds in zip(
+                (self.ended.parts, self.ended.cpu_parts), map(float, spent), strict=True
+            ):
+                parts[name] = parts.get(name, 0.0) + seconds
             return True
         if word == "ended":
             self.ended.cause, _, self.ended.text = rest.partition(" ")

@@ -54,10 +54,10 @@ class Ran:
 
     @property
     def host_s_per_s(self) -> float:
-        """Host seconds per simulated second; on gem5 without boot and restore."""
-        parts = self.host.get("parts_s")
+        """Processor seconds per simulated second; on gem5 without boot and restore."""
+        parts = self.host.get("parts_cpu_s")
         if parts is None:
-            return float(self.host["host_s"] / self.host["sim_s"])
+            return float(self.host["cpu_s"] / self.host["sim_s"])
         simulated = self.cell["window"]["warmup_ms"] / 1000 + self.result["window_s"]
         return float((parts["warmup"] + parts["window"]) / simulated)
 
@@ -170,7 +170,7 @@ def table(side: Side) -> Iterator[str]:
                 ]
             )
         yield "| " + " | ".join(cells) + " |"
-    cells = ["host s per simulated s", f"{side[columns[0]].host_s_per_s:.2f}"]
+    cells = ["processor s per simulated s", f"{side[columns[0]].host_s_per_s:.2f}"]
     for name in columns[1:]:
         ratio = side[name].host_s_per_s / side[columns[0]].host_s_per_s
         cells += [f"{side[name].host_s_per_s:.1f}", f"{ratio:.0f} x"]
@@ -188,7 +188,7 @@ def verdicts(side: Side) -> dict[str, list[Any]]:
 def _summary(found: Mapping[tuple[str, str], Side]) -> Iterator[str]:
     """One line per cell and engine: total energy, worst residency, verdicts, host time."""
     heads = ("scenario", "variant", "gem5", "energy", "worst residency, points", "verdicts")
-    yield f"| {' | '.join(heads)} | host s per s |"
+    yield f"| {' | '.join(heads)} | processor s per s |"
     yield "|---|---|---|---:|---:|---|---:|"
     for (scenario, variant), side in found.items():
         columns = list(side)
@@ -232,7 +232,7 @@ def page(found: Mapping[tuple[str, str], Side], load: str, notes: str = "") -> s
         "Differences of the table below are the fast engine's against gem5's. A star: outside of",
         f"what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, residency "
         f"{100 * RESIDENCY_GOAL:.0f} points, the same verdicts). In brackets: the fast engine's",
-        "host time. Host seconds are those of a clock: they grow with whatever else the host does.",
+        "processor time. gem5's is without boot and restore.",
         "",
         *_summary(found),
         "",

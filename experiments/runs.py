@@ -172,8 +172,9 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
         "cpus": os.cpu_count(),
         "python": host.python_version(),
     }
-    if result.parts_s:
-        record["parts_s"] = {name: round(spent, 3) for name, spent in result.parts_s.items()}
+    for name, parts in (("parts_s", result.parts_s), ("parts_cpu_s", result.parts_cpu_s)):
+        if parts:
+            record[name] = {part: round(spent, 3) for part, spent in parts.items()}
     (work / HOST).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
     files = {
         path.name: {"bytes": path.stat().st_size, "sha256": sha256_file(path)}

@@ -49,6 +49,9 @@ def _sum(*stats: str) -> tuple[Term, ...]:
     return tuple(Term(stat) for stat in stats)
 
 
+_DATA_HITS = ("mmu.dtb.readHits", "mmu.dtb.writeHits")
+_DATA_MISSES = ("mmu.dtb.readMisses", "mmu.dtb.writeMisses")
+
 #: Events that both detailed models count in the same way.
 _BOTH: Columns = {
     "core.cycles": _sum("numCycles"),
@@ -56,18 +59,17 @@ _BOTH: Columns = {
     "core.function_calls": _sum("branchPred.ras.pushes"),
     "BTB.read_accesses": _sum("branchPred.BTBLookups"),
     "BTB.write_accesses": _sum("branchPred.BTBUpdates"),
-    "itlb.total_accesses": _sum("mmu.itb.accesses"),
-    "itlb.total_misses": _sum("mmu.itb.misses"),
-    "dtlb.total_accesses": _sum("mmu.dtb.accesses"),
-    "dtlb.total_misses": _sum("mmu.dtb.misses"),
+    # Sums of gem5's have all three kinds; the one TLB sees fetches alone, the other none.
+    "itlb.total_accesses": _sum("mmu.itb.instHits", "mmu.itb.instMisses"),
+    "itlb.total_misses": _sum("mmu.itb.instMisses"),
+    "dtlb.total_accesses": _sum(*_DATA_HITS, *_DATA_MISSES),
+    "dtlb.total_misses": _sum(*_DATA_MISSES),
     "icache.read_accesses": _sum("icache.overallAccesses"),
     "icache.read_misses": _sum("icache.overallMisses"),
     "dcache.read_accesses": _sum(
         "dcache.ReadReq.accesses", "dcache.SoftPFReq.accesses", "dcache.LoadLockedReq.accesses"
     ),
-    "dcache.write_accesses": _sum(
-        "dcache.WriteReq.accesses", "dcache.StoreCondReq.accesses", "dcache.SwapReq.accesses"
-    ),
+    "dcache.write_accesses": _sum("dcache.WriteReq.accesses", "dcache.StoreCondReq.accesses"),
     # McPAT charges a fill to a write miss alone.
     "dcache.write_misses": _sum("dcache.overallMisses"),
 }
@@ -136,7 +138,7 @@ L2: Columns = {
 #: Commands that reach a cache of ours, so that may be in its sums over commands.
 _SUMMED: Mapping[str, tuple[str, ...]] = {
     "icache": ("ReadReq",),
-    "dcache": ("ReadReq", "WriteReq", "WriteLineReq", "SoftPFReq", "HardPFReq"),
+    "dcache": ("ReadReq", "WriteReq", "WriteLineReq", "SoftPFReq", "SoftPFExReq", "HardPFReq"),
     "l2": (
         *("ReadReq", "ReadExReq", "ReadCleanReq", "ReadSharedReq"),
         *("WriteLineReq", "SoftPFReq", "HardPFReq"),
@@ -144,7 +146,7 @@ _SUMMED: Mapping[str, tuple[str, ...]] = {
 }
 #: Commands whose accesses are read alone.
 _ALONE: Mapping[str, tuple[str, ...]] = {
-    "dcache": ("ReadReq", "SoftPFReq", "LoadLockedReq", "WriteReq", "StoreCondReq", "SwapReq"),
+    "dcache": ("ReadReq", "SoftPFReq", "LoadLockedReq", "WriteReq", "StoreCondReq"),
     "l2": ("WritebackDirty", "WritebackClean"),
 }
 

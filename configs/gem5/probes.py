@@ -16,6 +16,8 @@ from configs.gem5.rows import ClusterLayout, Reading, Recorder, cluster_layout, 
 
 Reader = Callable[["array[float]"], None]
 
+_UNDEFINED, _ON = POWER_STATES.index("UNDEFINED"), POWER_STATES.index("ON")
+
 
 class UnknownStatistic(Exception):
     """gem5 has no statistic of this name."""
@@ -95,17 +97,31 @@ def _residency(cpu: Any) -> Any:
 
 
 def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
-    """A function that appends a CPU's readings: `CPU_HEAD`, then its events."""
+    """A function that appends a CPU's readings: `CPU_HEAD`, then its events.
+
+    A CPU that was gated or off ever since the last time has done nothing that could be counted:
+    what was read then is appended again.
+    """
     instructions = resolve(cpu, "commitStats0.numInsts")
     counted = resolve(cpu, "numCycles") if cycles else None
     ticks = _residency(cpu)
     events = reader(cpu, what.names)
+    last_on = -1.0
+    last_events: array[float] = array("d")
+    last_head = (0.0, 0.0)
 
     def read(into: array[float]) -> None:
-        into.append(counted.value if counted is not None else -1.0)
-        into.append(instructions.value)
-        into.extend(ticks.value)
-        events(into)
+        nonlocal last_on, last_events, last_head
+        states = ticks.value
+        on = states[_UNDEFINED] + states[_ON]
+        if on != last_on:
+            last_on = on
+            last_head = (counted.value if counted is not None else -1.0, instructions.value)
+            last_events = array("d")
+            events(last_events)
+        into.extend(last_head)
+        into.extend(states)
+        into.extend(last_events)
 
     return read
 
@@ -122,33 +138,49 @@ class Probes:
         self._settle = join_power_states(cpus)
         self._residencies = [_residency(cpu) for cpu in cpus]
         self.layouts: list[ClusterLayout] = []
-        self._readers: list[Reader] = []
+        self._readers: list[list[Reader]] = []
+        self._clocks = [resolve(cluster.clk_domain, "clock") for cluster in clusters]
+        self._periods: list[float] = []
         for told, cluster in zip(settings["clusters"], clusters, strict=True):
             events = cpu_events(told["model"])
             cpu, shared = reading(events), reading(L2 if events else {})
             self.layouts.append(cluster_layout(told, cpu, shared))
-            self._readers.append(_clock(cluster))
-            self._readers += (cpu_reader(one, cpu, bool(events)) for one in cluster.cpus)
-            self._readers.append(reader(cluster, shared.names))
+            readers = [cpu_reader(one, cpu, bool(events)) for one in cluster.cpus]
+            self._readers.append([*readers, reader(cluster, shared.names)])
+
+    def begin(self) -> None:
+        """A window begins: the clocks that are in force now are."""
+        self._periods = [clock.value for clock in self._clocks]
 
     def snapshot(self, recorder: Recorder, tick: int) -> None:
-        """Append a snapshot taken at ``tick``."""
+        """Append a snapshot of every cluster, taken at ``tick``."""
         self._settle()
-        into = recorder.data
+        for number in range(len(self._clocks)):
+            self._read(recorder, number, tick)
+
+    def changed(self, recorder: Recorder, tick: int) -> None:
+        """Append a snapshot of the clusters that have another clock since the last call.
+
+        To be called when the OPP has changed at ``tick`` and before any CPU has run since.
+        """
+        settled = False
+        for number, clock in enumerate(self._clocks):
+            period = clock.value
+            if period != self._periods[number]:
+                if not settled:
+                    self._settle()
+                    settled = True
+                self._read(recorder, number, tick)
+                self._periods[number] = period
+
+    def _read(self, recorder: Recorder, number: int, tick: int) -> None:
+        into = recorder.data[number]
         into.append(tick)
-        for read in self._readers:
+        into.append(self._periods[number])
+        for read in self._readers[number]:
             read(into)
 
     def busy_ticks(self) -> list[int]:
         """Ticks in which each CPU was neither clock-gated nor off."""
         self._settle()
         return [int(stat.value[0] + stat.value[1]) for stat in self._residencies]
-
-
-def _clock(cluster: Any) -> Reader:
-    period = resolve(cluster.clk_domain, "clock")
-
-    def read(into: array[float]) -> None:
-        into.append(period.value)
-
-    return read

@@ -1,8 +1,8 @@
 """From snapshots of gem5's statistics to rows: one per CPU and interval between OPP changes.
 
-gem5 calls for a dump before each change of any cluster's OPP. A snapshot is then taken of all
-clusters; afterwards those between which a cluster's clock stayed the same are joined, so a
-cluster's rows break at its own changes alone.
+A snapshot is taken of a cluster when its OPP changes, and of all clusters at the window's edges and
+at marks. Snapshots between which a cluster's clock stayed the same are joined, so that its rows
+break at its own changes alone.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def reading(columns: Columns) -> Reading:
 
 @dataclass(frozen=True)
 class ClusterLayout:
-    """A cluster's place in a snapshot: its clock's period, its CPUs' readings, its L2's.
+    """A cluster's snapshot: tick, period of its clock until then, its CPUs' readings, its L2's.
 
     ``opps`` are (period in ps, kHz, uV): the clock in force is known by its period.
     """
@@ -95,8 +95,8 @@ class ClusterLayout:
 
     @property
     def width(self) -> int:
-        """Numbers of the whole cluster in a snapshot."""
-        return 1 + len(self.cpus) * self.cpu_width + len(self.shared.names)
+        """Numbers of the cluster's snapshot."""
+        return 2 + len(self.cpus) * self.cpu_width + len(self.shared.names)
 
 
 def cluster_layout(settings: dict[str, Any], cpu: Reading, shared: Reading) -> ClusterLayout:
@@ -114,21 +114,18 @@ def cluster_layout(settings: dict[str, Any], cpu: Reading, shared: Reading) -> C
 
 @dataclass
 class Recorder:
-    """Snapshots of one window; each is its tick and the readings of all clusters."""
+    """Snapshots of one window, by cluster."""
 
     clusters: Sequence[ClusterLayout]
     events: Sequence[str]
-    data: array[float] = field(default_factory=lambda: array("d"))
+    data: list[array[float]] = field(init=False)
 
-    @property
-    def width(self) -> int:
-        """Numbers in a snapshot."""
-        return 1 + sum(cluster.width for cluster in self.clusters)
+    def __post_init__(self) -> None:
+        self.data = [array("d") for _ in self.clusters]
 
-    @property
-    def count(self) -> int:
-        """Snapshots so far."""
-        return len(self.data) // self.width
+    def count(self, cluster: int) -> int:
+        """Snapshots of a cluster so far."""
+        return len(self.data[cluster]) // self.clusters[cluster].width
 
     @property
     def columns(self) -> list[str]:
@@ -143,58 +140,55 @@ class Recorder:
         """
         rows: list[list[float]] = []
         changes = {}
-        offset = 1
-        for cluster in self.clusters:
-            edges = self._edges(offset)
+        for number, cluster in enumerate(self.clusters):
+            edges = self._edges(number)
             changes[cluster.name] = len(edges) - 2 if len(edges) > 1 else 0
-            rows += self._cluster_rows(cluster, offset, edges if join else range(self.count))
-            offset += cluster.width
+            edges = edges if join else list(range(self.count(number)))
+            rows += self._cluster_rows(cluster, self.data[number], edges)
         return rows, changes
 
     def memory_row(self, picojoules: float) -> list[float]:
         """The memory's row, of the whole window."""
-        first, last = self.data[0], self.data[(self.count - 1) * self.width]
+        first, last = self.data[0][0], self.data[0][-self.clusters[0].width]
         row = dict.fromkeys(self.columns, 0.0)
         row |= {"cluster": -1.0, "cpu": float(MEMORY), "dram_pj": picojoules}
         row |= {"t0_ns": first / TICKS_PER_NS, "t1_ns": last / TICKS_PER_NS}
         return [row[name] for name in self.columns]
 
-    def _edges(self, offset: int) -> list[int]:
-        """Snapshots at which rows of the cluster with its clock at ``offset`` begin and end.
+    def _edges(self, cluster: int) -> list[int]:
+        """Snapshots at which rows of a cluster begin and end.
 
-        A snapshot shows the clock that was in force until then.
+        A snapshot has the clock that was in force until then.
         """
+        data, width, count = self.data[cluster], self.clusters[cluster].width, self.count(cluster)
         edges = [0]
-        for number in range(1, self.count):
-            here = self.data[number * self.width + offset]
-            last = number == self.count - 1
-            if last or self.data[(number + 1) * self.width + offset] != here:
+        for number in range(1, count):
+            here = data[number * width + 1]
+            if number == count - 1 or data[(number + 1) * width + 1] != here:
                 edges.append(number)
         return edges
 
     def _cluster_rows(
-        self, cluster: ClusterLayout, offset: int, edges: Sequence[int]
+        self, cluster: ClusterLayout, data: Sequence[float], edges: Sequence[int]
     ) -> list[list[float]]:
         rows = []
         for place, cpu in enumerate([*cluster.cpus, SHARED]):
-            start = offset + 1 + place * cluster.cpu_width
+            start = 2 + place * cluster.cpu_width
             for begin, end in pairwise(edges):
-                a, b = begin * self.width, end * self.width
-                if self.data[a] == self.data[b]:
+                a, b = begin * cluster.width, end * cluster.width
+                if data[a] == data[b]:
                     continue
                 row = dict.fromkeys(self.columns, 0.0)
                 row |= {"cluster": float(cluster.index), "cpu": float(cpu)}
-                row |= {
-                    "t0_ns": self.data[a] / TICKS_PER_NS,
-                    "t1_ns": self.data[b] / TICKS_PER_NS,
-                }
-                khz, microvolts = self._opp(cluster, self.data[b + offset])
+                row |= {"t0_ns": data[a] / TICKS_PER_NS, "t1_ns": data[b] / TICKS_PER_NS}
+                khz, microvolts = self._opp(cluster, data[b + 1])
                 row |= {"khz": khz, "uv": microvolts}
                 if cpu == SHARED:
-                    row |= self._columns(cluster.shared, start, a, b)
+                    row |= _columns(data, cluster.shared, a + start, b + start)
                 else:
-                    row |= self._head(start, a, b, khz)
-                    row |= self._columns(cluster.cpu, start + len(CPU_HEAD), a, b)
+                    row |= _head(data, a + start, b + start, khz)
+                    first = start + len(CPU_HEAD)
+                    row |= _columns(data, cluster.cpu, a + first, b + first)
                 rows.append([row[name] for name in self.columns])
         return rows
 
@@ -205,30 +199,27 @@ class Recorder:
                 return float(khz), float(microvolts)
         raise ValueError(f"cluster {cluster.name}: no OPP has a period of {period:g} ps")
 
-    def _head(self, start: int, a: int, b: int, khz: float) -> dict[str, float]:
-        values = {
-            name: self.data[b + start + number] - self.data[a + start + number]
-            for number, name in enumerate(CPU_HEAD)
-        }
-        on_ns = (values["ON"] + values["UNDEFINED"]) / TICKS_PER_NS
-        counted = self.data[b + start] >= 0
-        return {
-            "cycles": values["cycles"] if counted else on_ns * khz / 1e6,
-            "instructions": values["instructions"],
-            "on_ns": on_ns,
-            "gated_ns": values["CLK_GATED"] / TICKS_PER_NS,
-            "off_ns": (values["OFF"] + values["SRAM_RETENTION"]) / TICKS_PER_NS,
-        }
 
-    def _columns(self, what: Reading, start: int, a: int, b: int) -> dict[str, float]:
-        data = self.data
-        return {
-            column: sum(
-                factor * (data[b + start + number] - data[a + start + number])
-                for number, factor in weights
-            )
-            for column, weights in what.columns
-        }
+def _head(data: Sequence[float], a: int, b: int, khz: float) -> dict[str, float]:
+    """`CPU_HEAD` between the readings at ``a`` and at ``b``, as columns."""
+    values = {name: data[b + number] - data[a + number] for number, name in enumerate(CPU_HEAD)}
+    on_ns = (values["ON"] + values["UNDEFINED"]) / TICKS_PER_NS
+    counted = data[b] >= 0
+    return {
+        "cycles": values["cycles"] if counted else on_ns * khz / 1e6,
+        "instructions": values["instructions"],
+        "on_ns": on_ns,
+        "gated_ns": values["CLK_GATED"] / TICKS_PER_NS,
+        "off_ns": (values["OFF"] + values["SRAM_RETENTION"]) / TICKS_PER_NS,
+    }
+
+
+def _columns(data: Sequence[float], what: Reading, a: int, b: int) -> dict[str, float]:
+    """The columns of ``what`` between its readings at ``a`` and at ``b``."""
+    return {
+        column: sum(factor * (data[b + number] - data[a + number]) for number, factor in weights)
+        for column, weights in what.columns
+    }
 
 
 def write_rows(

@@ -97,18 +97,20 @@ class Session:
     :param request: as `run.py` reads it.
     :param say: takes one line for the engine.
     :param clock: host seconds.
+    :param spent: processor seconds of this process.
     """
 
     machine: Machine
     request: dict[str, Any]
     say: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
+    spent: Callable[[], float] = time.process_time
     marks: list[tuple[int, int]] = field(default_factory=list)
 
     def run(self) -> str:
         """Simulate to the end; its cause and a text, as they are told to the engine."""
         self._part = "warmup" if self.request["checkpoint_in"] else "boot"
-        self._began = self.clock()
+        self._began = (self.clock(), self.spent())
         watch = Watch(self.request["stall_ns"] * TICKS_PER_NS)
         limit = self.request["limit_ns"] * TICKS_PER_NS
         step = FIRST_STEP
@@ -169,9 +171,10 @@ class Session:
             self.machine.mark()
 
     def _next_part(self, name: str) -> None:
-        now = self.clock()
-        self.say(f"part {self._part} {now - self._began:.3f}")
-        self._part, self._began = name, now
+        now, spent = self.clock(), self.spent()
+        host_s, cpu_s = now - self._began[0], spent - self._began[1]
+        self.say(f"part {self._part} {host_s:.3f} {cpu_s:.3f}")
+        self._part, self._began = name, (now, spent)
 
     def _end(self, cause: str, text: str) -> str:
         self._next_part("")

@@ -32,11 +32,11 @@ CLUSTER: dict[str, Any] = {
 def _recorder(snapshots: list[dict[str, float]], columns: dict[str, tuple[Term, ...]]) -> Recorder:
     layout = cluster_layout(CLUSTER, reading(columns), reading({}))
     recorder = Recorder([layout], list(columns))
+    (data,) = recorder.data
     for shot in snapshots:
-        recorder.data.append(shot["t"])
-        recorder.data.append(shot["period"])
-        recorder.data.extend(shot.get(name, 0.0) for name in CPU_HEAD)
-        recorder.data.extend(shot.get(f"{stat}.{part}", 0.0) for stat, part in layout.cpu.names)
+        data.extend([shot["t"], shot["period"]])
+        data.extend(shot.get(name, 0.0) for name in CPU_HEAD)
+        data.extend(shot.get(f"{stat}.{part}", 0.0) for stat, part in layout.cpu.names)
     return recorder
 
 
@@ -46,7 +46,7 @@ def _table(recorder: Recorder) -> list[dict[str, float]]:
 
 
 def test_a_change_in_the_middle_is_billed_with_the_opp_that_was_in_force() -> None:
-    """gem5 dumps before the switch: the snapshot at 1 us still shows the fast clock."""
+    """The snapshot at 1 us has the fast clock, which was in force until then."""
     recorder = _recorder(
         [
             {"t": 0, "period": FAST, "cycles": 100, "instructions": 10, "ON": 0},
@@ -74,7 +74,7 @@ def test_a_change_in_the_middle_is_billed_with_the_opp_that_was_in_force() -> No
     assert recorder.rows()[1] == {"only": 1}
 
 
-def test_another_clusters_change_breaks_no_row() -> None:
+def test_a_mark_breaks_no_row_when_rows_are_joined() -> None:
     recorder = _recorder(
         [
             {"t": 0, "period": FAST},
@@ -86,6 +86,8 @@ def test_another_clusters_change_breaks_no_row() -> None:
     (row,) = [row for row in _table(recorder) if row["cpu"] == 0]
     assert (row["t0_ns"], row["t1_ns"], row["cycles"]) == (0, 2000, 2000)
     assert recorder.rows()[1] == {"only": 0}
+    apart = [row for row in recorder.rows(join=False)[0] if row[1] == 0]
+    assert [row[FIXED.index("cycles")] for row in apart] == [1000, 1000]
 
 
 def test_a_change_at_the_very_edge_makes_no_empty_row() -> None:
@@ -266,17 +268,54 @@ def _fake_clusters(settings: dict[str, Any]) -> list[Any]:
     return clusters
 
 
-def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
+def _probes(juno: Platform) -> tuple[list[Any], Probes, Recorder]:
     settings = machine_settings(juno, "elided")
     clusters = _fake_clusters(settings)
     probes = Probes(settings, clusters)
-    recorder = Recorder(probes.layouts, [])
+    probes.begin()
+    return clusters, probes, Recorder(probes.layouts, [])
+
+
+def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
+    clusters, probes, recorder = _probes(juno)
     probes.snapshot(recorder, 0)
-    assert len(recorder.data) == recorder.width
+    assert [recorder.count(number) for number in (0, 1)] == [1, 1]
     probes.snapshot(recorder, 1_000_000)
     rows = _table(recorder)
     assert [row["cpu"] for row in rows] == [0, 1, 2, 3, SHARED, 4, 5, SHARED]
     assert all(cpu.settled == 2 for cluster in clusters for cpu in cluster.cpus)
+
+
+def test_a_change_is_read_of_its_cluster_alone(juno: Platform) -> None:
+    clusters, probes, recorder = _probes(juno)
+    probes.snapshot(recorder, 0)
+    big = clusters[1].clk_domain.stats["clock"]
+    fast, big.value = big.value, round(1e6 / 600)
+    probes.changed(recorder, 500_000)
+    assert [recorder.count(number) for number in (0, 1)] == [1, 2]
+    assert recorder.data[1][-recorder.clusters[1].width + 1] == fast
+    probes.changed(recorder, 500_000)
+    assert recorder.count(1) == 2, "the clock is the same as at the last call"
+    probes.snapshot(recorder, 1_000_000)
+    rows = [(row["cpu"], row["t1_ns"], row["khz"]) for row in _table(recorder)]
+    assert [row for row in rows if row[0] in (0, 4)] == [
+        (0, 1000, 950_000),
+        (4, 500, 1_200_000),
+        (4, 1000, 600_000),
+    ]
+    assert recorder.rows()[1] == {"little": 0, "big": 1}
+
+
+def test_a_cpu_that_slept_is_not_read_again(juno: Platform) -> None:
+    clusters, probes, recorder = _probes(juno)
+    probes.snapshot(recorder, 0)
+    asleep, awake = clusters[0].cpus[:2]
+    for cpu in (asleep, awake):
+        cpu.stats["commitStats0.numInsts"].value += 50
+    awake.stats["power_state.pwrStateResidencyTicks"].value = [0, 70, 8, 0, 9]
+    probes.snapshot(recorder, 1_000_000)
+    counted = {row["cpu"]: row["instructions"] for row in _table(recorder)}
+    assert (counted[0], counted[1]) == (0, 50)
 
 
 def test_busy_ticks_are_brought_up_to_date(juno: Platform) -> None:

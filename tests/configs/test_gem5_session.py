@@ -87,7 +87,7 @@ def _request(**given: Any) -> dict[str, Any]:
 
 def _run(machine: FakeMachine, **given: Any) -> tuple[str, list[str], Session]:
     lines: list[str] = []
-    session = Session(machine, _request(**given), lines.append, _counter())
+    session = Session(machine, _request(**given), lines.append, _counter(), lambda: 7.0)
     return session.run(), lines, session
 
 
@@ -119,8 +119,9 @@ def test_a_window_lies_between_its_marks() -> None:
     assert ended.startswith("exit")
     assert machine.done == ["mark", "begin", "end"]
     assert session.marks == [(1, 1_000_000), (2, 2_000_000), (3, 4_000_000)]
-    parts = [line.split()[1] for line in lines if line.startswith("part")]
-    assert parts == ["warmup", "window", "collect"]
+    parts = [line.split() for line in lines if line.startswith("part")]
+    assert [part[1] for part in parts] == ["warmup", "window", "collect"]
+    assert all(float(part[2]) > 0 and part[3] == "0.000" for part in parts)
     assert "progress 3000000 3005" in lines
 
 

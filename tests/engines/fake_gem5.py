@@ -39,7 +39,7 @@ def boot(request: dict[str, Any]) -> None:
     (state / "m5.cpt").write_text(json.dumps(request["machine"], sort_keys=True))
     (state / "memory.pmem").write_bytes(b"\1\2\3" * 1000)
     say("progress 70000000 99000000")
-    say("part boot 1.500")
+    say("part boot 1.500 1.250")
     say(f"ended checkpoint {state}")
 
 
@@ -76,7 +76,7 @@ def run(how: str, out: Path, request: dict[str, Any]) -> None:
     (out / "system.terminal").write_text("hello from the guest\n")
     print("gem5 Simulator System.", file=sys.stderr, flush=True)
     say("progress 70500000 100000")
-    say("part warmup 0.500")
+    say("part warmup 0.500 0.375")
     if how == "hang":
         time.sleep(1000)
     if how == "talk":
@@ -108,8 +108,8 @@ def run(how: str, out: Path, request: dict[str, Any]) -> None:
         window(out, request)
         (out / "exit-code").write_text("3" if how == "exit 3" else "0")
         say("progress 72000000 800000")
-        say("part window 0.250")
-        say("part collect 0.125")
+        say("part window 0.250 0.125")
+        say("part collect 0.125 0.0625")
         say("ended exit at 72 ms")
 
 

@@ -74,7 +74,7 @@ def test_a_run_leaves_what_runs_need(install: Install, machine: Machine, tmp_pat
     assert counters.filter(pl.col("cpu") == -2)["dram_pj"].to_list() == [12.5]
     assert ended.sim_s == pytest.approx(0.072)
     assert {"boot", "restore", "warmup", "window", "collect"} == set(ended.parts_s)
-    assert ended.parts_s["window"] == 0.25
+    assert ended.parts_s["window"] == 0.25 and ended.parts_cpu_s["window"] == 0.125
     assert ended.transitions["big"].completed == 0 and ended.transitions["big"].requested is None
     assert max(seen) == pytest.approx(0.072)
     assert sorted(path.name for path in tmp_path.glob("gem5-*")) == ["gem5-well"]

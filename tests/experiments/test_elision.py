@@ -15,14 +15,14 @@ def test_cells_run_at_what_atomic_cpus_execute() -> None:
         assert {cluster.ipc for cluster in made.activity.clusters} == {1.0}
         assert made.activity.digest != names.activity.digest
         window = made.scenario.window
-        assert window.length_ms(False) == 100 and window.warmup_ms == 40
+        assert window.length_ms(False) == 60 and window.warmup_ms == 20
         assert made.scenario.tasks == names.scenario.tasks
 
 
 def test_page_says_differences_and_how_much_less_host_time() -> None:
     executed, elided = ran(100.0, 0.50, True), ran(100.5, 0.53, True)
     executed.result["cpu_busy"] = [1.0, 0.5]  # type: ignore[index]
-    elided.host["parts_s"]["window"] = 0.0  # type: ignore[index]
+    elided.host["parts_cpu_s"]["window"] = 0.0  # type: ignore[index]
     text = page({"smoke": {"executed": executed, "elided": elided}}, "measured on a test")
-    # 6 + 10 host s against 6, each over 0.8 simulated s
+    # 6 + 10 processor s against 6, each over 0.8 simulated s
     assert "| smoke | 75 % | +0.50 % | 3.00 * | the same | 20 | 7.5 | 3 * |" in text
