@@ -190,6 +190,10 @@ def _derive_into(
     throughput = programs.throughput(run, cell.get("programs", []))
     if throughput:
         result["throughput"] = throughput
+    result["opp_requests_per_s"] = {
+        name: number / window.seconds
+        for name, number in measures.opp_requests(trace, window, platform).items()
+    }
     over = measures.overutilized_share(trace, window)
     if over is not None:
         result["overutilized_share"] = over

@@ -108,7 +108,7 @@ def save_statistics(folder: Path, out: Path) -> None:
 
 
 def transitions(record: Mapping[str, Any]) -> dict[str, Transitions]:
-    """Completed OPP changes of the window by cluster; gem5 does not count requests."""
+    """Completed OPP changes of the window by cluster; requests stand in the trace."""
     return {
         name: Transitions(requested, completed)
         for name, (requested, completed) in record["transitions"].items()

@@ -127,6 +127,8 @@ def _measures(result: Mapping[str, Any]) -> dict[str, tuple[float, str]]:
             found[f"{cluster} at {int(khz) / 1000:g} MHz (%)"] = (100 * share, "")
     for cluster, rate in result["opp_transitions_per_s"].items():
         found[f"OPP changes of {cluster} (1/s)"] = (rate, "%")
+    for cluster, rate in result["opp_requests_per_s"].items():
+        found[f"OPP requests of {cluster} (1/s)"] = (rate, "%")
     for task, shares in result["run_share"].items():
         first = next(iter(shares))
         found[f"{task} on {first} (%)"] = (100 * shares[first], "")

@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.trace import Trace
 from analysis.window import Window
+from configs.platform import Platform
 
 
 def migrations(trace: Trace, window: Window, threads: Mapping[str, str]) -> dict[str, int]:
@@ -23,6 +24,20 @@ def migrations(trace: Trace, window: Window, threads: Mapping[str, str]) -> dict
         if comm in counts:
             counts[comm] = number
     return counts
+
+
+def opp_requests(trace: Trace, window: Window, platform: Platform) -> dict[str, int]:
+    """How often each cluster was asked for another OPP within the window.
+
+    The kernel traces a request when it writes it, once for every CPU of the cluster. One that
+    another follows before the change is done never comes about, so there may be fewer changes.
+    """
+    asked = trace.table("cpu_frequency").with_columns(pl.col("t_ns") + window.offset_ns)
+    inside = asked.filter((pl.col("t_ns") >= window.t0_ns) & (pl.col("t_ns") <= window.t1_ns))
+    return {
+        cluster.name: inside.filter(pl.col("cpu_id") == cluster.cpus[0]).height
+        for cluster in platform.clusters
+    }
 
 
 def overutilized_share(trace: Trace, window: Window) -> float | None:

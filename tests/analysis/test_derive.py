@@ -21,6 +21,7 @@ LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 #: Keys that DESIGN.md (section 4) names.
 KEYS = {
     *("energy_j", "window_s", "latency_us", "missed_deadlines", "opp_transitions_per_s"),
+    "opp_requests_per_s",
     *("residency", "cpu_busy", "migrations", "overutilized_share", "eas", "expect", "engine"),
 }
 

@@ -249,6 +249,18 @@ def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
     assert measures.migrations(trace, WINDOW, NAMES) == {"a": 2, "b": 0}
 
 
+def test_opp_requests_are_counted_once_for_a_cluster(traced: Read, platform: Platform) -> None:
+    asked = [(-1, (0, 1)), (1, (0, 1, 2, 3)), (2, (4, 5)), (3, (4, 5)), (101, (4, 5))]
+    trace = traced(
+        [
+            Event(T0 + at * MS, 0, 0, "cpu_frequency", (800_000, cpu))
+            for at, cpus in asked
+            for cpu in cpus
+        ]
+    )
+    assert measures.opp_requests(trace, WINDOW, platform) == {"little": 1, "big": 2}
+
+
 @pytest.mark.parametrize(
     ("states", "share"),
     [

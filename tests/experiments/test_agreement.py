@@ -15,6 +15,7 @@ def ran(energy: float, fast_share: float, verdict: bool, parts: bool = True) -> 
         "energy_j": {"total": energy / 1000, "cluster": {"little": energy / 1000}},
         "residency": {"little": {"450000": 1 - fast_share, "950000": fast_share}},
         "opp_transitions_per_s": {"little": 10.0},
+        "opp_requests_per_s": {"little": 12.0},
         "run_share": {"light": {"little": 1.0}},
         "cluster_busy": {"little": {"min": 0.1, "max": 0.4}},
         "migrations": 3,

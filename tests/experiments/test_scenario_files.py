@@ -28,6 +28,7 @@ MEASURES = {
     "mean_mhz",
     "migrations",
     "missed_deadlines",
+    "opp_requests_per_s",
     "opp_transitions_per_s",
     "overutilized_share",
     "residency",
@@ -43,7 +44,10 @@ OF_TASKS = {
     *("activation_us", "cpu_share", "deadlines", "latency_us", "run_share", "speed"),
     "throughput",
 }
-OF_CLUSTERS = {"cluster_busy", "mean_mhz", "opp_transitions_per_s", "top_opp", "work_share"}
+OF_CLUSTERS = {
+    *("cluster_busy", "mean_mhz", "opp_requests_per_s", "opp_transitions_per_s", "top_opp"),
+    "work_share",
+}
 
 
 @pytest.fixture(scope="module", params=BOARDS)
