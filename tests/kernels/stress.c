@@ -112,10 +112,18 @@ static pid_t victim(unsigned int *state)
 
 static void set(pid_t pid, const struct attr *attr, int op)
 {
-	if (!syscall(SYS_sched_setattr, pid, attr, 0))
-		atomic_fetch_add(&shared->done[op], 1);
-	else if (errno != ESRCH)
-		fail(names[op], pid);
+	/*
+	 * What a request keeps is read before the task is locked. If another thread turns an RT
+	 * task into a fair one meanwhile, or back, priority and policy do not match: try again.
+	 */
+	for (int left = 10; syscall(SYS_sched_setattr, pid, attr, 0); left--) {
+		if (errno == EINVAL && left && attr->flags & FLAG_KEEP_PARAMS)
+			continue;
+		if (errno != ESRCH)
+			fail(names[op], pid);
+		return;
+	}
+	atomic_fetch_add(&shared->done[op], 1);
 }
 
 static void act_clamp(unsigned int *state)
