@@ -72,10 +72,10 @@ def test_everything_that_can_be_switched_may_be(
     debugged: Debugged, juno: Platform, tmp_path: Path
 ) -> None:
     """All events, EAS off and on, a CPU gone and back, another governor; no lock is misused."""
-    tracing = "/sys/kernel/tracing"
+    tracing, variant = "/sys/kernel/tracing", load_variants()[BUSIEST[debugged.kernel]]
     script = [
-        *(" ".join(line) for line in state_expectations(load_variants()["mainline"], juno)),
         *(f"write {path} {value}" for path, value in debugged.switches),
+        *(" ".join(line) for line in state_expectations(variant, juno)),
         "trace-setup 1024 sched:sched_switch power:cpu_idle",
         f"write {tracing}/events/lisa/enable 1",
         f"write {tracing}/events/eascope/enable 1",
