@@ -27,7 +27,7 @@ from configs.host.cache import write_atomic
 from configs.host.errors import EascopeError
 from configs.host.proc import say
 from configs.platform import Cluster, Platform
-from configs.power.derived import CYCLE, POWER_MODELS
+from configs.power.derived import POWER_MODELS
 from configs.power.events import EventPower, load_events
 from experiments.cell import Request, find, prepare
 from experiments.pool import run_all
@@ -117,33 +117,6 @@ def compare(
     return found
 
 
-def kernels(platform: Platform, activity: Activity) -> list[dict[str, Any]]:
-    """Every measured kernel at the fastest OPP: dynamic pJ a cycle as stated, and as measured."""
-    found = []
-    for cluster in platform.clusters:
-        power = load_events(cluster.core.name)
-        per_cycle, _ = busy_events(power, cluster, activity)
-        stated = sum(power.energy_pj.get(event, 0.0) * n for event, n in per_cycle.items())
-        for one in activity.measured:
-            if one.cluster == cluster.name:
-                ipc = one.ipc[cluster.max_khz]
-                counts = {event: ipc * n for event, n in one.events.items() if event != CYCLE}
-                counts[CYCLE] = 1.0
-                measured = sum(power.energy_pj.get(event, 0.0) * n for event, n in counts.items())
-                found.append(
-                    {
-                        "cluster": cluster.name,
-                        "core": cluster.core.name,
-                        "kernel": one.kernel,
-                        "ipc_stated": digits(activity.ipc(cluster)),
-                        "ipc": digits(ipc),
-                        "stated_pj": digits(stated),
-                        "measured_pj": digits(measured),
-                    }
-                )
-    return found
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cell unless it is there, and write the record."""
     parser = argparse.ArgumentParser(
@@ -176,7 +149,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 pl.read_parquet(derived.run / "counters.parquet"),
                 derived.table("intervals"),
             ),
-            "kernels": kernels(platform, activity),
         }
         path = RECORDS / f"{platform.name}.json"
         RECORDS.mkdir(exist_ok=True)

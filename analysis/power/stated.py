@@ -1,15 +1,21 @@
 """The page's part on activity: what the fast engine states of it, and what gem5 counts.
 
-From the records that `make activity-error` commits (`experiments/activity_error.py`).
+From the records that `make activity-error` commits (`experiments/activity_error.py`), and from the
+activity that `eascope characterise` does.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from configs.power.derived import POWER_MODELS
+from analysis.power.model import busy_events
+from configs.activity import Activity, load_activity
+from configs.platform import Platform, load_platform
+from configs.power.derived import CYCLE, POWER_MODELS
+from configs.power.events import load_events
 
 RECORDS = POWER_MODELS / "activity"
 #: Events that happen less often than this, per 1000 instructions both ways, are left out.
@@ -26,7 +32,8 @@ def stated_against_counted() -> Iterator[str]:
             "as rt-app's busy loop. On gem5's detailed cores the loop is elided and billed in the "
             "same way, and the events of all else (the kernel, rt-app's own work) are counted. "
             f"The cell {record['platform']}, {cell['scenario']}, {cell['variant']} in mode "
-            f"`{cell['mode']}` (`make activity-error`), the same rows billed both ways, so that "
+            f"`{cell['mode']}` (`make activity-error`; run `{cell['simkey'][:12]}`), the same rows "
+            "billed both ways, so that "
             "only activity differs: by the events that were counted, and as the fast engine does."
         )
         yield ""
@@ -48,12 +55,49 @@ def stated_against_counted() -> Iterator[str]:
             "pJ a cycle, gem5 | error |",
             "|---|---|---|---|---|---|---|",
         )
-        for one in record["kernels"]:
-            error = one["stated_pj"] / one["measured_pj"] - 1
+        platform = load_platform(record["platform"])
+        for one in kernels(platform, load_activity(platform)):
             yield (
-                f"| {one['core']} | {one['kernel']} | {one['ipc_stated']:.3g} | {one['ipc']:.3g} | "
-                f"{one['stated_pj']:.0f} | {one['measured_pj']:.0f} | {100 * error:+.1f} % |"
+                f"| {one.core} | {one.kernel} | {one.stated_ipc:.3g} | {one.ipc:.3g} | "
+                f"{one.stated_pj:.0f} | {one.measured_pj:.0f} | "
+                f"{100 * (one.stated_pj / one.measured_pj - 1):+.1f} % |"
             )
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One workload kernel on a core: instructions and dynamic pJ of a cycle, both ways."""
+
+    core: str
+    kernel: str
+    stated_ipc: float
+    ipc: float
+    stated_pj: float
+    measured_pj: float
+
+
+def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
+    """Every measured kernel at the fastest OPP: as the fast engine bills it, and as measured."""
+    found = []
+    for cluster in platform.clusters:
+        power = load_events(cluster.core.name)
+        per_cycle, _ = busy_events(power, cluster, activity)
+        stated = sum(power.energy_pj.get(event, 0.0) * n for event, n in per_cycle.items())
+        for one in activity.measured:
+            if one.cluster == cluster.name:
+                ipc = one.ipc[cluster.max_khz]
+                measured = power.energy_pj[CYCLE] + ipc * sum(
+                    power.energy_pj.get(event, 0.0) * count
+                    for event, count in one.events.items()
+                    if event != CYCLE
+                )
+                found.append(
+                    Kernel(
+                        *(cluster.core.name, one.kernel, activity.ipc(cluster), ipc),
+                        *(stated, measured),
+                    )
+                )
+    return found
 
 
 def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:

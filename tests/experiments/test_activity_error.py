@@ -6,12 +6,13 @@ import polars as pl
 import pytest
 
 from analysis.power.model import DerivedPower, busy_events
+from analysis.power.stated import kernels
 from analysis.tables.counters import SHARED
 from configs.activity import Activity
 from configs.platform import Platform
 from configs.power.derived import CYCLE
 from configs.power.events import load_events
-from experiments.activity_error import billed, compare, events, kernels
+from experiments.activity_error import billed, compare, events
 
 NS = 1_000_000
 
@@ -71,7 +72,16 @@ def test_every_cluster_and_kernel_has_its_line(juno: Platform, juno_activity: Ac
     assert found[0]["counted_s"] == found[0]["active_s"] == NS / 1e9
     assert found[1]["events"] == {}
     assert found[1]["energy_counted_j"] == found[1]["energy_stated_j"] == 0
+
+
+def test_a_kernel_is_billed_as_the_loop(juno: Platform, juno_activity: Activity) -> None:
     lines = kernels(juno, juno_activity)
     assert len(lines) == len(juno_activity.measured)
-    for one in lines:
-        assert one["stated_pj"] > 0 and one["measured_pj"] > 0
+    for cluster in juno.clusters:
+        own = [one for one in lines if one.core == cluster.core.name]
+        assert len({one.stated_pj for one in own}) == 1
+        (loop,) = [one for one in own if one.kernel == "busy_loop"]
+        clock = load_events(cluster.core.name).energy_pj[CYCLE]
+        # The same events an instruction; only how many of these a cycle has differs.
+        ratio = (loop.stated_pj - clock) / (loop.measured_pj - clock)
+        assert ratio == pytest.approx(loop.stated_ipc / loop.ipc)
