@@ -269,9 +269,9 @@ def _scaling() -> list[str]:
     lines += [
         "",
         "Leakage agrees within 0.2 %. Dynamic energy follows the supply a little less than V^2, as "
-        "if a tenth of it went with V: CACTI lets bit lines swing by 80 mV at any supply, and gives "
-        "repeaters a short-circuit current that does not depend on it. So the law errs on opposite "
-        "sides of 1.0 V, the further away the more.",
+        "if a tenth of it went with V: CACTI lets bit lines swing by 80 mV at any supply, and "
+        "gives repeaters a short-circuit current that does not depend on it. So the law errs on "
+        "opposite sides of 1.0 V, the further away the more.",
         "",
         *_table(("core", "V", *heads), rows),
         "",
