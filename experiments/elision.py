@@ -46,6 +46,8 @@ WARMUP_MS, WINDOW_MS = 20, 60
 #: What is aimed at: energy, points of residency, how many times less host time.
 ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 0.01, 0.01, 100
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "elision.md"
+#: What a person found out about costs and differences; goes into the page as it is.
+NOTES = PAGE.with_suffix(".notes.md")
 
 
 def executable(names: Names) -> Names:
@@ -117,8 +119,8 @@ def _summary(found: Mapping[str, Side]) -> Iterator[str]:
         )
 
 
-def page(found: Mapping[str, Side], load: str) -> str:
-    """The page's text."""
+def page(found: Mapping[str, Side], load: str, notes: str = "") -> str:
+    """The page's text; ``notes`` are a person's."""
     lines = [
         "# What eliding busy loops changes on gem5",
         "",
@@ -126,13 +128,15 @@ def page(found: Mapping[str, Side], load: str) -> str:
         f"ArmAtomicSimpleCPU, {WARMUP_MS} ms of warm-up and a window of {WINDOW_MS} ms, in which a",
         "turn of the loop takes a cycle per instruction, executed and elided. Differences are the",
         f"elided run's against the executed one's; {load}.",
-        "Processor seconds are gem5's own, without boot and restore.",
+        "Processor seconds are gem5's own, of the window.",
         "",
         f"A star: outside of what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, residency "
         f"{100 * RESIDENCY_GOAL:.0f} point, the same verdicts, {SPEED_GOAL} times less of them "
         "where CPUs are mostly busy).",
         "",
         *_summary(found),
+        "",
+        notes.rstrip(),
     ]
     for scenario, side in found.items():
         lines += ["", f"## {scenario}", "", *table(side)]
@@ -151,7 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         found = run(options.scenario)
-        write_atomic(options.page, page(found, machine_load()).encode())
+        write_atomic(options.page, page(found, machine_load(), NOTES.read_text()).encode())
         say(f"  {options.page}: {len(found)} scenarios")
     except EascopeError as error:
         say(f"error: {error}")

@@ -30,7 +30,7 @@ def ran(energy: float, fast_share: float, verdict: bool, parts: bool = True) -> 
     cell = {"window": {"warmup_ms": 300}, "settings": settings, "engine": "gem5"}
     host: dict[str, Any] = {"host_s": 9.0, "cpu_s": 2.0, "sim_s": 1.0}
     if parts:
-        host |= {"parts_cpu_s": {"boot": 100.0, "warmup": 6.0, "window": 10.0, "collect": 3.0}}
+        host |= {"parts_cpu_s": {"boot": 100.0, "warmup": 6.0, "window": 10.0}}
     return Ran(result, cell, host)
 
 

@@ -22,7 +22,10 @@ def test_cells_run_at_what_atomic_cpus_execute() -> None:
 def test_page_says_differences_and_how_much_less_host_time() -> None:
     executed, elided = ran(100.0, 0.50, True), ran(100.5, 0.53, True)
     executed.result["cpu_busy"] = [1.0, 0.5]  # type: ignore[index]
-    elided.host["parts_cpu_s"]["window"] = 0.0  # type: ignore[index]
-    text = page({"smoke": {"executed": executed, "elided": elided}}, "measured on a test")
-    # 6 + 10 processor s against 6, each over 0.8 simulated s
-    assert "| smoke | 75 % | +0.50 % | 3.00 * | the same | 20 | 7.5 | 3 * |" in text
+    elided.host["parts_cpu_s"]["window"] = 2.5  # type: ignore[index]
+    text = page(
+        {"smoke": {"executed": executed, "elided": elided}}, "measured on a test", "**A note.**\n"
+    )
+    # 10 processor s against 2.5, each of 0.5 simulated s
+    assert "| smoke | 75 % | +0.50 % | 3.00 * | the same | 20 | 5.0 | 4 * |" in text
+    assert "**A note.**" in text
