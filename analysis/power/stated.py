@@ -47,9 +47,9 @@ def stated_against_counted() -> Iterator[str]:
             "",
             "A program that is no busy loop is billed as one too. Dynamic energy of a cycle of a "
             "busy CPU at the fastest OPP, as the fast engine bills it, against each workload "
-            "kernel on gem5's detailed cores. Most of the big cluster's difference is its "
-            "instructions per cycle: the engine runs at the ratio of the device tree's "
-            "capacities, which gem5's cores do not have.",
+            "kernel on gem5's detailed cores. What differs is most of all how many instructions a "
+            "cycle has: the engine has those of its loop, in the ratio of the device tree's "
+            "capacities, whatever the program.",
             "",
             "| core | kernel | IPC, fast engine | IPC, gem5 | pJ a cycle, fast engine | "
             "pJ a cycle, gem5 | error |",
