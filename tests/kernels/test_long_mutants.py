@@ -80,8 +80,9 @@ def mutated(mutant: Mutant, source: Source, folder: Path) -> Path:
     with worktree(source, queues) as tree:
         old = (tree / FILE).read_text()
     assert old.count(mutant.old) == 1
-    lines = [text.splitlines(keepends=True) for text in (old, old.replace(mutant.old, mutant.new))]
-    patch = "".join(difflib.unified_diff(*lines, f"a/{FILE}", f"b/{FILE}"))
+    before = old.splitlines(keepends=True)
+    after = old.replace(mutant.old, mutant.new).splitlines(keepends=True)
+    patch = "".join(difflib.unified_diff(before, after, f"a/{FILE}", f"b/{FILE}"))
     queue = folder / "mutant"
     queue.mkdir()
     (queue / "series").write_text("mutant.patch\n")
