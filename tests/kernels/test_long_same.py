@@ -36,9 +36,9 @@ def added_counters(queue: str) -> set[str]:
 class Same:
     """``variant`` is to be what ``reference`` is, and to count nothing of ``queue``'s own.
 
-    Seeds shift tasks but not how the guest boots, and where a thread happens to start may last: in
-    speedometer four of mainline's ten seeds leave a helper on the littles and none of max-nospare0's,
-    though EAS, in which alone they differ, is off there. So ``reference`` may be several variants.
+    Seeds shift tasks but not how the guest boots, and where a thread happens to start may last. In
+    speedometer four of mainline's ten seeds leave a helper on the littles, none of max-nospare0's,
+    though EAS, in which alone they differ, is off there: so ``reference`` may be several variants.
     """
 
     reference: tuple[str, ...]
