@@ -17,6 +17,8 @@ STATS = "/sys/kernel/debug/sched/eascope/stats"
 OPERATIONS = (
     *("clamp", "policy", "affinity", "move", "limit", "hotplug", "system", "fork", "wakeup"),
 )
+#: Simulated, after the stress: nearly twenty half-lives of utilization, so that nothing is left.
+IDLE_MS = 600
 #: What the kernel says when something is wrong with it, and no run may contain.
 SPLAT = re.compile(r"WARNING|BUG|INFO: |possible|Call trace|stall|lockup")
 
@@ -51,7 +53,7 @@ def survive(
         *(f"write {path} {value}" for path, value in switches),
         f"spawn stress /bin/stress {ms} {seed}",
         f"wait stress {1000 + 20 * ms}",
-        "sleep-ms 300",
+        f"sleep-ms {IDLE_MS}",
         f"collect {STATS} stats.txt",
         "collect /tmp/stress.log stress.txt",
     ]

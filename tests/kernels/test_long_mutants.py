@@ -66,8 +66,8 @@ MUTANTS = [
     ),
     Mutant(
         "who-runs-does-not-wait",
-        "\tuclamp_wait_update(rq);\n\trq->uclamp_sum.curr = p;\n",
-        "\tuclamp_wait_update(rq);\n\tif (p)\n\t\trq->uclamp_sum.curr = p;\n",
+        "\trq->uclamp_sum.curr = p;\n",
+        "\tif (!p || !rq->uclamp_sum.curr)\n\t\trq->uclamp_sum.curr = p;\n",
         ("another task runs",),
     ),
 ]
