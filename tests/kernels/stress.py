@@ -17,8 +17,9 @@ STATS = "/sys/kernel/debug/sched/eascope/stats"
 OPERATIONS = (
     *("clamp", "policy", "affinity", "move", "limit", "hotplug", "system", "fork", "wakeup"),
 )
-#: Simulated, after the stress: nearly twenty half-lives of utilization, so that nothing is left.
-IDLE_MS = 600
+#: After the stress: nearly twenty half-lives of utilization, so that nothing is left. In pieces:
+#: what a CPU has left is looked at when another one wakes up and goes idle.
+IDLE = 12 * ["sleep-ms 50"]
 #: What the kernel says when something is wrong with it, and no run may contain.
 SPLAT = re.compile(r"WARNING|BUG|INFO: |possible|Call trace|stall|lockup")
 
@@ -53,7 +54,7 @@ def survive(
         *(f"write {path} {value}" for path, value in switches),
         f"spawn stress /bin/stress {ms} {seed}",
         f"wait stress {1000 + 20 * ms}",
-        f"sleep-ms {IDLE_MS}",
+        *IDLE,
         f"collect {STATS} stats.txt",
         "collect /tmp/stress.log stress.txt",
     ]
