@@ -38,7 +38,8 @@ class Same:
 
     Seeds shift tasks but not how the guest boots, and where a thread happens to start may last. In
     speedometer four of mainline's ten seeds leave a helper on the littles, none of max-nospare0's,
-    though EAS, in which alone they differ, is off there: so ``reference`` may be several variants.
+    though EAS, in which alone they differ, is off there. So there ``reference`` is both: against
+    max-nospare0 alone uclamp-sum's mean power is 0.6 % below the least of ten seeds.
     """
 
     reference: tuple[str, ...]
@@ -55,9 +56,10 @@ CASES = [
     ),
     # Without a clamp: light and steady, heavy and overutilized, and the source's own comparison.
     *(
-        Same(("max-nospare0", "mainline"), "uclamp-sum", "sum", name)
-        for name in ("eas/video-playback", "eas/speedometer", "uclamp/no-clamp-multi")
+        Same(("max-nospare0",), "uclamp-sum", "sum", name)
+        for name in ("eas/video-playback", "uclamp/no-clamp-multi")
     ),
+    Same(("max-nospare0", "mainline"), "uclamp-sum", "sum", "eas/speedometer"),
 ]
 
 
