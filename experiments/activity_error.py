@@ -24,8 +24,7 @@ from analysis.power.model import KERNEL, DerivedPower, busy_events
 from analysis.tables.counters import SHARED
 from configs.activity import Activity
 from configs.host.cache import write_atomic
-from configs.host.errors import EascopeError
-from configs.host.proc import say
+from configs.host.proc import Ending, say
 from configs.platform import Cluster, Platform
 from configs.power.derived import POWER_MODELS
 from configs.power.events import EventPower, load_events
@@ -123,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m experiments.activity_error", description=__doc__
     )
     parser.parse_args(arguments)
-    try:
+    with Ending() as ending:
         cell = prepare(find(REQUEST))
 
         def after(_: Any, run: Run) -> Derived:
@@ -154,10 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         RECORDS.mkdir(exist_ok=True)
         write_atomic(path, (json.dumps(record, indent=1) + "\n").encode())
         say(f"  {path}: written")
-    except EascopeError as error:
-        say(f"error: {error}")
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from analysis.derive import Derived, derive
 from analysis.engine import cpu_models
 from configs.host.cache import write_atomic
 from configs.host.errors import EascopeError
-from configs.host.proc import duration, say
+from configs.host.proc import Ending, duration, say
 from experiments.cell import Cell, Request, find, prepare
 from experiments.pool import run_all
 from experiments.runs import Run, existing
@@ -270,7 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
-    try:
+    with Ending() as ending:
         found = run(options.scenario, options.engine, present=options.present)
         found = {cell: side for cell, side in found.items() if len(side) > 1}
         if not found:
@@ -278,10 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
         write_atomic(options.page, page(found, machine_load(), NOTES.read_text()).encode())
         spent = sum(ran.host["host_s"] for side in found.values() for ran in side.values())
         say(f"  {options.page}: {len(found)} cells, {duration(spent)} of host time in all runs")
-    except EascopeError as error:
-        say(f"error: {error}")
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from analysis.derive import derive
 from configs.host.cache import digest_of, write_atomic
-from configs.host.errors import EascopeError
-from configs.host.proc import say
+from configs.host.proc import Ending, say
 from experiments.agreement import (
     PLATFORM,
     Ran,
@@ -157,14 +156,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS, default=SCENARIOS)
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
-    try:
+    with Ending() as ending:
         found = run(options.scenario)
         write_atomic(options.page, page(found, machine_load(), NOTES.read_text()).encode())
         say(f"  {options.page}: {len(found)} scenarios")
-    except EascopeError as error:
-        say(f"error: {error}")
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 from configs.host.cache import artefact, cache_root, digest_of, sha256_bytes, sha256_file
 from configs.host.debian import apt
 from configs.host.errors import EascopeError, unknown
-from configs.host.proc import need, run, say
+from configs.host.proc import Ending, need, run, say
 from kernels.source import ARCHITECTURE, Source, find_source, series_digest
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
 from kernels.worktree import OUT, worktree
@@ -262,15 +262,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml")
     wanted = parser.parse_args(arguments).kernel
-    try:
+    with Ending() as ending:
         for name in wanted or sorted({one.kernel for one in load_variants().values()}):
             done = kernel(name)
             say(f"  kernel {name}: {done.version}")
             print(done.image)
-    except EascopeError as error:
-        say(f"error: {error}")
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

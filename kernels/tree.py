@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from configs.host.errors import EascopeError, RequestError, unknown
-from configs.host.proc import CommandFailed, Step, need, run, say
+from configs.host.proc import CommandFailed, Ending, Step, need, run
 from kernels.source import PatchFailed, Source, find_source, series_patches
 from kernels.variants import SERIES, Kernel, load_kernels
 
@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("kernel")
     parser.add_argument("directory", type=Path)
     given = parser.parse_args(arguments)
-    try:
+    with Ending() as ending:
         kernels = load_kernels()
         if given.kernel not in kernels:
             raise unknown("kernel", given.kernel, kernels)
@@ -130,10 +130,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             for path in save_tree(given.directory, kernel, SERIES / kernel.series[-1]):
                 print(path)
-    except EascopeError as error:
-        say(f"error: {error}")
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

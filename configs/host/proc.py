@@ -105,6 +105,30 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+class Ending:
+    """How a command that is run by itself ends: one line for what is known to go wrong.
+
+    ``with Ending() as ending: ...``, then ``return ending.code``: 0, an error's exit code, or 130
+    after an interrupt.
+    """
+
+    code = 0
+
+    def __enter__(self) -> Ending:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, EascopeError):
+            say(f"error: {error}")
+            self.code = error.exit_code
+        elif isinstance(error, KeyboardInterrupt):
+            say("interrupted; the same command continues")
+            self.code = 130
+        else:
+            return False
+        return True
+
+
 class Step:
     """A named piece of long work: says that it starts with an estimate, and how long it took.
 

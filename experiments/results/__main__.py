@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from configs.host.errors import EascopeError, unknown
-from configs.host.proc import say
+from configs.host.errors import unknown
+from configs.host.proc import Ending, say
 from experiments.results.cost import write_cost
 from experiments.results.markdown import page_text
 from experiments.results.pages import only, pages
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--variants", help="only these of a page's, with commas between (all)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages go")
     options = parser.parse_args(arguments)
-    try:
+    with Ending() as ending:
         wanted = options.page or [*known, COST]
         for name in wanted:
             if name not in (*known, COST):
@@ -57,13 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         if COST in wanted:
             of = options.variants.split(",") if options.variants else None
             say(f"  {write_cost(options.folder / f'{COST}.md', of)}")
-    except EascopeError as error:
-        say(f"error: {error}")
-        return error.exit_code
-    except KeyboardInterrupt:
-        say("interrupted; the same command continues")
-        return 130
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":
