@@ -80,11 +80,6 @@ class Task:
         return next(iter(periods)) if len(periods) == 1 else None
 
     @property
-    def clamped(self) -> bool:
-        """Whether it sets a utilization clamp, if only to its default."""
-        return self.uclamp_min is not None or self.uclamp_max is not None
-
-    @property
     def endless(self) -> bool:
         """Whether it runs until it is ended from outside."""
         return self.repeat is None or self.phases[-1].loops is None

@@ -90,7 +90,7 @@ def script(
     length_ms = scenario.window.length_ms(full)
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
-    if any(task.clamped for task in tasks):
+    if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in tasks):
         head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
     head += elision(engine, platform, activity) if elide else []
     head += [f"file {WORKLOAD} {len(workload)}"]
