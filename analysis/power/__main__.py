@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from analysis.power import calibrate, validation
-from configs.host.errors import EascopeError
+from configs.host.proc import Ending
 from configs.power.counted import counted_cores
 
 
@@ -18,16 +18,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("calibrate", help="fit every core that has counted events, and commit it")
     commands.add_parser("validation", help="make docs/results/power-validation.md and its figures")
     options = parser.parse_args(arguments)
-    try:
+    with Ending() as ending:
         if options.command == "calibrate":
             for core in counted_cores():
                 print(calibrate.write(calibrate.calibrate(core)))
         else:
             print(validation.write())
-    except EascopeError as error:
-        print(f"analysis.power: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

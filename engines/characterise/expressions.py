@@ -20,6 +20,7 @@ from configs.gem5.power import expressions
 from configs.gem5.session import START
 from configs.host.cache import sha256_file
 from configs.host.errors import EascopeError
+from configs.host.proc import Ending
 from configs.platform import Cluster, Platform, load_platform
 from configs.power.derived import POWER_MODELS
 from configs.power.events import EventPower, load_events
@@ -132,7 +133,7 @@ def measure(platform: Platform, cluster: Cluster) -> dict[str, Any]:
 
 def main() -> int:
     """Measure every core of `PLATFORMS` and write its record."""
-    try:
+    with Ending() as ending:
         find_gem5()
         RECORDS.mkdir(exist_ok=True)
         for name in PLATFORMS:
@@ -142,10 +143,7 @@ def main() -> int:
                 path = RECORDS / f"{record['core']}.json"
                 path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
                 print(f"{path}: written")
-    except EascopeError as error:
-        print(f"engines.characterise.expressions: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    return ending.code
 
 
 if __name__ == "__main__":

@@ -53,5 +53,5 @@ def test_rebuild_after_a_changed_line(tmp_path: Path, monkeypatch: pytest.Monkey
     module._build(load_kernels()["base"], find_source(), tmp_path)
     assert sha256_file(tmp_path / "Image") == sha256_file(original.image)
     assert sha256_file(tmp_path / "vmlinux") == sha256_file(original.vmlinux)
-    # A busy host makes it slower, not more work: two cores do twice the limit's work in its time.
-    assert min(spent, work / 2) < MOST_S
+    # A busy host makes it slower, not more work; on a quiet one it takes no longer than that.
+    assert work < MOST_S

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from configs.host.proc import need, run
 from configs.platform import Platform
+from kernels.variants import STATS
 from rootfs.image import COMPILER, COMPILER_PACKAGE, FLAGS, LINK_FLAGS
 from tests.kernels.guest import Booted, boot
 
 HERE = Path(__file__).parent
-STATS = "/sys/kernel/debug/sched/eascope/stats"
 #: What ``stress`` does; it fails when one of them was never done.
 OPERATIONS = (
     *("clamp", "policy", "affinity", "move", "limit", "hotplug", "system", "fork", "wakeup"),

@@ -12,13 +12,12 @@ import pytest
 from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.build import KernelArtefact
-from kernels.variants import load_variants, state_expectations
+from kernels.variants import STATS, load_variants, state_expectations
 from tests.kernels.guest import Booted, boot
 
 pytestmark = pytest.mark.guest
 
 TRACING = "/sys/kernel/tracing"
-STATS = "/sys/kernel/debug/sched/eascope/stats"
 AVERAGES = ["unsigned long load", "unsigned long runnable", "unsigned long util"]
 UPDATE = "unsigned long long update_time"
 ENTITY = ["int cpu", "char path[64]", "char comm[16]", "int pid"]
