@@ -14,10 +14,12 @@ from configs.gem5.rows import TICKS_PER_NS
 
 #: Marks of the guest agent.
 READY, START, STOP = 1, 2, 3
-#: Host seconds that a step is to last: progress is told once a step.
-STEP_S = 0.5
-#: Steps in ticks (ps) of simulated time; the first is short, for nothing is known of the speed.
-FIRST_STEP, LONGEST_STEP = 10_000_000, 100_000_000_000
+#: A step in ticks (ps) of simulated time, by gem5's memory mode: a few host seconds at most, all
+#: CPUs busy. It never hangs on host time: the watch between two steps makes gem5 sample statistics,
+#: and these have to be the same in every run.
+STEP = {"atomic": 10_000_000_000, "timing": 1_000_000_000}
+#: Host seconds between two tellings of progress.
+TELL_S = 0.5
 
 
 class Event(Protocol):
@@ -113,18 +115,20 @@ class Session:
         self._began = (self.clock(), self.spent())
         watch = Watch(self.request["stall_ns"] * TICKS_PER_NS)
         limit = self.request["limit_ns"] * TICKS_PER_NS
-        step = FIRST_STEP
+        step = STEP[self.request["machine"]["memory_mode"]]
+        told = -TELL_S
         while True:
             left = limit - self.machine.tick()
             if left <= 0:
                 return self._end("limit", f"no end after {_ms(limit)} ms of simulated time")
-            began = self.clock()
             event = self.machine.simulate(min(step, left))
-            took = self.clock() - began
             instructions = self.machine.instructions()
-            self.say(f"progress {self.machine.tick() // TICKS_PER_NS} {sum(instructions)}")
             cause = event.getCause()
-            if cause != "simulate() limit reached":
+            done = cause != "simulate() limit reached"
+            if done or self.clock() - told >= TELL_S:
+                told = self.clock()
+                self.say(f"progress {self.machine.tick() // TICKS_PER_NS} {sum(instructions)}")
+            if done:
                 ended = self._act(cause, event.getCode())
                 if ended:
                     return ended
@@ -132,7 +136,6 @@ class Session:
             stalled = watch.stalled(self.machine.tick(), instructions, self.machine.busy_ticks())
             if stalled:
                 return self._end("stall", stalled)
-            step = next_step(step, took)
 
     def _act(self, cause: str, code: int) -> str:
         """Do what the guest asked for; the cause of the end when this is one."""
@@ -187,9 +190,3 @@ def _failure(code: int) -> str:
     if syndrome >> 26:
         return f"trap to EL3, syndrome {syndrome:#x}: the kernel uses what boot.S does not open"
     return f"code {code}"
-
-
-def next_step(step: int, took: float) -> int:
-    """The next step in ticks, from what the last one took: towards `STEP_S` host seconds."""
-    factor = STEP_S / max(took, 1e-6)
-    return int(min(max(step * min(max(factor, 0.25), 4.0), FIRST_STEP), LONGEST_STEP))
