@@ -100,6 +100,8 @@ def script(
         "barrier",
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         f"write {TRACING_ON} 1",
+        # What rt-app's threads find when they are made decides where they go, often for good.
+        f"sleep-us {start_offset_us(seed, 'rt-app')}",
         *([f"spawn rt-app {rt_app} {WORKLOAD}"] if tasks else []),
         f"sleep-ms {scenario.window.warmup_ms}",
         "start",

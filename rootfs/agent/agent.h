@@ -22,6 +22,7 @@
 #define CHUNK		(64 * 1024)
 #define NSEC_PER_SEC	1000000000ULL
 #define NSEC_PER_MSEC	1000000ULL
+#define NSEC_PER_USEC	1000ULL
 
 /* ---- transport.c: how words get out of the machine; one file per way ---- */
 

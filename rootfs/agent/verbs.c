@@ -14,6 +14,7 @@
 
 #define FIRST_LINE	"eascope-script 1"
 #define HOUR_MS		(3600 * 1000ULL)
+#define HOUR_US		(HOUR_MS * 1000)
 
 static bool exited;
 
@@ -218,6 +219,14 @@ static void verb_sleep_ms(char *rest)
 	sleep_ns(script_unsigned(word, "sleep-ms: N", HOUR_MS) * NSEC_PER_MSEC);
 }
 
+static void verb_sleep_us(char *rest)
+{
+	const char *word = script_word(&rest, "sleep-us: N");
+
+	script_done(rest);
+	sleep_ns(script_unsigned(word, "sleep-us: N", HOUR_US) * NSEC_PER_USEC);
+}
+
 static void verb_start(char *rest)
 {
 	script_done(rest);
@@ -280,6 +289,7 @@ static const struct verb {
 	{ "wait", verb_wait },
 	{ "kill", verb_kill },
 	{ "sleep-ms", verb_sleep_ms },
+	{ "sleep-us", verb_sleep_us },
 	{ "start", verb_start },
 	{ "stop", verb_stop },
 	{ "trace-collect", verb_trace_collect },

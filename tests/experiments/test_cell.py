@@ -20,6 +20,7 @@ from experiments import cell as cells
 from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare
 from experiments.controls import Controls
+from experiments.rtapp import start_offset_us
 from experiments.script import script
 from rootfs.elide_gem5 import TABLE_OFFSET
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
@@ -185,6 +186,19 @@ def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefact
     assert f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json" in lines
     executed = prepared(elide=False).machine.script.decode()
     assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
+
+
+def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
+    """Before its barrier threads are made and placed, which their own offsets do not move."""
+    offsets = []
+    for seed in range(10):
+        lines = prepared(seed=seed).machine.script.decode().splitlines()
+        before = lines[lines.index(f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json") - 1]
+        word, microseconds = before.split()
+        assert word == "sleep-us"
+        offsets.append(int(microseconds))
+    assert offsets == [start_offset_us(seed, "rt-app") for seed in range(10)]
+    assert 0 <= min(offsets) < 4000 and 12000 < max(offsets) <= 16000
 
 
 def test_gem5s_copy_of_rt_app_is_told_the_cycles_of_a_turn(artefacts: Artefacts) -> None:

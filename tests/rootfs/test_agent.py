@@ -38,6 +38,8 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"sleep-ms\n", "script line 2: sleep-ms: N is missing"),
         (HEAD + b"sleep-ms -5\n", "script line 2: sleep-ms: N = '-5': allowed: a whole number"),
         (HEAD + b"sleep-ms 5s\n", "script line 2: sleep-ms: N = '5s': allowed"),
+        (HEAD + b"sleep-us 5s\n", "script line 2: sleep-us: N = '5s': allowed"),
+        (HEAD + b"sleep-us 3600000001\n", "script line 2: sleep-us: N = '3600000001': allowed"),
         (HEAD + b"sleep-ms 99999999\n", "script line 2: sleep-ms: N = '99999999': allowed"),
         (HEAD + b"file /tmp/x 10\nabc\n", "script line 2: file: 10 bytes wanted"),
         (HEAD + b"file /tmp/x ten\nabc\n", "script line 2: file: LENGTH = 'ten': allowed"),
@@ -148,9 +150,9 @@ def test_failing_children(agent: Agent, lines: bytes, reason: str) -> None:
 
 
 def test_marks_and_sleep(agent: Agent) -> None:
-    run = agent(HEAD + b"barrier\nstart\nsleep-ms 30\nstop\nexit\n")
+    run = agent(HEAD + b"barrier\nstart\nsleep-us 17250\nsleep-ms 30\nstop\nexit\n")
     marks = [line.split() for line in run.lines if line.startswith("MARK")]
     assert [words[1] for words in marks] == ["1", "2", "3"]
     times = [int(words[2]) for words in marks]
-    assert times[2] - times[1] >= 30_000_000
+    assert times[2] - times[1] >= 47_250_000
     assert times == sorted(times)
