@@ -15,8 +15,8 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 .venv/ready: pyproject.toml configs/host/setup.sh configs/host/system-packages.txt
 	@configs/host/setup.sh
 
-demo: setup ## the first figure: mainline against cas on juno-r2, video playback
-	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback
+demo: setup ## the first figure: mainline against cas on juno-r2, video playback, ten start offsets
+	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
@@ -69,6 +69,6 @@ power-validation: setup ## write docs/results/power-validation.md and its figure
 
 figures: demo ## the figures of the documents, from the demo's runs
 	@mkdir -p docs/figures
-	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas/*.svg docs/figures/
-	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --power derived
-	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas_derived-power/stack.svg docs/figures/
+	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas_10-seeds/*.svg docs/figures/
+	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10 --power derived
+	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas_10-seeds_derived-power/stack.svg docs/figures/
