@@ -231,7 +231,7 @@ def test_corrupt_cache_entry_on_use(tmp_path: Path) -> None:
 def test_eas_uses_the_littles_more_than_cas() -> None:
     """What EAS is for. The energy difference is reported as it comes out, not asserted.
 
-    With ten start offsets: cas never moves a thread, so a single run shows where the start put them.
+    With ten start offsets: cas never moves a thread, a single run shows where the start put them.
     """
     done = eascope("compare", "mainline", "cas", *VIDEO, "--seeds", "10", "--json")
     assert done.returncode == 0, done.stderr
