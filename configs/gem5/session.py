@@ -17,7 +17,7 @@ READY, START, STOP = 1, 2, 3
 #: A step in ticks (ps) of simulated time, by gem5's memory mode: a few host seconds at most, all
 #: CPUs busy. It never hangs on host time: the watch between two steps makes gem5 sample statistics,
 #: and these have to be the same in every run.
-STEP = {"atomic": 10_000_000_000, "timing": 1_000_000_000}
+STEP = {"atomic": 10_000_000_000, "timing": 200_000_000}
 #: Host seconds between two tellings of progress.
 TELL_S = 0.5
 
