@@ -181,6 +181,7 @@ def _derive_into(
     turns = {
         "activation_us": markers.activations(marks, tasks),
         "lateness_us": markers.lateness(marks, tasks),
+        "response_us": markers.responses(marks, tasks),
     }
     result |= {name: found for name, found in turns.items() if found}
     jobs = markers.deadlines(marks, tasks)

@@ -96,6 +96,9 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
                 "lateness after the timer", f"{task} {name}", "us", ("lateness_us", task, name)
             )
     for task in tasks:
+        for name in ("p50", "p95", "p99", "max"):
+            yield Row("response time", f"{task} {name}", "us", ("response_us", task, name))
+    for task in tasks:
         yield Row("throughput", task, "1/s", ("throughput", task))
     for task in tasks:
         yield Row("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)

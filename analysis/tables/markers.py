@@ -96,3 +96,19 @@ def lateness(
     with a period have it.
     """
     return times(marks, "wu_lat", [task for task in tasks if task.get("period_us")])
+
+
+def responses(
+    marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """``{task: percentiles}`` of the time from when a turn was due to its end, in us.
+
+    That is the period less the slack: what the thread waits for is part of it, and what it was late
+    with before. Only tasks with a period have it.
+    """
+    found = {}
+    for task in tasks:
+        if task.get("period_us"):
+            turns = marks.with_columns((task["period_us"] - pl.col("slack")).alias("response"))
+            found |= times(turns, "response", [task])
+    return found

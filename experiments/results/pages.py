@@ -48,6 +48,7 @@ CLAMPS = (
     "uclamp/no-clamp-multi",
     "ui/jank",
     "ui/jank-boosted",
+    "ui/uibench",
     "vm/contended-vcpus-single-base",
     "vm/contended-vcpus-single",
     "vm/contended-vcpus-multi-base",

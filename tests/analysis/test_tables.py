@@ -237,6 +237,25 @@ def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
     assert markers.lateness(marks, [{**tasks[0], "period_us": None}]) == {}
 
 
+def test_responses_are_periods_less_the_slack(traced: Read) -> None:
+    """From when a turn was due to its end, what it was late with before included."""
+    slacks = [80, 20, -40, 60, 0]
+    trace = traced(
+        [
+            switch(T0 - 5 * MS, 0, idle(0), 0, A),
+            *(
+                marker(T0 + n, 0, 11, f"rtapp_stats: period=1 run=5 wu_lat=0 slack={slack}")
+                for n, slack in enumerate(slacks, start=1)
+            ),
+        ]
+    )
+    tasks = [{"name": "task-a", "threads": ["a"], "period_us": 100}]
+    marks = markers.markers(trace, WINDOW, tasks)
+    found = markers.responses(marks, tasks)["task-a"]
+    assert (found["p50"], found["max"]) == (80, 140)
+    assert markers.responses(marks, [{**tasks[0], "period_us": None}]) == {}
+
+
 def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
     trace = traced(
         [
