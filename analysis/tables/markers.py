@@ -106,7 +106,7 @@ def responses(
     That is the period less the slack: what the thread waits for is part of it, and what it was late
     with before. Only tasks with a period have it.
     """
-    found = {}
+    found: dict[str, dict[str, float]] = {}
     for task in tasks:
         if task.get("period_us"):
             turns = marks.with_columns((task["period_us"] - pl.col("slack")).alias("response"))

@@ -32,6 +32,7 @@ MEASURES = {
     "opp_transitions_per_s",
     "overutilized_share",
     "residency",
+    "response_us",
     "run_share",
     "speed",
     "throughput",
@@ -41,8 +42,8 @@ MEASURES = {
 }
 #: Measures whose second key is a task, a cluster.
 OF_TASKS = {
-    *("activation_us", "cpu_share", "deadlines", "latency_us", "run_share", "speed"),
-    "throughput",
+    *("activation_us", "cpu_share", "deadlines", "latency_us", "response_us", "run_share"),
+    *("speed", "throughput"),
 }
 OF_CLUSTERS = {
     *("cluster_busy", "mean_mhz", "opp_requests_per_s", "opp_transitions_per_s", "top_opp"),
