@@ -56,7 +56,13 @@ MUTANTS = [
         "what-slept-decays",
         "\tif (sum->blocked)\n",
         "\tif (sum->blocked > 0)\n",
-        ("negative bias without utilization",),
+        ("negative bias without utilization", "bias is left"),
+    ),
+    Mutant(
+        "what-slept-boosted-decays",
+        "\tif (sum->blocked)\n",
+        "\tif (sum->blocked < 0)\n",
+        ("bias is left",),
     ),
     Mutant(
         "what-leaves-a-cpu-leaves-it",

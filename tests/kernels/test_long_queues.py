@@ -26,8 +26,9 @@ from kernels.variants import SERIES, load_kernels
 pytestmark = pytest.mark.long
 
 STRICT = {"KCFLAGS": "-Werror", "W": "1"}
+INIT_TASK = "init/init_task.o"
 #: What the queues touch and can be compiled by itself.
-PARTS = ["kernel/sched/", "kernel/power/", "drivers/cpufreq/", "drivers/cpuidle/"]
+PARTS = ["kernel/sched/", "kernel/power/", "drivers/cpufreq/", "drivers/cpuidle/", INIT_TASK]
 
 #: Options that a build must do without, with what else that changes (empty: left to Kconfig).
 WITHOUT = {
