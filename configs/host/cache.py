@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,10 @@ from configs.host.errors import EascopeError
 from configs.host.proc import Step
 
 MANIFEST = "manifest.json"
+#: Longer than what any file system takes for two points in time.
+CLOCK_TICK_S = 3.0
+
+_digests: dict[tuple[int, ...], str] = {}
 
 
 def cache_root() -> Path:
@@ -44,9 +49,21 @@ def sha256_bytes(data: bytes) -> str:
 
 
 def sha256_file(path: Path) -> str:
-    """Hex SHA-256 of a file's bytes."""
+    """Hex SHA-256 of a file's bytes.
+
+    A process reads a file once, as long as the file system says that it has not changed since: a
+    comparison asks for the same kernel and the same QEMU for every cell.
+    """
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        stat = os.fstat(stream.fileno())
+        state = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        known = _digests.get(state)
+        if known is None:
+            known = hashlib.file_digest(stream, "sha256").hexdigest()
+            # Two changes within a tick of the file system's clock look like one.
+            if time.time() - max(stat.st_mtime, stat.st_ctime) > CLOCK_TICK_S:
+                _digests[state] = known
+        return known
 
 
 def canonical_json(value: Any) -> bytes:
