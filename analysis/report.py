@@ -8,6 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from analysis import decisions
 from analysis.agreement import engine_error
 from analysis.beside import Beside
 from analysis.compare import Comparison, Line, verdict_values, verdict_word
@@ -63,12 +66,14 @@ def write(
     figures: Mapping[str, Sequence[Path]],
     path: Path,
     beside: Beside | None = None,
+    decided: Mapping[str, pl.DataFrame] | None = None,
 ) -> Path:
     """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
 
     :param beside: the same under the usual energy model, when the kernel was told another one.
+    :param decided: decisions of EAS by variant, where runs recorded them.
     """
-    write_atomic(path, page(comparison, figures, beside).encode())
+    write_atomic(path, page(comparison, figures, beside, decided).encode())
     return path
 
 
@@ -76,6 +81,7 @@ def page(
     comparison: Comparison,
     figures: Mapping[str, Sequence[Path]],
     beside: Beside | None = None,
+    decided: Mapping[str, pl.DataFrame] | None = None,
 ) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
@@ -85,6 +91,7 @@ def page(
         ("expectations", "Expectations", _expectations(comparison)),
         ("model", "The kernel's energy model", _energy_model(comparison, beside)),
         ("figures", "Figures", _figures(figures)),
+        ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
         ("controls", "Controls and workload", _controls(comparison)),
@@ -220,6 +227,27 @@ def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
         cells = "".join(f"<td>{escape(text)}</td>" for text in (row.label, row.usual, row.asked))
         rows.append(f"<tr>{cells}</tr>")
     return note + _table(["", usual, asked], rows) + "<br>" + table
+
+
+def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
+    """How often which criterion decided, and decisions one by one."""
+    if not decided:
+        return ""
+    note = (
+        '<p class="note">First seed. Asked about a task, EAS compares CPUs; named is the first '
+        "criterion that sets the chosen one apart. Candidates: CPU, the energy that the kernel "
+        "estimates for the task there (its unit: cost times utilization), runnable tasks.</p>"
+    )
+    short, long = (
+        _table(heads, (f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in row)}</tr>"
+                       for row in rows), "words")
+        for heads, rows in (
+            (decisions.SUMMARY_HEADS, decisions.summary(decided)),
+            (decisions.LISTING_HEADS, decisions.listing(decided)),
+        )
+    )  # fmt: skip
+    head = f"The first {decisions.LISTED} of each variant about the scenario's tasks"
+    return f"{note}{short}<details><summary>{head}</summary>{long}</details>"
 
 
 def _published_mw(comparison: Comparison, cluster: str, khz: int) -> str:

@@ -31,6 +31,10 @@ FIELDS: dict[str, dict[str, type]] = {
     "cpu_frequency": {"state": int, "cpu_id": int},
     "cpu_idle": {"state": int, "cpu_id": int},
     "lisa__sched_overutilized": {"overutilized": int},
+    "sched_feec_decision": {
+        **{"comm": str, "pid": int, "prev_cpu": int, "dst_cpu": int, "mode": int, "path": int},
+        **{"candidates": str},
+    },
     "print": {"buf": str},
 }
 

@@ -21,9 +21,16 @@ from engines.base import Engine, Machine, get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario
-from experiments.script import TRACE_EVENTS, script, trace_kib
+from experiments.script import DECISION_EVENT, script, trace_events, trace_kib
 from kernels.build import KernelArtefact, kernel
-from kernels.variants import Variant, boot_args, load_planned, load_variants, state_expectations
+from kernels.variants import (
+    Variant,
+    boot_args,
+    kernel_adds_event,
+    load_planned,
+    load_variants,
+    state_expectations,
+)
 from rootfs.image import ImageArtefact, initramfs
 
 SCHEMA = 1
@@ -108,6 +115,11 @@ def find(request: Request) -> Names:
         program.check_present()
     _check_expected(scenario, [*variants, *planned])
     variant = request.controls.of_variant(variants[request.variant])
+    if request.controls.decisions and not kernel_adds_event(variant.kernel, DECISION_EVENT):
+        raise RequestError(
+            f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
+            f"{DECISION_EVENT}: allowed: variants of the kernel feec (feec-a decides as mainline)"
+        )
     told = tell(platform, request.told)
     return Names(request, platform, activity, variant, scenario, engine, told)
 
@@ -166,6 +178,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         full=request.full,
         elide=request.elide,
         seed=request.seed,
+        decisions=request.controls.decisions,
     )
     machine = Machine(
         platform=platform,
@@ -257,9 +270,11 @@ def _record(
             "delay_dequeue": _delay_dequeue(names.variant),
             "cpuidle_governor": "menu",
             "tracing": True,
-            "trace_events": list(TRACE_EVENTS),
+            "trace_events": list(trace_events(request.controls.decisions)),
             "trace_markers": "rt-app: main, task, stats",
-            "trace_kib_per_cpu": trace_kib(scenario, request.full, platform),
+            "trace_kib_per_cpu": trace_kib(
+                *(scenario, request.full, platform, request.controls.decisions)
+            ),
             "temperature_c": platform.temperature_c,
         },
         "tasks": [*workload.tasks, *(one.task() for one in scenario.programs)],

@@ -128,6 +128,11 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
         "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
     )
     controls.add_argument(
+        "--decisions", action="store_true",
+        help="record why EAS chose each CPU (candidates, energies) and say so in the report; "
+        "a run of its own, since recording takes the guest's time",
+    )  # fmt: skip
+    controls.add_argument(
         "--em", default="published", metavar="M", help="powers that the kernel is told: published "
         "(default) or derived; energy is computed from the same power whatever it is told",
     )  # fmt: skip

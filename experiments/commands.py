@@ -139,6 +139,8 @@ def _request(options: argparse.Namespace, variant: str, seed: int, told: ToldMod
 def run(options: argparse.Namespace) -> int:
     """One cell, unless it is there already."""
     from analysis.compare import comparison
+    from analysis.decisions import of_first_runs
+    from analysis.decisions import text as text_of
     from analysis.derive import derive
     from analysis.power.choice import check_power, power_model
     from configs.power.told import told_model
@@ -166,6 +168,7 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         print(comparison(names.platform, {names.variant.name: [derived]}).text())
+        print(text_of(of_first_runs({names.variant.name: [derived]})), end="")
         if "parts_s" in done.host:
             parts = done.host["parts_s"].items()
             print("host time: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in parts))
@@ -177,7 +180,8 @@ def _controls(options: argparse.Namespace) -> Controls:
     from experiments.controls import Controls
 
     return Controls(
-        options.rate_limit_us, options.transition_latency_us, not options.no_delay_dequeue
+        *(options.rate_limit_us, options.transition_latency_us),
+        *(not options.no_delay_dequeue, options.decisions),
     )
 
 
@@ -185,6 +189,8 @@ def compare(options: argparse.Namespace) -> int:
     """What is missing of variants x seeds; table, figures, report."""
     from analysis.beside import Beside
     from analysis.compare import comparison
+    from analysis.decisions import of_first_runs
+    from analysis.decisions import text as text_of
     from analysis.derive import derive
     from analysis.figures import write as write_figures
     from analysis.power.choice import check_power, power_model
@@ -231,7 +237,10 @@ def compare(options: argparse.Namespace) -> int:
     beside = None if asked.usual else Beside(usual=compared[1], asked=result)
     folder = _comparison_folder(first, options.seeds, names_of, options.power)
     figures = write_figures(result, folder)
-    report = write_report(result, figures, folder / "report.html", beside)
+    decided = of_first_runs(result.variants)
+    for variant, table in decided.items():
+        table.write_parquet(folder / f"decisions.{variant}.parquet")
+    report = write_report(result, figures, folder / "report.html", beside, decided)
     if options.json:
         _print_json(
             {
@@ -249,6 +258,7 @@ def compare(options: argparse.Namespace) -> int:
         print(result.text())
         if beside is not None:
             print(beside.text())
+        print(text_of(decided), end="")
         kinds = sorted({path.suffix for paths in figures.values() for path in paths})
         print(f"figures: {_shown(folder)}/: {', '.join(figures)} ({', '.join(kinds)})")
         print(f"report:  {_shown(report)}")
@@ -323,6 +333,8 @@ def status(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """One run: what it was, how it ended, and its result."""
     from analysis.compare import comparison
+    from analysis.decisions import of_first_runs
+    from analysis.decisions import text as text_of
     from analysis.derive import derive
     from analysis.power.choice import check_power, power_model
     from configs.activity import load_activity
@@ -340,6 +352,7 @@ def show(options: argparse.Namespace) -> int:
         derived = derive(one.path, platform, activity, power)
         shown["result"] = derived.result
         text = comparison(platform, {one.cell["variant"]: [derived]}).text()
+        text += "\n" + text_of(of_first_runs({one.cell["variant"]: [derived]}))
     elif one.state == "failed":
         failed = json.loads((one.path / "failed.json").read_bytes())
         shown["failed"] = failed
@@ -350,7 +363,7 @@ def show(options: argparse.Namespace) -> int:
         _print_columns(
             (key, value) for key, value in shown.items() if key not in ("result", "failed")
         )
-        print(text)
+        print(text.rstrip("\n"))
     return 0
 
 

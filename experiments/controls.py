@@ -1,7 +1,7 @@
 """Controls: what a comparison holds fixed, and a person may set otherwise to see if it matters.
 
-The rate limit and the transition latency are the platform's, delayed dequeue is the kernel's. A
-control that is not given stays as it is and changes no key.
+The rate limit and the transition latency are the platform's, delayed dequeue is the kernel's, and
+what is traced is ours. A control that is not given stays as it is and changes no key.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ class Controls:
     rate_limit_us: int | None = None
     transition_latency_us: int | None = None
     delay_dequeue: bool = True
+    #: Record each decision of EAS with its candidates; it takes some of the guest's time.
+    decisions: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -35,6 +37,8 @@ class Controls:
             found.append(f"transition-{self.transition_latency_us}-us")
         if not self.delay_dequeue:
             found.append("no-delay-dequeue")
+        if self.decisions:
+            found.append("decisions")
         return found
 
     def of_platform(self, platform: Platform) -> Platform:
@@ -45,7 +49,7 @@ class Controls:
         changed: dict[str, Any] = {
             key: value
             for key, value in asdict(self).items()
-            if key != "delay_dequeue" and value is not None
+            if key not in ("delay_dequeue", "decisions") and value is not None
         }
         if not changed:
             return platform

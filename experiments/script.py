@@ -22,6 +22,8 @@ TRACE_EVENTS = (
     "power:cpu_idle",
     "lisa:lisa__sched_overutilized",
 )
+#: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
+DECISION_EVENT = "sched_feec_decision"
 #: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
 TRACE_KIB_PER_S = 512
 TRACE_KIB_LEAST = 2048
@@ -44,13 +46,21 @@ REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_awa
 RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT, "gem5": RT_APP_ELIDED_GEM5}
 
 
-def trace_kib(scenario: Scenario, full: bool, platform: Platform) -> int:
-    """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory."""
+def trace_events(decisions: bool) -> tuple[str, ...]:
+    """The events that a run records."""
+    return (*TRACE_EVENTS, f"eascope:{DECISION_EVENT}") if decisions else TRACE_EVENTS
+
+
+def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: bool = False) -> int:
+    """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory.
+
+    :param decisions: they are as long as the other events of a wake-up together.
+    """
     window = scenario.window
     length_ms = window.length_ms(full)
     seconds = (window.warmup_ms + (30_000 if length_ms is None else length_ms)) / 1000
     programs = sum(one.count(full) * KINDS[one.run].trace_bytes for one in scenario.programs)
-    wanted = round(seconds * TRACE_KIB_PER_S) + programs // 1024
+    wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * (2 if decisions else 1)
     most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
     return min(most, max(TRACE_KIB_LEAST, wanted))
 
@@ -77,12 +87,14 @@ def script(
     full: bool,
     elide: bool,
     seed: int,
+    decisions: bool = False,
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
     :param workload: rt-app's JSON.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
+    :param decisions: whether each decision of EAS is recorded.
     """
     rt_app = RTAPP_ELIDED[engine] if elide else RT_APP
     tasks, programs, until = scenario.tasks, scenario.programs, scenario.window.until
@@ -95,7 +107,8 @@ def script(
     head += elision(engine, platform, activity) if elide else []
     head += [f"file {WORKLOAD} {len(workload)}"]
     body = [
-        f"trace-setup {trace_kib(scenario, full, platform)} {' '.join(TRACE_EVENTS)}",
+        f"trace-setup {trace_kib(scenario, full, platform, decisions)} "
+        + " ".join(trace_events(decisions)),
         *proofs,
         "barrier",
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.

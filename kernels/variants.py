@@ -19,6 +19,7 @@ from configs.devicetree import FLAVOURS, opps_of
 from configs.host.errors import RequestError, missing_key
 from configs.platform import Cluster, Platform
 from configs.strict import NAME_RULE, Table, read_toml
+from kernels.source import series_patches
 
 VARIANTS = Path(__file__).parent / "variants.toml"
 SERIES = Path(__file__).parent / "series"
@@ -154,6 +155,16 @@ def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
 def load_kernels(path: Path = VARIANTS) -> dict[str, Kernel]:
     """All kernels by name, in the file's order; raises as `load_variants` does."""
     return dict(_load(path)[0])
+
+
+def kernel_adds_event(name: str, event: str) -> bool:
+    """Whether a patch of the kernel ``name`` adds the trace event ``event``."""
+    start = f"+TRACE_EVENT({event},\n"
+    return any(
+        start in patch.read_text(errors="replace")
+        for series in load_kernels()[name].series
+        for patch in series_patches(SERIES / series)
+    )
 
 
 def _named(top: Table, key: str) -> list[Table]:

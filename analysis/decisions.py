@@ -1,0 +1,196 @@
+"""Why EAS chose a CPU: each decision with its candidates and what it would have cost there.
+
+From the event ``eascope:sched_feec_decision``, which runs with ``--decisions`` record. Energies are
+the kernel's estimates, in its own unit (the energy model's cost times utilization), so they compare
+within a decision and with others of the same platform, and are no joules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analysis.derive import Derived
+from analysis.tables.tasks import thread_names, with_task
+from analysis.trace import TraceError, read_trace
+from analysis.window import read_window
+
+EVENT = "sched_feec_decision"
+#: Why EAS is asked, by the event's number.
+PATHS = ("wake", "push", "tick")
+#: The mode of placement that looks at the distance to the next OPP before the number of tasks.
+HEADROOM_MODE = 2
+#: Decisions that a report lists one by one.
+LISTED = 40
+OTHER = "(other)"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A CPU that was compared.
+
+    :param fits: as the kernel's ``util_fits_cpu()``: 1, or -1 when only a boost cannot be met.
+    :param tasks: runnable tasks beside the one in question; None where the mode does not look.
+    :param energy: what the task adds there, in the energy model's unit.
+    """
+
+    cpu: int
+    fits: int
+    tasks: int | None
+    energy: int
+
+    @property
+    def words(self) -> str:
+        """``3: 6092, 1 task``"""
+        more = [] if self.tasks is None else [f"{self.tasks} task{'' if self.tasks == 1 else 's'}"]
+        more += [] if self.fits > 0 else ["boost not met"]
+        return f"{self.cpu}: {', '.join([str(self.energy), *more])}"
+
+
+def candidates(text: str) -> list[Candidate]:
+    """The event's text, ``cpu:fits:cost:nr:energy`` for each candidate, ``-`` for unknown.
+
+    :raises ValueError: when it is not of that form.
+    """
+    found = []
+    for one in text.split():
+        cpu, fits, _, tasks, energy = one.split(":")
+        number = None if tasks == "-" else int(tasks)
+        found.append(Candidate(int(cpu), int(fits), number, int(energy)))
+    return found
+
+
+def reason(mode: int, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]) -> str:
+    """By what ``dst_cpu`` stands out among the candidates: the first criterion that sets it apart.
+
+    The order is that of all modes: what fits, then energy (by which a domain's CPUs differ as their
+    costs do), then, where the mode looks at them, headroom and the number of tasks, then where the
+    task was.
+    """
+    if dst_cpu < 0:
+        return "no answer"
+    chosen = [one for one in compared if one.cpu == dst_cpu]
+    others = [one for one in compared if one.cpu != dst_cpu]
+    if not chosen:
+        return "not compared"
+    (best,) = chosen[:1]
+    if not others:
+        return "only candidate"
+    if any(one.fits > best.fits for one in others):
+        return "other"
+    others = [one for one in others if one.fits == best.fits]
+    if not others:
+        return "fits better"
+    least = min(one.energy for one in others)
+    if best.energy != least:
+        return "least energy" if best.energy < least else "other"
+    equal = [one for one in others if one.energy == least]
+    if best.tasks is not None:
+        fewest = min(one.tasks or 0 for one in equal)
+        if best.tasks > fewest:
+            return "headroom" if mode == HEADROOM_MODE else "other"
+        if best.tasks < fewest:
+            return "fewest tasks"
+    if dst_cpu == prev_cpu:
+        return "stays among equals"
+    return "other" if any(one.cpu == prev_cpu for one in equal) else "one of equals"
+
+
+def decisions(run: Derived) -> pl.DataFrame:
+    """The decisions of the run's window, in the order of time.
+
+    Columns: ``t_ns`` (since the window's start), ``task`` (null for other threads), ``thread``,
+    ``pid``, ``path``, ``mode``, ``prev_cpu``, ``dst_cpu`` (-1: no answer), ``reason``,
+    ``candidates`` (text of the event).
+
+    :raises TraceError: when a list of candidates is not understood.
+    """
+    window = read_window(run.run / "marks.json")
+    table = read_trace(run.run / "trace.dat").table(EVENT)
+    table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))
+    table = table.filter(pl.col("t_ns").is_between(0, window.ns, closed="left"))
+    found, paths = [], []
+    for row in table.select("mode", "prev_cpu", "dst_cpu", "candidates", "path").iter_rows():
+        try:
+            found.append(reason(row[0], row[1], row[2], candidates(row[3])))
+            paths.append(PATHS[row[4]])
+        except (ValueError, IndexError) as error:
+            raise TraceError(f"{run.run}: a decision is not understood: {row}: {error}") from error
+    named = table.rename({"comm": "thread"}).with_columns(
+        pl.Series("reason", found, dtype=pl.String), pl.Series("path", paths, dtype=pl.String)
+    )
+    return with_task(named, thread_names(run.cell["tasks"])).select(
+        *("t_ns", "task", "thread", "pid", "path", "mode"),
+        *("prev_cpu", "dst_cpu", "reason", "candidates"),
+    )
+
+
+def recorded(cell: Mapping[str, Any]) -> bool:
+    """Whether a run of ``cell`` has recorded decisions."""
+    return any(one.endswith(f":{EVENT}") for one in cell["controls"].get("trace_events", ()))
+
+
+#: Heads of `summary`.
+SUMMARY_HEADS = ("variant", "task", "decisions", "moved", "why the CPU was chosen")
+
+
+def summary(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
+    """Rows of text by variant and task: how often EAS was asked, moved the task, and why."""
+    rows = []
+    for variant, table in tables.items():
+        tasks = table.with_columns(pl.col("task").fill_null(OTHER))
+        for (task,), own in tasks.group_by(["task"], maintain_order=True):
+            moved = own.filter((pl.col("dst_cpu") >= 0) & (pl.col("dst_cpu") != pl.col("prev_cpu")))
+            why = own.group_by("reason").len().sort("len", "reason", descending=[True, False])
+            shares = [f"{name} {count / own.height:.0%}" for name, count in why.iter_rows()]
+            rows.append([variant, str(task), str(own.height), str(moved.height), ", ".join(shares)])
+    # Other threads last, whichever was first.
+    return sorted(rows, key=lambda row: (list(tables).index(row[0]), row[1] == OTHER))
+
+
+#: Heads of `listing`.
+LISTING_HEADS = ("variant", "ms", "thread", "asked at", "from", "to", "why", "candidates")
+
+
+def listing(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
+    """The first `LISTED` decisions of each variant about the scenario's tasks, as text.
+
+    A candidate is ``cpu: estimated energy, runnable tasks``; the chosen one comes first.
+    """
+    rows = []
+    for variant, table in tables.items():
+        own = table.filter(pl.col("task").is_not_null()).head(LISTED)
+        for row in own.iter_rows(named=True):
+            compared = sorted(
+                candidates(row["candidates"]), key=lambda one: one.cpu != row["dst_cpu"]
+            )
+            to = "-" if row["dst_cpu"] < 0 else str(row["dst_cpu"])
+            rows.append(
+                [
+                    *(variant, f"{row['t_ns'] / 1e6:.3f}", row["thread"], row["path"]),
+                    *(str(row["prev_cpu"]), to, row["reason"]),
+                    "; ".join(one.words for one in compared) or "-",
+                ]
+            )
+    return rows
+
+
+def of_first_runs(variants: Mapping[str, Sequence[Derived]]) -> dict[str, pl.DataFrame]:
+    """`decisions` of the first run of each variant, where it recorded them."""
+    return {name: decisions(runs[0]) for name, runs in variants.items() if recorded(runs[0].cell)}
+
+
+def text(tables: Mapping[str, pl.DataFrame]) -> str:
+    """`summary` as aligned lines for a terminal; empty when nothing was recorded."""
+    if not tables:
+        return ""
+    cells = [list(SUMMARY_HEADS), *summary(tables)]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(SUMMARY_HEADS))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+    return "\n".join(["decisions of EAS, first seed", *lines, ""])

@@ -1,0 +1,82 @@
+"""``--decisions``: what EAS compared, as the kernel says it, against what then happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis.decisions import candidates, decisions
+from analysis.derive import Derived
+from analysis.trace import read_trace
+from tests.experiments.test_cli import eascope
+
+pytestmark = pytest.mark.guest
+
+COMPARE = [
+    *("compare", "feec-a", "feec-b", "--platform", "juno-r2", "--scenario", "smoke"),
+    *("--decisions", "--json"),
+]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, Any], Path]]:
+    """What ``eascope compare --json`` printed, and where its runs are."""
+    runs = tmp_path_factory.mktemp("decisions") / "runs"
+    done = eascope(*COMPARE, EASCOPE_RUNS=str(runs))
+    assert done.returncode == 0, done.stderr
+    yield json.loads(done.stdout), runs
+
+
+def run_of(runs: Path, variant: str) -> Derived:
+    for cell in runs.glob("*/cell.json"):
+        record = json.loads(cell.read_bytes())
+        if record["variant"] == variant:
+            return Derived(cell.parent / "derived" / "any", {}, record)
+    raise AssertionError(variant)
+
+
+@pytest.mark.parametrize("variant", ["feec-a", "feec-b"])
+def test_what_is_decided_is_done(told: tuple[dict[str, Any], Path], variant: str) -> None:
+    """A wake-up that is to go elsewhere migrates there, and its CPU is among the candidates."""
+    run = run_of(told[1], variant)
+    table = decisions(run)
+    assert table.filter(pl.col("task") == "light").height > 25  # it wakes every 16 ms in 500
+    assert set(table["mode"]) == {0 if variant == "feec-a" else 1}
+    compared = table.filter(~pl.col("reason").is_in(["not compared", "no answer"]))
+    assert compared.height > 25 and "other" not in set(compared["reason"].head(25))
+    for dst_cpu, listed in compared.select("dst_cpu", "candidates").iter_rows():
+        assert dst_cpu in {one.cpu for one in candidates(listed)}
+        assert all(one.energy > 0 for one in candidates(listed))
+    trace = read_trace(run.run / "trace.dat")
+    events = trace.table("sched_feec_decision").filter(
+        (pl.col("dst_cpu") >= 0) & (pl.col("dst_cpu") != pl.col("prev_cpu"))
+    )
+    moves = trace.table("sched_migrate_task")
+    for row in events.iter_rows(named=True):
+        done = moves.filter(
+            (pl.col("pid") == row["pid"])
+            & (pl.col("orig_cpu") == row["prev_cpu"])
+            & (pl.col("dest_cpu") == row["dst_cpu"])
+            & ((pl.col("t_ns") - row["t_ns"]).is_between(0, 100_000))
+        )
+        assert done.height, row
+
+
+def test_the_report_says_why(told: tuple[dict[str, Any], Path]) -> None:
+    report = Path(told[0]["report"])
+    page = report.read_text()
+    assert "Why EAS chose a CPU" in page
+    assert page.count("<td>feec-b</td><td>light</td>") == 1
+    assert (report.parent / "decisions.feec-a.parquet").is_file()
+
+
+def test_recording_is_a_run_of_its_own(told: tuple[dict[str, Any], Path]) -> None:
+    recorded = run_of(told[1], "feec-b").cell
+    assert recorded["controls"]["trace_events"][-1] == "eascope:sched_feec_decision"
+    done = eascope("show", recorded["simkey"][:12], EASCOPE_RUNS=str(told[1]))
+    assert "decisions of EAS, first seed" in done.stdout
