@@ -19,7 +19,10 @@ STACK_WORDS = {
     "leakage": "leakage of what is on",
     "idle": "leakage of what is idle",
     "idle_exit": "idle exits",
+    "controller": "memory controller, beside the total",
 }
+#: Where a run's energy stack is, if its power model tells one.
+_STACK = ("energy_j", "stack")
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Row:
     :param path: where the value is in ``result.json``.
     :param scale: factor from the result's unit to ``unit``.
     :param per_second: divide by the window's length (a mean power).
+    :param needs: what else the result must have for this line.
+    :param unless: what it must not have.
     """
 
     group: str
@@ -39,19 +44,33 @@ class Row:
     scale: float = 1.0
     digits: int = 1
     per_second: bool = False
+    needs: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
 
     def value(self, result: Mapping[str, Any]) -> float | None:
         """The value in ``unit``, or None when the run does not give it."""
-        here: Any = result
-        for key in self.path:
-            if isinstance(here, list):
-                here = here[int(key)] if int(key) < len(here) else None
-            else:
-                here = here.get(key) if isinstance(here, Mapping) else None
-            if here is None:
-                return None
+        if self.needs and _at(result, self.needs) is None:
+            return None
+        if self.unless and _at(result, self.unless) is not None:
+            return None
+        here = _at(result, self.path)
+        if here is None:
+            return None
         number = float(here) * self.scale
         return number / float(result["window_s"]) if self.per_second else number
+
+
+def _at(result: Mapping[str, Any], path: Sequence[str]) -> Any:
+    """What is at ``path`` in a result, or None."""
+    here: Any = result
+    for key in path:
+        if isinstance(here, list):
+            here = here[int(key)] if int(key) < len(here) else None
+        else:
+            here = here.get(key) if isinstance(here, Mapping) else None
+        if here is None:
+            return None
+    return here
 
 
 def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
@@ -67,10 +86,12 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
         part = ("energy_j", "component", name)
         yield Row("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
     for name in STACK:
-        part = ("energy_j", "stack", name)
+        part = (*_STACK, name)
         yield Row("energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2)
-    for name, words in (("dram", "DRAM"), ("controller", "memory controller, as McPAT has it")):
-        yield Row("memory, not in the total", words, "mJ", ("memory_j", name), 1e3, 2)
+    told, group = ("memory_j", "controller"), "memory, not in the total"
+    yield Row("energy stack", STACK_WORDS["controller"], "mJ", told, 1e3, 2, needs=_STACK)
+    yield Row(group, "memory controller", "mJ", told, 1e3, 2, unless=_STACK)
+    yield Row(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
     for task in (*tasks, "(other)"):
         yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
     for cluster in platform.clusters:

@@ -22,7 +22,10 @@ COLOURS = {
     "leakage": "#D55E00",
     "idle": "#F0B48A",
     "idle_exit": "#E0C94A",
+    "controller": "#CC79A7",
 }
+#: The bar of the memory controller, which is beside the clusters' energy.
+MEMORY = "memory"
 
 
 def known(comparison: Comparison) -> bool:
@@ -35,23 +38,22 @@ def known(comparison: Comparison) -> bool:
 
 
 def draw(comparison: Comparison) -> Figure:
-    """A bar per variant and cluster, from the clock to the idle exits."""
-    summaries = {name: comparison.summary(name)["energy_j"] for name in comparison.names}
-    bars = [
-        (name, cluster.name)
-        for cluster in comparison.platform.clusters
-        for name in comparison.names
+    """A bar per variant and cluster, from the clock to the idle exits; then the controller's."""
+    spent = _spent(comparison)
+    bars = [(name, unit) for unit in spent[comparison.baseline] for name in comparison.names]
+    found = [
+        part
+        for part in (*STACK, "controller")
+        if any(parts.get(part, 0) > 0 for units in spent.values() for parts in units.values())
     ]
-    spent = [cluster for one in summaries.values() for cluster in one["cluster_stack"].values()]
-    found = [part for part in STACK if any(parts.get(part, 0) > 0 for parts in spent)]
     height = 1.32 + 0.4 * len(bars)
     figure = Figure(figsize=(style.WIDTH, height))
     axes = figure.add_axes((0.2, 0.74 / height, 0.785, (0.4 * len(bars)) / height))
-    top = max(summaries[name]["cluster"][cluster] for name, cluster in bars) * 1e3
-    for row, (name, cluster) in enumerate(bars):
+    top = max(sum(spent[name][unit].values()) for name, unit in bars) * 1e3
+    for row, (name, unit) in enumerate(bars):
         begin = 0.0
         for part in found:
-            value = summaries[name]["cluster_stack"][cluster].get(part, 0.0) * 1e3
+            value = spent[name][unit].get(part, 0.0) * 1e3
             axes.barh(
                 [row], [value], left=begin, height=0.66, color=COLOURS[part],
                 edgecolor="white", linewidth=0.5, zorder=2,
@@ -63,7 +65,7 @@ def draw(comparison: Comparison) -> Figure:
                 )  # fmt: skip
             begin += value
         axes.text(begin + 0.012 * top, row, f"{begin:.1f} mJ", va="center", fontsize=7)
-    axes.set_yticks(range(len(bars)), [f"{cluster}, {name}" for name, cluster in bars], fontsize=8)
+    axes.set_yticks(range(len(bars)), [f"{unit}, {name}" for name, unit in bars], fontsize=8)
     axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, (top or 1.0) * 1.14)
@@ -87,3 +89,18 @@ def draw(comparison: Comparison) -> Figure:
     note = f"{model} power; " + (f"means over {seeds} seeds" if seeds > 1 else "one seed")
     label(figure, comparison, "Energy stack", note, height)
     return figure
+
+
+def _spent(comparison: Comparison) -> dict[str, dict[str, dict[str, float]]]:
+    """Energy in J by variant, then cluster (or memory, where it was simulated), then part."""
+    spent = {}
+    for name in comparison.names:
+        summary = comparison.summary(name)
+        units = {
+            cluster.name: dict(summary["energy_j"]["cluster_stack"][cluster.name])
+            for cluster in comparison.platform.clusters
+        }
+        if all("memory_j" in run.result for runs in comparison.variants.values() for run in runs):
+            units[MEMORY] = {"controller": summary["memory_j"]["controller"]}
+        spent[name] = units
+    return spent

@@ -10,6 +10,8 @@ import pytest
 
 from analysis.compare import comparison
 from analysis.derive import derive
+from analysis.figures.stack import draw
+from analysis.power.model import DerivedPower
 from configs.activity import Activity
 from configs.platform import Platform
 from configs.power.memory import load_controller
@@ -49,7 +51,24 @@ def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: P
     )
     assert after.result["energy_j"] == before.result["energy_j"]
     text = comparison(platform, {"mainline": [after]}).text()
-    assert "\nmemory, not in the total\n  DRAM " in text
+    assert "\nmemory, not in the total\n  memory controller " in text
+    assert "\n  DRAM " in text
+
+
+def test_the_controller_is_in_the_stack_and_dram_apart(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    run = make_run(tmp_path, platform, "mainline", 0)
+    with_memory(run, misses=True)
+    model = DerivedPower(platform, activity)
+    shown = comparison(platform, {"mainline": [derive(run, platform, activity, model)]})
+    stack, _, rest = shown.text().partition("\nmemory, not in the total\n")
+    assert "\n  memory controller, beside the total " in stack
+    assert "DRAM" not in stack
+    apart, _, _ = rest.partition("\nactive energy by task\n")
+    assert apart.startswith("  DRAM ") and "controller" not in apart
+    ticks = [one.get_text() for one in draw(shown).axes[0].get_yticklabels()]
+    assert ticks == ["little, mainline", "big, mainline", "memory, mainline"]
 
 
 def test_no_memory_where_no_access_was_simulated(

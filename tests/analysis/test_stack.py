@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from analysis.report import page
 from configs.activity import Activity
 from configs.host.errors import RequestError
 from configs.platform import Platform
+from configs.power import events, level
+from configs.power.derived import CYCLE, CorePower, load_derived
 from configs.power.events import STACK
 from tests.analysis.conftest import make_run
 
@@ -90,3 +93,40 @@ def test_a_finished_run_is_derived_again_beside_its_first_result(
         assert one.result[key] == two.result[key]
     with pytest.raises(RequestError, match=r"unknown power model 'derved' \(did you mean derived"):
         power_model("derved", platform, activity)
+
+
+@pytest.fixture
+def costlier_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """McPAT's figures as a new derivation might have them: every clock costs twice as much."""
+
+    def another(core: str) -> CorePower:
+        power = load_derived(core)
+        twice = {path: 2 * energy for path, energy in power.energy_pj[CYCLE].items()}
+        return replace(power, energy_pj={**power.energy_pj, CYCLE: twice})
+
+    monkeypatch.setattr(level, "load_derived", another)
+    for cached in (level.load_level, events.load_events):
+        cached.cache_clear()
+    yield
+    for cached in (level.load_level, events.load_events):
+        cached.cache_clear()
+
+
+def test_a_new_power_model_derives_a_finished_run_again(
+    platform: Platform, activity: Activity, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The same run, nothing simulated: other figures of McPAT's have a key of their own."""
+    path = make_run(tmp_path, platform, "mainline", 0)
+    files = {file.name: file.read_bytes() for file in path.iterdir()}
+    old = derive(path, platform, activity, DerivedPower(platform, activity))
+    assert derive(path, platform, activity, DerivedPower(platform, activity)).path == old.path
+    kept = (old.path / "result.json").read_bytes()
+    request.getfixturevalue("costlier_clock")
+    new = derive(path, platform, activity, DerivedPower(platform, activity))
+    assert new.path != old.path and (old.path / "result.json").read_bytes() == kept
+    assert {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()} == files
+    was, now = (one.result["energy_j"]["stack"] for one in (old, new))
+    assert now["clock"] > 1.1 * was["clock"]
+    assert {key for key in was if was[key] != now[key]} >= {"clock", "front_end", "execution"}
+    for key in ("residency", "cpu_busy", "latency_us", "migrations"):
+        assert old.result[key] == new.result[key]
