@@ -47,10 +47,10 @@ engine-agreement: setup ## docs/results/engine-agreement.md: gem5 beside the fas
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --
 
-power-models: ## derive McPAT's figures of every core again (cargo, g++; about 30 min)
+power-models: ## derive McPAT's figures of every core again (cargo, g++; 20 min of CPU)
 	@command -v cargo >/dev/null || { echo "make power-models needs cargo and g++;" \
 		"the committed figures serve without it" >&2; exit 1; }
-	@cd power-models && $(POWER_RUN) derive ../configs/cores derived $(POWER_CORES)
+	@cd power-models && $(POWER_RUN) derive ../configs/cores anchors.toml derived $(POWER_CORES)
 	@cd power-models && $(POWER_RUN) temperatures ../configs/cores derived cortex-a53
 	@cd power-models && $(POWER_RUN) memory ../configs/cores derived cortex-a53
 	@cd power-models && $(POWER_RUN) voltages ../configs/cores anchors.toml derived $(POWER_CORES)

@@ -42,10 +42,11 @@ def digits(value: float) -> float:
 
 
 def events(
-    power: EventPower, stated: Mapping[str, float], counters: pl.DataFrame
+    power: EventPower, volts: float, stated: Mapping[str, float], counters: pl.DataFrame
 ) -> dict[str, dict[str, float]]:
     """By event that costs something: counts per instruction, stated and counted, and energy in pJ.
 
+    :param volts: the supply at which the energy is stated.
     :param stated: events of one instruction as the fast engine bills it.
     :param counters: rows of one cluster, its shared part's included.
     """
@@ -54,7 +55,8 @@ def events(
     if not instructions:
         return {}
     found = {}
-    for event, picojoules in power.energy_pj.items():
+    for event in power.energy_pj:
+        picojoules = power.pj(event, volts)
         counted = float(counters[event].sum()) if event in counters.columns else 0.0
         if picojoules and (counted or stated.get(event)):
             found[event] = {
@@ -94,7 +96,7 @@ def compare(
         power = load_events(cluster.core.name)
         own = counters.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") >= SHARED))
         rows = intervals.filter(pl.col("cluster") == cluster.index)
-        ipc = activity.ipc(cluster)
+        ipc, volts = activity.ipc(cluster), cluster.opps[-1].uv / 1e6
         per_cycle, source = busy_events(power, cluster, activity)
         stated = {event: count / ipc for event, count in per_cycle.items()}
         counted_j, stated_j = billed(model, cluster, rows, list(power.energy_pj))
@@ -108,7 +110,8 @@ def compare(
                 "instructions_counted": int(own["instructions"].sum()),
                 "active_s": digits(float(cpus["active_ns"].sum()) * 1e-9),
                 "counted_s": digits(float(cpus["on_ns"].sum()) * 1e-9),
-                "events": events(power, stated, own),
+                "volts": volts,
+                "events": events(power, volts, stated, own),
                 "energy_counted_j": digits(counted_j),
                 "energy_stated_j": digits(stated_j),
             }

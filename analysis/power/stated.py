@@ -82,12 +82,13 @@ def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
     for cluster in platform.clusters:
         power = load_events(cluster.core.name)
         per_cycle, _ = busy_events(power, cluster, activity)
-        stated = sum(power.energy_pj.get(event, 0.0) * n for event, n in per_cycle.items())
+        volts = cluster.opps[-1].uv / 1e6
+        stated = sum(power.pj(event, volts) * n for event, n in per_cycle.items())
         for one in activity.measured:
             if one.cluster == cluster.name:
                 ipc = one.ipc[cluster.max_khz]
-                measured = power.energy_pj[CYCLE] + ipc * sum(
-                    power.energy_pj.get(event, 0.0) * count
+                measured = power.pj(CYCLE, volts) + ipc * sum(
+                    power.pj(event, volts) * count
                     for event, count in one.events.items()
                     if event != CYCLE
                 )
@@ -124,8 +125,9 @@ def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
     stated = sum(one["stated"] * one["pj"] for one in cluster["events"].values())
     counted = sum(one["counted"] * one["pj"] for one in cluster["events"].values())
     yield (
-        f"Of {cluster['instructions_counted']} instructions; dynamic energy of one is "
-        f"{counted:.0f} pJ by the events counted, {stated:.0f} pJ as the fast engine has it "
+        f"Of {cluster['instructions_counted']} instructions; dynamic energy of one at the fastest "
+        f"OPP ({cluster['volts']:g} V) is {counted:.0f} pJ by the events counted, {stated:.0f} pJ "
+        "as the fast engine has it "
         f"({100 * (stated / counted - 1):+.0f} %)."
     )
     yield ""

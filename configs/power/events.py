@@ -85,6 +85,10 @@ class EventPower:
         level = self.level
         return level.level * level.factors["cluster_clock"] * level.power.pj("L2.read_accesses")
 
+    def pj(self, event: str, volts: float) -> float:
+        """Energy of one ``event`` in pJ at ``volts``; 0 when it is not billed."""
+        return self.energy_pj.get(event, 0.0) * self.level.power.dynamic_scale(volts)
+
     def dynamic_w(self, counts: Mapping[str, float], seconds: float, volts: float) -> float:
         """Mean power in W of events that happened in ``seconds``."""
         spent = sum(self.energy_pj.get(event, 0.0) * count for event, count in counts.items())

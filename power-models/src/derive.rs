@@ -7,7 +7,7 @@ use serde_json::{json, Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::core::Core;
-use crate::design::{Design, DESIGN};
+use crate::design::Design;
 use crate::layout::Layout;
 use crate::report::{self, Component};
 use crate::runner;
@@ -26,10 +26,11 @@ const ROUNDING: f64 = 2e-5;
 type Energies = BTreeMap<String, f64>;
 
 /// Derive `name` and write `OUT/name.json`.
-pub fn run(cores: &Path, out: &Path, name: &str) -> Result<(), String> {
+pub fn run(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<(), String> {
     let core = Core::load(cores, name)?;
+    let design = Design::of(anchors, name)?;
     let work = Scratch::new(name)?;
-    let base = xml::describe(&core, &DESIGN, 1, 1, &Counts::new())?;
+    let base = xml::describe(&core, &design, 1, 1, &Counts::new())?;
 
     let names: Vec<String> = STATISTICS
         .iter()
@@ -39,7 +40,7 @@ pub fn run(cores: &Path, out: &Path, name: &str) -> Result<(), String> {
     let mut files = vec![base_file.clone()];
     for event in &names {
         let counts = Counts::from([(event.clone(), CYCLES * PER_CYCLE)]);
-        files.push(work.write(event, &xml::describe(&core, &DESIGN, 1, 1, &counts)?.xml)?);
+        files.push(work.write(event, &xml::describe(&core, &design, 1, 1, &counts)?.xml)?);
     }
     let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let reports = runner::reports(&base_file, &files, &Layout::Best)?;
@@ -62,13 +63,13 @@ pub fn run(cores: &Path, out: &Path, name: &str) -> Result<(), String> {
         }
     }
 
-    let cluster = direct(&core, &DESIGN, &mixed(&energies), &Layout::Best, &work)?;
+    let cluster = direct(&core, &design, &mixed(&energies), &Layout::Best, &work)?;
     let linearity = linearity(&core, &energies, &cluster)?;
     let document = json!({
         "schema": 1,
         "core": name,
         "provenance": provenance(&core, name, &base.xml),
-        "design": DESIGN.to_json(),
+        "design": design.to_json(),
         "adapted": base.adapted,
         "l2": { "scope": core.l2_scope, "cpus": core.l2_cpus, "size_kib": core.l2.size_kib },
         "energy_pj": to_json(&energies),
@@ -226,7 +227,9 @@ fn to_json(energies: &BTreeMap<String, Energies>) -> Value {
 fn provenance(core: &Core, name: &str, xml: &str) -> Value {
     json!({
         "mcpat": "1.3 (Feb, 2015) with CACTI-P, as packed in the crate mcpat-sys 0.8.0",
-        "command": format!("power-models derive configs/cores power-models/derived {name}"),
+        "command": format!(
+            "power-models derive configs/cores power-models/anchors.toml power-models/derived {name}"
+        ),
         "core_file": format!("configs/cores/{name}.toml"),
         "inputs": core.inputs(),
         "description_sha256": sha256(xml),

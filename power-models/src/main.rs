@@ -17,8 +17,8 @@ use std::process::ExitCode;
 
 use crate::layout::Layout;
 
-const USAGE: &str = "usage: power-models derive CORES_DIR OUT_DIR CORE...   \
-    energies, leakage and area of each CORE at the design point\n       \
+const USAGE: &str = "usage: power-models derive CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
+    energies, leakage and area of each CORE at its design point\n       \
     power-models voltages CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
     the scaling law against direct runs\n       \
     power-models temperatures CORES_DIR OUT_DIR CORE   leakage by temperature\n       \
@@ -26,7 +26,7 @@ const USAGE: &str = "usage: power-models derive CORES_DIR OUT_DIR CORE...   \
     power-models mcpat [--opt-for-clk | --note-layout FILE | --keep-layout FILE] XML \
     [COUNTS_XML...]   McPAT's own report\n       \
     power-models report XML   the same, but every message that means failure is an error\n\
-    example: cargo run --release -- derive ../configs/cores derived cortex-a53";
+    example: cargo run --release -- derive ../configs/cores anchors.toml derived cortex-a53";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -36,8 +36,10 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        ["derive", cores, out, names @ ..] if !names.is_empty() => {
-            names.iter().try_for_each(|name| derive::run(Path::new(cores), Path::new(out), name))
+        ["derive", cores, anchors, out, names @ ..] if !names.is_empty() => {
+            names.iter().try_for_each(|name| {
+                derive::run(Path::new(cores), Path::new(anchors), Path::new(out), name)
+            })
         }
         ["voltages", cores, anchors, out, names @ ..] if !names.is_empty() => {
             names.iter().try_for_each(|name| {

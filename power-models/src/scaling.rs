@@ -3,15 +3,13 @@
 //! Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage with V. A
 //! direct run keeps the layout of the design point; one that McPAT lays out anew stands beside it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{json, Map, Value};
-use toml::Table;
 
 use crate::core::Core;
 use crate::derive::{digits, direct, write, Scratch};
-use crate::design::{Design, DESIGN, LOWEST_VDD};
+use crate::design::{supplies, volts, Design, DESIGN, LOWEST_VDD};
 use crate::layout::Layout;
 use crate::report::Component;
 use crate::xml::{Counts, CYCLES, STATISTICS};
@@ -26,14 +24,15 @@ pub fn voltages(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<
     let derived = Derived::load(out, name)?;
     let counts = all_events();
     let base = derived.cluster(&counts, core.l2_cpus)?;
+    let at = derived.design()?;
     let layout = work.path("layout");
-    direct(&core, &DESIGN, &counts, &Layout::Noted(layout.clone()), &work)?;
+    direct(&core, &at, &counts, &Layout::Noted(layout.clone()), &work)?;
     let kept = Layout::Kept(layout);
     let mut rows = Vec::new();
-    for millivolts in supplies(anchors, name)? {
-        let vdd = f64::from(millivolts) / 1e4;
+    for tenths in supplies(anchors, name)? {
+        let vdd = volts(tenths);
         let legal = vdd >= LOWEST_VDD;
-        let design = Design { vdd, ..DESIGN.clone() };
+        let design = Design { vdd, ..at.clone() };
         let run = |layout| direct(&core, &design, &counts, layout, &work);
         let runs = if legal { Some((run(&kept)?, run(&Layout::Best)?)) } else { None };
         let mut row = Map::from_iter([
@@ -42,7 +41,7 @@ pub fn voltages(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<
         ]);
         for (index, unit) in ["core", "l2"].into_iter().enumerate() {
             let direct = runs.as_ref().map(|(kept, anew)| (&kept[index], &anew[index]));
-            row.insert(unit.to_owned(), compare(&base[index], direct, vdd / DESIGN.vdd));
+            row.insert(unit.to_owned(), compare(&base[index], direct, vdd / at.vdd));
         }
         rows.push(Value::Object(row));
     }
@@ -50,7 +49,7 @@ pub fn voltages(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<
         "schema": 1,
         "core": name,
         "law": "dynamic V^2, subthreshold V^3, gate V, from the design point",
-        "design": DESIGN.to_json(),
+        "design": at.to_json(),
         "lowest_legal_vdd_v": LOWEST_VDD,
         "voltages": rows,
     });
@@ -62,10 +61,12 @@ pub fn temperatures(cores: &Path, out: &Path, name: &str) -> Result<(), String> 
     let core = Core::load(cores, name)?;
     let work = Scratch::new(name)?;
     let counts = all_events();
-    let base = Derived::load(out, name)?.cluster(&counts, core.l2_cpus)?;
+    let derived = Derived::load(out, name)?;
+    let base = derived.cluster(&counts, core.l2_cpus)?;
+    let at = derived.design()?;
     let mut rows = Vec::new();
     for temperature_k in TEMPERATURES {
-        let design = Design { temperature_k, ..DESIGN.clone() };
+        let design = Design { temperature_k, ..at.clone() };
         let run = direct(&core, &design, &counts, &Layout::Best, &work)?;
         rows.push(json!({
             "temperature_k": temperature_k,
@@ -76,7 +77,7 @@ pub fn temperatures(cores: &Path, out: &Path, name: &str) -> Result<(), String> 
         }));
     }
     let document = json!({
-        "schema": 1, "core": name, "design": DESIGN.to_json(), "relative_to_design": rows,
+        "schema": 1, "core": name, "design": at.to_json(), "relative_to_design": rows,
     });
     write(&out.join("scaling").join("g-of-t.json"), &document)
 }
@@ -94,6 +95,13 @@ impl Derived {
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
         let document = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
         Ok(Derived { document, file })
+    }
+
+    /// The design point that it was derived at.
+    fn design(&self) -> Result<Design, String> {
+        let vdd = self.document["design"]["vdd_v"].as_f64();
+        let vdd = vdd.ok_or_else(|| format!("{}: design.vdd_v: missing", self.file))?;
+        Ok(Design { vdd, ..DESIGN.clone() })
     }
 
     /// Core and L2 of a cluster of `cpus` cores that are always clocked, with `counts` in all.
@@ -124,26 +132,6 @@ fn all_events() -> Counts {
     STATISTICS
         .iter()
         .flat_map(|(unit, stats)| stats.iter().map(move |stat| (format!("{unit}.{stat}"), CYCLES)))
-        .collect()
-}
-
-/// The supplies of the core's published OPPs in units of 0.1 mV, ascending.
-fn supplies(anchors: &Path, name: &str) -> Result<BTreeSet<u32>, String> {
-    let file = anchors.display();
-    let text = std::fs::read_to_string(anchors).map_err(|error| format!("{file}: {error}"))?;
-    let top: Table =
-        text.parse().map_err(|error: toml::de::Error| format!("{file}: {}", error.message()))?;
-    let wrong = || format!("{file}: {name}.opps: missing or wrong: allowed: [[MHz, V], ...]");
-    let opps = top
-        .get(name)
-        .and_then(|core| core.get("opps"))
-        .and_then(toml::Value::as_array)
-        .ok_or_else(wrong)?;
-    opps.iter()
-        .map(|opp| {
-            let volts = opp.get(1).and_then(toml::Value::as_float).ok_or_else(wrong)?;
-            Ok((volts * 1e4).round() as u32)
-        })
         .collect()
 }
 

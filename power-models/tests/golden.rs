@@ -110,7 +110,7 @@ fn a_refused_description_is_one_line() {
 #[test]
 fn a_missing_figure_is_one_line() {
     let output = Command::new(env!("CARGO_BIN_EXE_power-models"))
-        .args(["derive", "/nonexistent", "/nonexistent", "cortex-a53"])
+        .args(["derive", "/nonexistent", "/nonexistent", "/nonexistent", "cortex-a53"])
         .output()
         .expect("power-models runs");
     assert_eq!(output.status.code(), Some(1));

@@ -52,14 +52,15 @@ def test_events_are_those_of_an_instruction(juno: Platform, juno_activity: Activ
     rows, cycles = _rows(juno, juno_activity, 2.0)
     counts, _ = busy_events(power, cluster, juno_activity)
     stated = {event: count / juno_activity.ipc(cluster) for event, count in counts.items()}
-    found = events(power, stated, rows)
+    found = events(power, 0.9, stated, rows)
     instructions = rows["instructions"][0]
     assert found[CYCLE]["counted"] == pytest.approx(cycles / instructions, rel=1e-5)
     for event, one in found.items():
         if event != CYCLE:
             assert one["counted"] == pytest.approx(2 * one["stated"], rel=1e-5), event
-        assert one["pj"] == pytest.approx(power.energy_pj[event], rel=1e-5)
-    assert events(power, stated, rows.with_columns(instructions=pl.lit(0))) == {}
+        wanted = power.energy_pj[event] * power.level.power.dynamic_scale(0.9)
+        assert one["pj"] == pytest.approx(wanted, rel=1e-5)
+    assert events(power, 0.9, stated, rows.with_columns(instructions=pl.lit(0))) == {}
 
 
 def test_every_cluster_and_kernel_has_its_line(juno: Platform, juno_activity: Activity) -> None:
@@ -81,7 +82,7 @@ def test_a_kernel_is_billed_as_the_loop(juno: Platform, juno_activity: Activity)
         own = [one for one in lines if one.core == cluster.core.name]
         assert len({one.stated_pj for one in own}) == 1
         (loop,) = [one for one in own if one.kernel == "busy_loop"]
-        clock = load_events(cluster.core.name).energy_pj[CYCLE]
+        clock = load_events(cluster.core.name).pj(CYCLE, cluster.opps[-1].uv / 1e6)
         # The same events an instruction; only how many of these a cycle has differs.
         ratio = (loop.stated_pj - clock) / (loop.measured_pj - clock)
         assert ratio == pytest.approx(loop.stated_ipc / loop.ipc)

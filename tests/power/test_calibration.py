@@ -78,12 +78,15 @@ def test_power_is_the_sum_over_mcpats_energies() -> None:
     parts = calibration.parts_w(row(), "test", 2)
     power = calibration.model.power
     factors = calibration.factors
-    assert parts["clock"] == pytest.approx(factors["clock"] * power.pj("core.cycles") * 1e-3)
+    down = 1.0 / power.vdd_v
+    assert parts["clock"] == pytest.approx(
+        factors["clock"] * power.pj("core.cycles") * down**2 * 1e-3
+    )
     assert parts["cluster_clock"] == pytest.approx(
-        factors["cluster_clock"] * power.pj("L2.read_accesses") * 1e-3
+        factors["cluster_clock"] * power.pj("L2.read_accesses") * down**2 * 1e-3
     )
     leakage = 4 * power.leakage["Core"].subthreshold_w + power.leakage["L2"].subthreshold_w
-    assert parts["leakage"] == pytest.approx(factors["leakage"] * leakage, rel=1e-4)
+    assert parts["leakage"] == pytest.approx(factors["leakage"] * leakage * down**3, rel=1e-4)
     half = calibration.parts_w(row(**{"Voltage A15": "0.5"}), "test", 2)
     assert half["back_end"] == pytest.approx(parts["back_end"] / 4)
     assert half["leakage"] == pytest.approx(parts["leakage"] / 8)

@@ -85,23 +85,26 @@ def test_published_figures_of_an_independent_derivation() -> None:
         "L2.read_misses": -112.232,
     }
     for event, energy in expected.items():
-        assert a53.pj(event) == pytest.approx(energy, rel=1e-4), event
+        # The design supply is another: as near as the law is (tests/power/test_validation.py).
+        at_one_volt = a53.pj(event) * a53.dynamic_scale(1.0)
+        assert at_one_volt == pytest.approx(energy, rel=0.02), event
 
 
 def test_the_law() -> None:
     power = load_derived("cortex-a53")
     sub, gate = power.leakage["Core"].subthreshold_w, power.leakage["Core"].gate_w
     celsius = power.temperature_k - 273.15
-    assert power.dynamic_scale(0.9) == pytest.approx(0.81)
-    assert power.leakage_w("Core", 1.0, celsius) == pytest.approx(sub + gate, rel=1e-6)
-    assert power.leakage_w("Core", 0.9, celsius) == pytest.approx(sub * 0.729 + gate * 0.9)
-    assert power.leakage_w("Core", 0.9, celsius, "CLK_GATED") == power.leakage_w(
-        "Core", 0.9, celsius
+    volts = 0.9 * power.vdd_v
+    assert power.dynamic_scale(volts) == pytest.approx(0.81)
+    assert power.leakage_w("Core", power.vdd_v, celsius) == pytest.approx(sub + gate, rel=1e-6)
+    assert power.leakage_w("Core", volts, celsius) == pytest.approx(sub * 0.729 + gate * 0.9)
+    assert power.leakage_w("Core", volts, celsius, "CLK_GATED") == power.leakage_w(
+        "Core", volts, celsius
     )
-    assert power.leakage_w("Core", 0.9, celsius, "RETENTION") == pytest.approx(
+    assert power.leakage_w("Core", volts, celsius, "RETENTION") == pytest.approx(
         0.47 * sub * 0.729 + gate * 0.9
     )
-    assert power.leakage_w("Core", 0.9, celsius, "OFF") == 0
+    assert power.leakage_w("Core", volts, celsius, "OFF") == 0
     assert power.pj(CYCLE) > 0
     assert power.pj("core.no_such_event") == 0
 
