@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from configs.gem5.columns import L2, POWER_STATES, RESIDENCY, cpu_events
+from configs.gem5.columns import ABSENT, L2, POWER_STATES, RESIDENCY, cpu_events
 from configs.gem5.rows import ClusterLayout, Reading, Recorder, cluster_layout, reading
 
 Reader = Callable[["array[float]"], None]
 
+_L1 = ("icache", "dcache")
 _UNDEFINED, _ON = POWER_STATES.index("UNDEFINED"), POWER_STATES.index("ON")
 
 
@@ -35,8 +37,13 @@ def resolve(group: Any, name: str) -> Any:
 
 
 def _getter(stat: Any) -> Callable[[Any], float]:
-    """What reads ``stat``: a scalar's value, or the total of a vector or formula."""
-    return attrgetter("total" if hasattr(stat, "subnames") else "value")
+    """What reads ``stat``: a scalar's value, or the total of a vector or formula.
+
+    gem5's own function where there is one: the way to it as an attribute is half of the time.
+    """
+    name = "total" if hasattr(stat, "subnames") else "value"
+    found = getattr(type(stat), name, None)
+    return found.fget if isinstance(found, property) and found.fget else attrgetter(name)
 
 
 def reader(group: Any, names: Iterable[tuple[str, str | None]]) -> Reader:
@@ -52,13 +59,17 @@ def reader(group: Any, names: Iterable[tuple[str, str | None]]) -> Reader:
         else:
             stat = resolve(group, name)
             numbers.append((_getter(stat), stat))
+    runs = [
+        (get, [stat for _, stat in run]) for get, run in groupby(numbers, key=lambda one: one[0])
+    ]
     parts = []
     for name, wanted in vectors.items():
         stat = resolve(group, name)
         parts.append((stat, _places(name, list(stat.subnames), wanted)))
 
     def read(into: array[float]) -> None:
-        into.extend([get(stat) for get, stat in numbers])
+        for get, stats in runs:
+            into.extend(map(get, stats))
         for stat, places in parts:
             values = stat.value
             into.extend([values[place] for place in places])
@@ -74,11 +85,11 @@ def _places(name: str, have: Sequence[str], wanted: Sequence[str]) -> list[int]:
 
 
 def join_power_states(cpus: Sequence[Any]) -> Callable[[], None]:
-    """A function that counts all CPUs' ticks in their present power states.
+    """A function that counts the ticks of ``cpus``, a cluster's, in their present power states.
 
     gem5 counts them when a state ends, or when it is told that statistics will be printed. Telling
     a gem5 object that from Python takes some 60 us, however little it does; a plain group of
-    statistics takes one. So all power states become children of such a group, the first CPU's
+    statistics takes one. So their power states become children of such a group, the first CPU's
     ``fetchStats0``. The price is that gem5's own text has their statistics twice.
     """
     group = cpus[0].getStatGroups()["fetchStats0"]
@@ -103,7 +114,7 @@ def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
     what was read then is appended again.
     """
     instructions = resolve(cpu, "commitStats0.numInsts")
-    counted = resolve(cpu, "numCycles") if cycles else None
+    counted = what.names.index(("numCycles", None)) if cycles else None
     ticks = _residency(cpu)
     events = reader(cpu, what.names)
     last_on = -1.0
@@ -116,14 +127,25 @@ def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
         on = states[_UNDEFINED] + states[_ON]
         if on != last_on:
             last_on = on
-            last_head = (counted.value if counted is not None else -1.0, instructions.value)
             last_events = array("d")
             events(last_events)
+            clock = -1.0 if counted is None else last_events[counted]
+            last_head = (clock, instructions.value)
         into.extend(last_head)
         into.extend(states)
         into.extend(last_events)
 
     return read
+
+
+def unread(group: Any, cache: str) -> str:
+    """The first command of ``group``'s cache that it has counted and no row reads; "" for none."""
+    for command in ABSENT[cache]:
+        for kind in ("hits", "misses"):
+            count = resolve(group, f"{cache}.{command}.{kind}").total
+            if count:
+                return f"{group.path()}.{cache} has counted {count:.0f} {command}.{kind}"
+    return ""
 
 
 class Probes:
@@ -134,9 +156,9 @@ class Probes:
     """
 
     def __init__(self, settings: dict[str, Any], clusters: Sequence[Any]) -> None:
-        cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
-        self._settle = join_power_states(cpus)
-        self._residencies = [_residency(cpu) for cpu in cpus]
+        self._settle = [join_power_states(cluster.cpus) for cluster in clusters]
+        self._residencies = [_residency(cpu) for cluster in clusters for cpu in cluster.cpus]
+        self._caches: list[tuple[Any, str]] = []
         self.layouts: list[ClusterLayout] = []
         self._readers: list[list[Reader]] = []
         self._clocks = [resolve(cluster.clk_domain, "clock") for cluster in clusters]
@@ -147,6 +169,19 @@ class Probes:
             self.layouts.append(cluster_layout(told, cpu, shared))
             readers = [cpu_reader(one, cpu, bool(events)) for one in cluster.cpus]
             self._readers.append([*readers, reader(cluster, shared.names)])
+            if events:
+                self._caches += [(one, name) for one in cluster.cpus for name in _L1]
+                self._caches.append((cluster, "l2"))
+
+    def check(self) -> None:
+        """Whether rows read all of the commands that caches have counted.
+
+        :raises UnknownStatistic: naming a cache and a command that they do not read.
+        """
+        for group, name in self._caches:
+            missed = unread(group, name)
+            if missed:
+                raise UnknownStatistic(f"{missed}: no column has them (ABSENT in columns.py)")
 
     def begin(self) -> None:
         """A window begins: the clocks that are in force now are."""
@@ -154,7 +189,6 @@ class Probes:
 
     def snapshot(self, recorder: Recorder, tick: int) -> None:
         """Append a snapshot of every cluster, taken at ``tick``."""
-        self._settle()
         for number in range(len(self._clocks)):
             self._read(recorder, number, tick)
 
@@ -163,17 +197,14 @@ class Probes:
 
         To be called when the OPP has changed at ``tick`` and before any CPU has run since.
         """
-        settled = False
         for number, clock in enumerate(self._clocks):
             period = clock.value
             if period != self._periods[number]:
-                if not settled:
-                    self._settle()
-                    settled = True
                 self._read(recorder, number, tick)
                 self._periods[number] = period
 
     def _read(self, recorder: Recorder, number: int, tick: int) -> None:
+        self._settle[number]()
         into = recorder.data[number]
         into.append(tick)
         into.append(self._periods[number])
@@ -182,5 +213,6 @@ class Probes:
 
     def busy_ticks(self) -> list[int]:
         """Ticks in which each CPU was neither clock-gated nor off."""
-        self._settle()
+        for settle in self._settle:
+            settle()
         return [int(stat.value[0] + stat.value[1]) for stat in self._residencies]

@@ -41,7 +41,9 @@ class Reading:
 
 
 def reading(columns: Columns) -> Reading:
-    """Each statistic once, parts of vectors last and side by side, and columns as weights.
+    """Each statistic once, and columns as weights of them.
+
+    Statistics of one kind stand side by side: scalars, the vectors of caches, parts of vectors.
 
     Formulas of caches are taken apart (`FORMULAS`).
     """
@@ -58,7 +60,7 @@ def reading(columns: Columns) -> Reading:
         for term in terms:
             parts.setdefault(term.stat, {}).update(dict.fromkeys(term.parts or (None,)))
     names = [(stat, part) for stat, wanted in parts.items() for part in wanted]
-    names.sort(key=lambda name: name[1] is not None)
+    names.sort(key=lambda name: (name[1] is not None, name[0].endswith((".hits", ".misses"))))
     numbers = {name: number for number, name in enumerate(names)}
     weights = tuple(
         (

@@ -5,6 +5,7 @@ the engine one line at a time on stdout::
 
     eascope: progress SIM_NS INSTRUCTIONS
     eascope: part NAME HOST_SECONDS PROCESSOR_SECONDS
+    eascope: changes COUNT median_us MICROSECONDS worst_us MICROSECONDS
     eascope: ended CAUSE TEXT
 
 and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window. A request may say
@@ -14,6 +15,7 @@ and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window. A requ
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
@@ -123,6 +125,7 @@ class Gem5:
         self._snapshot()
         self._recording = False
         self._dump()
+        self._probes.check()
 
     def write(self, folder: Path, marks: list[tuple[int, int]], join: bool) -> None:
         """Leave the window's rows in ``folder``; nothing when there was no window."""
@@ -140,7 +143,8 @@ class Gem5:
         write_rows(folder, self._recorder.columns, rows, facts)
         spent_us = sorted(1e6 * took for took in self.change_s)
         if spent_us:
-            say(f"changes {len(spent_us)} median_us {spent_us[len(spent_us) // 2]:.0f}")
+            median = spent_us[len(spent_us) // 2]
+            say(f"changes {len(spent_us)} median_us {median:.0f} worst_us {spent_us[-1]:.0f}")
 
 
 def _nothing() -> None:
@@ -165,8 +169,14 @@ def main() -> None:
     except UnknownStatistic as error:
         say(f"ended fatal {error}")
         return
+    # What is read at a change leaves no cycles; to look for some would touch all of gem5's objects.
+    gc.disable()
     session = Session(running, request, say)
-    ended = session.run()
+    try:
+        ended = session.run()
+    except UnknownStatistic as error:
+        say(f"ended fatal {error}")
+        return
     running.write(Path(m5.options.outdir), session.marks, request.get("join", True))
     say(f"ended {ended}")
 

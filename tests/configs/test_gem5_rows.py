@@ -10,9 +10,19 @@ from typing import Any
 
 import pytest
 
-from configs.gem5.columns import FIXED, L2, MEMORY, SHARED, Term, cpu_events, event_columns
+from configs.gem5.columns import (
+    ABSENT,
+    FIXED,
+    FORMULAS,
+    L2,
+    MEMORY,
+    SHARED,
+    Term,
+    cpu_events,
+    event_columns,
+)
 from configs.gem5.operations import ALL
-from configs.gem5.probes import Probes, UnknownStatistic
+from configs.gem5.probes import Probes, UnknownStatistic, unread
 from configs.gem5.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from configs.gem5.settings import machine_settings
 from configs.host.proc import run
@@ -324,6 +334,26 @@ def test_busy_ticks_are_brought_up_to_date(juno: Platform) -> None:
     probes = Probes(settings, clusters)
     assert probes.busy_ticks() == [7] * 6
     assert all(cpu.settled == 1 for cluster in clusters for cpu in cluster.cpus)
+
+
+def test_a_command_that_no_row_reads_is_named() -> None:
+    counts = {
+        f"l2.{command}.{kind}": _Stat([0, 0], ["cpu0", "cpu1"])
+        for command in ABSENT["l2"]
+        for kind in ("hits", "misses")
+    }
+    cluster = _Group("system.cluster_big", counts)
+    assert unread(cluster, "l2") == ""
+    counts["l2.SoftPFReq.misses"].value = [0, 3]
+    assert unread(cluster, "l2") == "system.cluster_big.l2 has counted 3 SoftPFReq.misses"
+
+
+def test_what_is_absent_is_read_nowhere() -> None:
+    read = {stat for formula in FORMULAS.values() for stat in formula}
+    for cache, commands in ABSENT.items():
+        for command in commands:
+            assert f"{cache}.{command}.hits" not in read, command
+            assert f"{cache}.{command}.misses" not in read, command
 
 
 def test_a_statistic_that_gem5_has_not_is_named(juno: Platform) -> None:

@@ -1,0 +1,63 @@
+"""What a change of an OPP costs on gem5: reading the statistics of a cluster that never slept."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from configs.boot import COUNTER_HZ, boot_loader
+from configs.gem5.settings import machine_settings
+from configs.host.proc import need, run
+from configs.platform import load_platform
+from engines.characterise.measure import RUN
+from engines.gem5_provider import find_gem5
+
+GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
+LINK = (
+    *("-nostdlib", "-static", "-no-pie", "-Wl,--omagic", "-Wl,--no-warn-rwx-segments"),
+    *("-Wl,-Ttext=0x80000000", "-Wl,-e,_start", "-Wl,--build-id=none", "-Wl,-z,noexecstack"),
+)
+CHANGES, TURNS = 50, 60
+#: A transition shorter than the platform's, so that nobody has to wait for it.
+LATENCY_NS, SETTLE_NS = 1_000, 8_000
+_TOLD = re.compile(r"^eascope: changes (\d+) median_us (\d+) worst_us (\d+)$", re.MULTILINE)
+
+
+@pytest.mark.gem5
+@pytest.mark.parametrize("cluster", ["little", "big"])
+def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
+    """juno-r2 on Minor and O3, all six CPUs awake before each change: the most there is to read."""
+    platform = load_platform("juno-r2")
+    defines = {
+        "DOMAIN": platform.cluster(cluster).index,
+        "CHANGES": CHANGES,
+        "TURNS": TURNS,
+        "SETTLE_TICKS": SETTLE_NS * COUNTER_HZ // 10**9,
+    }
+    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
+    told = [f"-D{name}={value}" for name, value in defines.items()]
+    run([compiler, *LINK, *told, "-o", tmp_path / "guest.elf", GUEST])
+    asked = {
+        "schema": 1,
+        "machine": machine_settings(platform, "elided-detailed")
+        | {"transition_latency_ns": LATENCY_NS},
+        "mode": "elided-detailed",
+        "vmlinux": str(tmp_path / "guest.elf"),
+        "boot_loader": str(boot_loader()),
+        **dict.fromkeys(("dtb", "initrd", "script", "checkpoint_in", "checkpoint_out")),
+        "cmdline": "",
+        "limit_ns": 10**10,
+        "stall_ns": 10**9,
+    }
+    (tmp_path / "request.json").write_text(json.dumps(asked))
+    said = run(
+        [find_gem5(), "--listener-mode=off", "-d", tmp_path, RUN, tmp_path / "request.json"]
+    ).decode()
+    found = _TOLD.search(said)
+    assert found, said[-2000:]
+    count, median_us, worst_us = (int(value) for value in found.groups())
+    assert count == CHANGES
+    print(f"{cluster}: an OPP change costs {median_us} us of host time, at worst {worst_us}")
