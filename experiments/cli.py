@@ -132,11 +132,16 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
         help="record why EAS chose each CPU (candidates, energies) and say so in the report; "
         "a run of its own, since recording takes the guest's time",
     )  # fmt: skip
-    controls.add_argument(
+    _told_options(controls)
+
+
+def _told_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """What the kernel is told of power."""
+    parser.add_argument(
         "--em", default="published", metavar="M", help="powers that the kernel is told: published "
         "(default) or derived; energy is computed from the same power whatever it is told",
     )  # fmt: skip
-    controls.add_argument(
+    parser.add_argument(
         "--em-error", action="append", default=[], metavar="CLUSTER=X%",
         help="tell the kernel a wrong power of one cluster, such as big=+20%%; may be repeated",
     )  # fmt: skip
@@ -195,6 +200,7 @@ def make_parser() -> Parser:
     made["em"].add_argument(
         "platform", metavar="PLATFORM", help="the board, see: eascope list platforms"
     )
+    _told_options(made["em"])
     made["power"].add_argument("verb", metavar="predict", help="predict: add a column power_w")
     made["power"].add_argument("--core", metavar="C", help="a core with counted events: cortex-a15")
     made["power"].add_argument(

@@ -37,9 +37,11 @@ def em(options: argparse.Namespace) -> int:
     from analysis.power.em import em_rows, records, text
     from configs.activity import load_activity
     from configs.platform import load_platform
+    from configs.power.told import told_model
 
     platform = load_platform(options.platform)
-    rows = em_rows(platform, load_activity(platform))
+    told = told_model(options.em, options.em_error)
+    rows = em_rows(platform, load_activity(platform), told)
     if options.json:
         print(json.dumps(records(rows), indent=1, sort_keys=True))
     else:

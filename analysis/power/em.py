@@ -14,14 +14,16 @@ from analysis.power.model import DerivedPower, shared_microwatt
 from configs.activity import Activity
 from configs.platform import Platform
 from configs.power.level import load_level
+from configs.power.told import USUAL, ToldModel, tell
 
 
 @dataclass(frozen=True)
 class EmRow:
     """One OPP: powers in uW, ``difference`` of derived to published power of a CPU.
 
-    ``simulated_uw`` is a busy CPU as runs by derived power are billed, ``simulated_difference`` how
-    it differs from what the kernel is told by default (the published power).
+    ``told_uw`` is what the kernel is told (``--em``, ``--em-error``; by default the published
+    power), ``simulated_uw`` a busy CPU as runs by derived power are billed,
+    ``simulated_difference`` how it differs from what the kernel is told.
 
     ``inefficient``: in each model, whether a higher OPP costs no more energy for the same work, as
     the kernel judges it; EAS then never wants this one.
@@ -38,6 +40,8 @@ class EmRow:
     derived_inefficient: bool
     published_shared_uw: int
     derived_shared_uw: int
+    told_uw: int
+    told_inefficient: bool
     simulated_uw: int
     simulated_difference: float
 
@@ -48,11 +52,16 @@ def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
     return [any(later <= cost for later in costs[index + 1 :]) for index, cost in enumerate(costs)]
 
 
-def em_rows(platform: Platform, activity: Activity | None = None) -> list[EmRow]:
-    """Published and derived energy model of ``platform``, and power at ``activity``."""
+def em_rows(
+    platform: Platform, activity: Activity | None = None, model: ToldModel = USUAL
+) -> list[EmRow]:
+    """Published, derived and told energy model of ``platform``, and power at ``activity``.
+
+    :raises RequestError: an error for a cluster that is not there, a power that no kernel takes.
+    """
     rows = []
-    billed = DerivedPower(platform, activity)
-    for cluster in platform.clusters:
+    billed, told = DerivedPower(platform, activity), tell(platform, model)
+    for cluster, heard in zip(platform.clusters, told.clusters, strict=True):
         level = load_level(cluster.core.name)
         khz = [opp.khz for opp in cluster.opps]
         derived = [
@@ -61,10 +70,11 @@ def em_rows(platform: Platform, activity: Activity | None = None) -> list[EmRow]
         judged = zip(
             inefficient(khz, [opp.power_uw for opp in cluster.opps]),
             inefficient(khz, derived),
+            inefficient(khz, [opp.power_uw for opp in heard.opps]),
             strict=True,
         )
-        for opp, power, (published_bad, derived_bad) in zip(
-            cluster.opps, derived, judged, strict=True
+        for opp, power, hears, (published_bad, derived_bad, told_bad) in zip(
+            cluster.opps, derived, heard.opps, judged, strict=True
         ):
             shared, _ = shared_microwatt(level, opp.khz, opp.uv, platform.temperature_c)
             simulated = billed.busy_microwatt(cluster, opp.khz)
@@ -76,18 +86,22 @@ def em_rows(platform: Platform, activity: Activity | None = None) -> list[EmRow]
                     derived_inefficient=derived_bad,
                     published_shared_uw=opp.shared_uw,
                     derived_shared_uw=shared,
+                    told_uw=hears.power_uw,
+                    told_inefficient=told_bad,
                     simulated_uw=simulated,
-                    simulated_difference=simulated / opp.power_uw - 1,
+                    simulated_difference=simulated / hears.power_uw - 1,
                 )
             )
     return rows
 
 
 def text(rows: Sequence[EmRow]) -> str:
-    """The rows as an aligned table, powers in mW."""
+    """The rows as an aligned table, powers in mW; what is told stands there if it is another."""
+    other = any(row.told_uw != row.published_uw for row in rows)
     head = (
-        *("cluster", "MHz", "V", "published", "derived", "differ", "simulated", "differ"),
-        *("shared", "derived", ""),
+        *("cluster", "MHz", "V", "published", "derived", "differ"),
+        *(("told",) if other else ()),
+        *("simulated", "differ", "shared", "derived", ""),
     )
     lines: list[tuple[str, ...]] = [head]
     for row in rows:
@@ -96,6 +110,7 @@ def text(rows: Sequence[EmRow]) -> str:
             for name, bad in (
                 ("published", row.published_inefficient),
                 ("derived", row.derived_inefficient),
+                *((("told", row.told_inefficient),) if other else ()),
             )
             if bad
         ]
@@ -107,6 +122,7 @@ def text(rows: Sequence[EmRow]) -> str:
                 f"{row.published_uw / 1000:.1f}",
                 f"{row.derived_uw / 1000:.1f}",
                 f"{row.difference * 100:+.1f} %",
+                *((f"{row.told_uw / 1000:.1f}",) if other else ()),
                 f"{row.simulated_uw / 1000:.1f}",
                 f"{row.simulated_difference * 100:+.1f} %",
                 f"{row.published_shared_uw / 1000:.1f}",

@@ -10,9 +10,11 @@ from analysis.energy import SHARED, PublishedPower
 from analysis.power.em import em_rows, inefficient, records, text
 from analysis.power.model import DerivedPower, whole
 from configs.activity import Activity, KernelActivity, load_activity
+from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
 from configs.power.events import load_events
 from configs.power.level import load_level
+from configs.power.told import told_model
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +146,21 @@ def test_em_table(board: Platform) -> None:
     assert len(text(rows).splitlines()) == 1 + len(rows)
     assert records(rows)[0]["published_uw"] == board.clusters[0].opps[0].power_uw
     assert all(row.simulated_uw == row.derived_uw for row in rows), "the reference activity"
+    assert all(row.told_uw == row.published_uw for row in rows) and "told" not in text(rows)
     lazy = em_rows(board, measured(board, core__load_instructions=0.01))
     for row, one in zip(rows, lazy, strict=True):
         assert one.derived_uw == row.derived_uw > one.simulated_uw
         assert one.simulated_difference < one.difference
+
+
+def test_em_table_of_what_the_kernel_is_told(board: Platform) -> None:
+    wrong = em_rows(board, model=told_model("published", ["big=+20%"]))
+    for row, usual in zip(wrong, em_rows(board), strict=True):
+        scale = 1.2 if row.cluster == "big" else 1
+        assert row.told_uw == round(scale * row.published_uw)
+        assert row.simulated_difference == pytest.approx(row.simulated_uw / row.told_uw - 1)
+        assert (row.derived_uw, row.simulated_uw) == (usual.derived_uw, usual.simulated_uw)
+    assert "  told  simulated" in text(wrong).splitlines()[0]
+    assert all(row.told_uw == row.derived_uw for row in em_rows(board, model=told_model("derived")))
+    with pytest.raises(RequestError, match="bigg"):
+        em_rows(board, model=told_model("published", ["bigg=+20%"]))
