@@ -2,14 +2,21 @@
 
 It lies in the cache beside the kernels, unpacked once for each source. To make it the tree of
 another kernel, patches are taken back down to the last one that both have, and the other's are
-applied: what both share keeps its time stamps and its objects. What a tree holds is written down
-before it is changed, so one that was left half changed is unpacked anew.
+applied. What a tree holds is written down before it is changed, so one that was left half changed
+is unpacked anew.
+
+Each kernel's objects are kept apart, and what they were made from: a source file that holds what it
+held when they were last looked at has the time stamp of then, whatever it has been in between. So
+make builds anew what differs from this kernel's last build, and not from another kernel's.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +32,11 @@ FOLDER = "kernel-tree"
 #: ccache, which makes paths relative in its own way, shows in what is built.
 OUT = "build-eascope"
 #: Raised whenever a tree that an older version left cannot serve.
-LAYOUT = 1
+LAYOUT = 2
+#: Kernels whose objects are kept beside those in `OUT`; 90 MB each.
+KEPT_OBJECTS = 4
+#: In `OUT`: digest and time stamp of each patched file, as of the last build there.
+STAMPS = "eascope-stamps.json"
 UNPACK_S = 30.0
 
 
@@ -33,7 +44,8 @@ UNPACK_S = 30.0
 def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
     """The tree of ``source`` with ``queues`` applied, for as long as nobody else may have it.
 
-    What was built in it before lies below `OUT`, but for what a build left that was killed.
+    What was built in it for the same queues, or else for the last ones, lies below `OUT`, but for
+    what a build left that was killed.
 
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     """
@@ -48,12 +60,15 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
             for number, patch in enumerate(patches):
                 if place >= len(kept.applied):
                     # It is tried before: nothing is changed when it does not apply.
+                    kept.remember(patch)
                     apply_patch(kept.tree, patches, number, source, before=kept.forget)
                     kept.add(patch, source)
                 place += 1
         if kept.busy.exists():
             shutil.rmtree(kept.tree / OUT, ignore_errors=True)
         kept.busy.touch()
+        kept.take_objects("-".join(queue.name for queue in queues), source)
+        kept.set_stamps()
         try:
             yield kept.tree
         except EascopeError:  # make ended by itself: what it left is whole
@@ -62,8 +77,20 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
         kept.busy.unlink()
 
 
+def _files(patch: Path) -> list[str]:
+    """The files that ``patch`` changes, adds or removes, relative to the tree."""
+    found = re.findall(
+        r"^(?:---|\+\+\+) [ab]/(\S+)", patch.read_text(errors="replace"), re.MULTILINE
+    )
+    return sorted(set(found))
+
+
 class _Kept:
-    """The tree, copies of the patches that it has, and the note of which those are."""
+    """The tree, copies of the patches that it has, and the note of which those are.
+
+    ``pristine`` tells of every file that a patch has ever changed what it was before: its digest
+    and time stamp (ns), or None when it was not there. ``whose`` is whose objects lie in `OUT`.
+    """
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -71,7 +98,10 @@ class _Kept:
         self.copies = home / "applied"
         self.note = home / "tree.json"
         self.busy = home / "busy"
+        self.objects = home / "objects"
         self.applied: list[str] = []
+        self.pristine: dict[str, list[Any] | None] = {}
+        self.whose = ""
 
     def begin(self, source: Source) -> None:
         """What is noted, or a tree that was just unpacked."""
@@ -80,10 +110,11 @@ class _Kept:
             noted = json.loads(self.note.read_bytes())
         if (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256):
             self.applied = list(noted["applied"])
+            self.pristine, self.whose = dict(noted["pristine"]), str(noted["whose"])
             return
         self.forget()
-        self.applied = []
-        for folder in (self.tree, self.copies):
+        self.applied, self.pristine, self.whose = [], {}, ""
+        for folder in (self.tree, self.copies, self.objects):
             shutil.rmtree(folder, ignore_errors=True)
         self.copies.mkdir(parents=True)
         with Step(f"unpacking {source.label}", UNPACK_S):
@@ -93,6 +124,12 @@ class _Kept:
     def forget(self) -> None:
         """From here on the tree is what nobody has noted, until `add` or `begin`."""
         self.note.unlink(missing_ok=True)
+
+    def remember(self, patch: Path) -> None:
+        """What ``patch``, which is about to be applied, is the first to change."""
+        for name in _files(patch):
+            if name not in self.pristine:
+                self.pristine[name] = _stamp(self.tree / name)
 
     def add(self, patch: Path, source: Source) -> None:
         """``patch`` is applied."""
@@ -112,9 +149,61 @@ class _Kept:
             self.applied.pop()
             self._write(source)
 
+    def take_objects(self, whose: str, source: Source) -> None:
+        """Put the objects of ``whose`` into `OUT`, else leave a copy of those that lie there."""
+        out = self.tree / OUT
+        if self.whose == whose:
+            return
+        if self.whose and out.exists():
+            parked = self.objects / self.whose
+            shutil.rmtree(parked, ignore_errors=True)
+            self.objects.mkdir(exist_ok=True)
+            out.rename(parked)
+            os.utime(parked)
+        else:
+            shutil.rmtree(out, ignore_errors=True)
+        wanted = self.objects / whose
+        if wanted.exists():
+            wanted.rename(out)
+        elif self.whose and (self.objects / self.whose).exists():
+            shutil.copytree(self.objects / self.whose, out, symlinks=True)
+        for old in sorted(self.objects.glob("*"), key=lambda one: -one.stat().st_mtime)[
+            KEPT_OBJECTS:
+        ]:
+            shutil.rmtree(old, ignore_errors=True)
+        self.whose = whose
+        self._write(source)
+
+    def set_stamps(self) -> None:
+        """Give each file that was ever patched the time at which `OUT` has seen it as it is."""
+        note = self.tree / OUT / STAMPS
+        seen: dict[str, list[Any] | None] = {}
+        if note.is_file():
+            seen = json.loads(note.read_bytes())
+        now = time.time_ns()
+        for name, before in self.pristine.items():
+            found, then = _stamp(self.tree / name), seen.get(name, before)
+            if found is not None:
+                same = then is not None and then[0] == found[0]
+                found[1] = then[1] if same and then else now
+                os.utime(self.tree / name, ns=(now, found[1]))
+            seen[name] = found
+        note.parent.mkdir(exist_ok=True)
+        write_atomic(note, json.dumps(seen, indent=1).encode() + b"\n")
+
     def _copy(self, number: int) -> Path:
         return self.copies / f"{number:04}.patch"
 
     def _write(self, source: Source) -> None:
-        content = {"layout": LAYOUT, "source": source.sha256, "applied": self.applied}
+        content = {
+            **{"layout": LAYOUT, "source": source.sha256, "applied": self.applied},
+            **{"pristine": self.pristine, "whose": self.whose},
+        }
         write_atomic(self.note, json.dumps(content, indent=1).encode() + b"\n")
+
+
+def _stamp(path: Path) -> list[Any] | None:
+    """Digest and time stamp in ns of a file, None when it is not there."""
+    if not path.is_file():
+        return None
+    return [sha256_file(path), path.stat().st_mtime_ns]

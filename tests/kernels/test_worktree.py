@@ -1,4 +1,4 @@
-"""The kept tree: what it costs to make it another kernel's, and what it is after a failure."""
+"""The kept tree: what is built anew when it becomes another kernel's, and what a failure leaves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from configs.host.errors import EascopeError
 from kernels.source import PatchFailed, Source
-from kernels.worktree import FOLDER, OUT, worktree
+from kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
 
 FILES = ("a.c", "b.c", "c.c")
 
@@ -119,8 +119,59 @@ def test_another_source_is_unpacked(toy: Toy, tmp_path: Path) -> None:
 def test_what_a_killed_build_left_is_removed(toy: Toy, end: BaseException, kept: bool) -> None:
     with pytest.raises(type(end)):  # noqa: SIM117
         with worktree(toy, []) as tree:
-            (tree / OUT).mkdir()
             (tree / OUT / "half.o").touch()
             raise end
     with worktree(toy, []) as tree:
         assert (tree / OUT / "half.o").exists() == kept
+
+
+def build(toy: Toy, *queues: Path) -> set[str]:
+    """Do as make: what was built anew, by the files' time stamps. It also checks the objects."""
+    built = set()
+    with worktree(toy, list(queues)) as tree:
+        for name in FILES:
+            made, source = tree / OUT / f"{name}.o", tree / name
+            if not made.exists() or made.stat().st_mtime_ns < source.stat().st_mtime_ns:
+                made.write_text(source.read_text())
+                built.add(name)
+            assert made.read_text() == source.read_text()
+    return built
+
+
+def test_a_kernel_between_costs_nothing(toy: Toy, tmp_path: Path) -> None:
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    other = queue(tmp_path, "other", ("a.c", 3, "three"), ("b.c", 5, "five"))
+    assert build(toy, base) == set(FILES)
+    assert build(toy, base, other) == {"a.c", "b.c"}
+    assert build(toy, base) == set()
+    assert build(toy, base, other) == set()
+    # A patch below the other queue is taken back and applied again: that is no change.
+    queue(tmp_path, "base", ("a.c", 5, "five"), ("c.c", 5, "five"))
+    assert build(toy, base, other) == {"c.c"}
+    assert build(toy, base) == {"c.c"}
+
+
+def test_what_another_kernel_had_first_is_still_new(toy: Toy, tmp_path: Path) -> None:
+    """The file got its content before this kernel was built last, but not for this kernel."""
+    first = queue(tmp_path, "first", ("a.c", 5, "five"))
+    second = queue(tmp_path, "second", ("a.c", 5, "FIVE"))
+    build(toy, first)
+    build(toy, second)
+    assert build(toy, first) == set()
+    queue(tmp_path, "first", ("a.c", 5, "FIVE"))
+    assert build(toy, first) == {"a.c"}
+    queue(tmp_path, "first", ("b.c", 5, "FIVE"))
+    assert build(toy, first) == {"a.c", "b.c"}
+    assert build(toy, second) == set()
+
+
+def test_objects_of_few_kernels_are_kept(toy: Toy, tmp_path: Path) -> None:
+    queues = [
+        queue(tmp_path, f"q{number}", ("a.c", 5, f"five {number}"))
+        for number in range(KEPT_OBJECTS + 3)
+    ]
+    for one in queues:
+        build(toy, one)
+    assert len(list((tmp_path / "cache" / FOLDER / "objects").iterdir())) == KEPT_OBJECTS
+    assert build(toy, queues[-2]) == set()
+    assert build(toy, queues[0]) == {"a.c"}, "from a copy of another kernel's objects"
