@@ -45,10 +45,12 @@ def stated_against_counted() -> Iterator[str]:
             "",
             "### Other programs",
             "",
-            "A program that is no busy loop is billed as one too. Dynamic energy of a cycle of a "
-            "busy CPU at the fastest OPP, as the fast engine bills it, against each workload "
-            "kernel on gem5's detailed cores. What differs is most of all how many instructions a "
-            "cycle has: the engine has those of its loop, in the ratio of the device tree's "
+            "rt-app's tasks run nothing but the loop, so its activity is the one that pays; what "
+            "the kernel executes beside it is in the table above. A program that is no busy loop "
+            "(`eas/sched-pipe`) is billed as one too. Dynamic energy of a cycle of a busy CPU at "
+            "the fastest OPP, as the fast engine bills it, against each workload kernel on gem5's "
+            "detailed cores. What differs is most of all how many instructions a cycle has: the "
+            "engine has those of its loop, in the ratio of the device tree's "
             "capacities, whatever the program.",
             "",
             "| core | kernel | IPC, fast engine | IPC, gem5 | pJ a cycle, fast engine | "
