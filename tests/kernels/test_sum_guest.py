@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
+from experiments.script import UCLAMP_IN_USE
 from kernels.build import KernelArtefact, kernel
+from kernels.variants import STATS
 from tests.kernels.guest import Booted, boot
 from tests.kernels.stress import counters, guest_program, survive
 
@@ -34,6 +36,29 @@ def test_sums_hold_under_stress(sum_kernel: KernelArtefact, juno: Platform, tmp_
     assert counted["uclamp_checked"] > 100 and counted["uclamp_checked_idle"] > 10
     assert not counted["uclamp_broken"]
     assert counted["uclamp_comp"] and counted["uclamp_comp_sum"] > counted["uclamp_comp"]
+
+
+def test_without_a_clamp_nothing_is_added(
+    sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """Clamps are in use but no fair task has one: both sums are those of mainline, exactly."""
+    script = [
+        *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
+        f"write {FEATURES} UCLAMP_CHECK",
+        f"file /tmp/spin.sh {len(SPIN)}",
+        SPIN,
+        f"write {FILES}/stats 0",
+        *(f"spawn task{number} /bin/busybox sh /tmp/spin.sh" for number in range(8)),
+        "sleep-ms 300",
+        *(f"kill task{number}" for number in range(8)),
+        *10 * ["sleep-ms 50"],
+        f"collect {STATS} stats.txt",
+    ]
+    arguments = "loglevel=5 panic_on_warn=1"
+    done = boot(sum_kernel.image, juno, script, tmp_path / "out", arguments=arguments)
+    counted = counters(done.text("stats.txt"))
+    assert counted["uclamp_checked"] > 200 and counted["uclamp_checked_idle"] > 10
+    assert not counted["uclamp_broken"] and not counted["uclamp_comp"]
 
 
 def spinning(name: str, *prefix: str) -> str:
