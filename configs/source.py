@@ -11,7 +11,8 @@ from configs.strict import Table
 KINDS = {
     "measured": "measured by this project; the text says on what",
     "computed": "computed from other figures; the text has the formula and its inputs",
-    "published": "stated by the maker for this very part; the text says where",
+    "published": "stated for this very part by its maker, or by others who measured it; the text "
+    "says where",
     "borrowed from": "another part's figure that stands in; the text says whose",
     "assumed": "chosen by this project; the text has the reason",
 }

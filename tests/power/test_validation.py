@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from analysis.power import validation
 from configs.activity import load_activity
 from configs.gem5.columns import cpu_events
 from configs.platform import load_platform
-from configs.power.derived import CYCLE, DERIVED, derived_cores
+from configs.power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
 from configs.power.events import load_events
 
 SCALING = sorted(
@@ -26,11 +27,16 @@ def test_page_is_what_the_records_say(tmp_path: Path, monkeypatch: pytest.Monkey
     assert page.read_text() == validation.PAGE.read_text(), "make power-validation"
 
 
+ANCHORS = tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
+
+
 @pytest.mark.parametrize("core", SCALING)
 def test_the_law_is_near_mcpat_where_mcpat_runs(core: str) -> None:
     record = json.loads((DERIVED / "scaling" / f"{core}.json").read_text())
     derived = json.loads((DERIVED / f"{core}.json").read_text())
     assert record["design"] == derived["design"]
+    published = {volts for _, volts in ANCHORS[core]["opps"]}
+    assert [row["vdd_v"] for row in record["voltages"]] == sorted(published)
     legal = [row["vdd_v"] for row in record["voltages"] if not row["extrapolated"]]
     middle = (legal[0] + legal[-1]) / 2
     assert record["design"]["vdd_v"] == pytest.approx(middle, abs=0.00501)
