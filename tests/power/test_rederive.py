@@ -65,6 +65,7 @@ def test_one_core_derived_again(tmp_path: Path) -> None:
         *("run", "--release", "--locked", "--quiet", "--"),
         "derive",
         str(CORES),
+        str(POWER_MODELS / "anchors.toml"),
         str(tmp_path),
         CORE,
     )
