@@ -32,6 +32,10 @@ POLL_S = 0.2
 #: A disk with less than this left is full.
 FULL_BYTES = 1 << 20
 
+#: O3CPU allocates and frees several objects for each instruction; glibc keeps seven freed ones of a
+#: size at hand unless it is told to keep more, which is an eighth less processor time there.
+MALLOC = "glibc.malloc.tcache_count=4000"
+
 _WORD = b"eascope: "
 #: gem5's own last words.
 _DIED = re.compile(rb"^(?:\S+: )?((?:panic|fatal): .*)$", re.MULTILINE)
@@ -139,6 +143,16 @@ def log_tail(path: Path) -> list[str]:
     ]
 
 
+def environment() -> dict[str, str]:
+    """What gem5 is started with; a person's own tunables of glibc stay as they are."""
+    return {
+        "GLIBC_TUNABLES": MALLOC,
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
 def supervise(
     request: dict[str, Any],
     folder: Path,
@@ -169,7 +183,7 @@ def supervise(
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
-                env={**os.environ, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"},
+                env=environment(),
             )
         except OSError as error:
             raise guest.failed(f"gem5 does not start: {error}") from error

@@ -14,10 +14,10 @@ from configs.gem5.rows import TICKS_PER_NS
 
 #: Marks of the guest agent.
 READY, START, STOP = 1, 2, 3
-#: A step in ticks (ps) of simulated time, by gem5's memory mode: a few host seconds at most, all
-#: CPUs busy. It never hangs on host time: the watch between two steps makes gem5 sample statistics,
-#: and these have to be the same in every run.
-STEP = {"atomic": 10_000_000_000, "timing": 200_000_000}
+#: A step in ticks (ps) of simulated time, by gem5's memory mode: some ten host seconds at most, all
+#: CPUs busy and their loops executed. It never hangs on host time: the watch between two steps
+#: makes gem5 sample statistics, and these have to be the same in every run.
+STEP = {"atomic": 1_000_000_000, "timing": 200_000_000}
 #: Host seconds between two tellings of progress.
 TELL_S = 0.5
 

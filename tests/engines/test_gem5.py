@@ -21,6 +21,7 @@ from configs.platform import Platform
 from engines import gem5_provider
 from engines.base import EngineFailed, Machine, get_engine
 from engines.gem5 import Gem5Engine
+from engines.gem5_process import MALLOC, environment
 from tests.engines import fake_gem5
 
 Install = Callable[[str], Path]
@@ -251,3 +252,12 @@ def test_modes(juno: Platform, juno_activity: Activity) -> None:
     }
     assert len({json.dumps(one, sort_keys=True) for one in settings.values()}) == 4
     assert [Gem5Engine(mode).elides for mode in settings] == [True, True, False, False]
+
+
+def test_gem5_is_told_to_keep_freed_memory_unless_a_person_tells_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    assert environment()["GLIBC_TUNABLES"] == MALLOC
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1")
+    assert environment()["GLIBC_TUNABLES"] == "glibc.malloc.perturb=1"
