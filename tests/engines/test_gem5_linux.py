@@ -57,7 +57,9 @@ def test_smoke_on_atomic_cpus() -> None:
     assert check(run) == []
     result = derive(run.path, names.platform, names.activity).result
     assert result["engine"] == "gem5" and result["eas"] is True
-    assert result["window_s"] == pytest.approx(0.5, abs=0.001)
+    # The agent sleeps for that long, and may have to be woken from a state that it takes 1.2 ms to
+    # leave.
+    assert 0.5 <= result["window_s"] < 0.5015
     assert 0 < result["energy_j"]["total"] < 1
     # 'heavy' needs 10 ms of the fastest CPU's time in 16 ms: no little could do that.
     assert result["run_share"]["heavy"]["big"] > 0.9
