@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from matplotlib.figure import Figure
 
 from analysis.agreement import engine_error
@@ -12,6 +14,8 @@ from analysis.figures import style
 
 #: Length of the stretch of time that timelines show, in ms.
 TIMELINE_MS = 200
+#: Characters of the line below a figure that its width has room for.
+LINE = 130
 
 
 def stretch(run: Derived) -> tuple[int, int]:
@@ -36,7 +40,7 @@ def label(figure: Figure, comparison: Comparison, title: str, detail: str, heigh
     figure.text(
         0.012,
         0.06 / height,
-        f"Engine: {engine_words(cell)} ({error}). {detail[:1].upper()}{detail[1:]}.",
+        fill(f"Engine: {engine_words(cell)} ({error}). {detail[:1].upper()}{detail[1:]}.", LINE),
         fontsize=6.8,
         color=style.MUTED,
         va="bottom",
