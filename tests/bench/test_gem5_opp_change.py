@@ -13,6 +13,7 @@ from configs.gem5.settings import machine_settings
 from configs.host.proc import need, run
 from configs.platform import load_platform
 from engines.characterise.measure import RUN
+from engines.gem5_process import environment
 from engines.gem5_provider import find_gem5
 
 GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
@@ -54,7 +55,8 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
     }
     (tmp_path / "request.json").write_text(json.dumps(asked))
     said = run(
-        [find_gem5(), "--listener-mode=off", "-d", tmp_path, RUN, tmp_path / "request.json"]
+        [find_gem5(), "--listener-mode=off", "-d", tmp_path, RUN, tmp_path / "request.json"],
+        env=environment(),
     ).decode()
     found = _TOLD.search(said)
     assert found, said[-2000:]
