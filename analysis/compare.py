@@ -130,7 +130,7 @@ class Comparison:
     def summary(self, variant: str) -> dict[str, Any]:
         """``result.json`` of a variant: that of its one run, or the mean over its seeds."""
         results = list(self.results[variant].values())
-        merged = _mean(results)
+        merged = mean_of(results)
         merged["seeds"] = sorted(self.results[variant])
         merged["expect"] = [
             {
@@ -335,16 +335,16 @@ def verdict_values(verdict: Verdict) -> str:
     return sides
 
 
-def _mean(values: Sequence[Any]) -> Any:
+def mean_of(values: Sequence[Any]) -> Any:
     """Element-wise mean of equally shaped results; what only some have is left out."""
     first = values[0]
     if len(values) == 1:
         return dict(first) if isinstance(first, dict) else first
     if isinstance(first, dict):
         keys = [key for key in first if all(key in value for value in values)]
-        return {key: _mean([value[key] for value in values]) for key in keys if key != "expect"}
+        return {key: mean_of([value[key] for value in values]) for key in keys if key != "expect"}
     if isinstance(first, list):
-        return [_mean(list(column)) for column in zip(*values, strict=False)]
+        return [mean_of(list(column)) for column in zip(*values, strict=False)]
     if isinstance(first, bool | str) or first is None:
         return first if all(value == first for value in values) else sorted(map(str, set(values)))
     return sum(values) / len(values)

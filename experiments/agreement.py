@@ -7,23 +7,21 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.derive import Derived, derive
-from analysis.engine import cpu_models
+from analysis.derive import derive
 from configs.host.cache import write_atomic
-from configs.host.errors import EascopeError
+from configs.host.errors import EascopeError, RequestError
 from configs.host.proc import Ending, duration, say
+from experiments.agreement_page import PLATFORM, Found, Ran, machine_load, page
 from experiments.cell import Cell, Request, find, prepare
+from experiments.cli import count
 from experiments.pool import run_all
 from experiments.runs import Run, existing
 
-PLATFORM = "juno-r2"
 SCENARIOS = (
     "smoke",
     "eas/video-playback",
@@ -31,228 +29,80 @@ SCENARIOS = (
     "uclamp/capped-tasks-spread",
 )
 VARIANTS = ("mainline", "cas")
-#: The fast engine first: the others are compared with it. Name of the column, engine, mode.
+#: The cheap engine first: the others are compared with it. Name of the column, engine, mode.
 ENGINES = (
     ("fast", "qemu", None),
     ("elided", "gem5", "elided"),
     ("elided-detailed", "gem5", "elided-detailed"),
 )
-#: What is aimed at: relative difference of energy, and points of residency.
-ENERGY_GOAL, RESIDENCY_GOAL = 0.05, 0.02
+DETAILED = ENGINES[-1][0]
+#: Starts, seeds 0..N-1, of a cell: on the fast engine and in mode elided; in mode elided-detailed.
+STARTS, DETAILED_STARTS = 5, 1
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "engine-agreement.md"
 #: What a person found in the traces about differences; goes into the page as it is.
 NOTES = PAGE.with_suffix(".notes.md")
 
-
-@dataclass(frozen=True)
-class Ran:
-    """A derived run and what it cost."""
-
-    result: Mapping[str, Any]
-    cell: Mapping[str, Any]
-    host: Mapping[str, Any]
-
-    @property
-    def host_s_per_s(self) -> float:
-        """Processor seconds per simulated second; on gem5 of the window alone."""
-        parts = self.host.get("parts_cpu_s")
-        if parts is None:
-            return float(self.host["cpu_s"] / self.host["sim_s"])
-        return float(parts["window"] / self.result["window_s"])
+#: Scenario, variant, column, seed.
+Key = tuple[str, str, str, int]
 
 
-Side = dict[str, Ran]
+def requests(scenarios: Sequence[str], starts: Mapping[str, int]) -> Iterator[tuple[Key, Request]]:
+    """What is asked for, in the order in which it is run.
+
+    Cheap engines are first, then seeds: an interrupted set has whole seeds of all cells.
+
+    :param starts: how many of each column; columns that are not in it are left out.
+    """
+    for column, engine, mode in ENGINES:
+        for seed in range(starts.get(column, 0)):
+            for scenario in scenarios:
+                for variant in VARIANTS:
+                    request = Request(PLATFORM, variant, scenario, engine, seed=seed, mode=mode)
+                    yield (scenario, variant, column, seed), request
 
 
-def requests(scenarios: Sequence[str], engines: Sequence[str]) -> dict[tuple[str, str], Any]:
-    """(scenario, variant) -> {column: request}."""
-    return {
-        (scenario, variant): {
-            column: Request(PLATFORM, variant, scenario, engine, mode=mode)
-            for column, engine, mode in ENGINES
-            if column in engines
-        }
-        for scenario in scenarios
-        for variant in VARIANTS
-    }
-
-
-def run(
-    scenarios: Sequence[str], engines: Sequence[str], *, present: bool = False
-) -> dict[tuple[str, str], Side]:
-    """Run what is missing of the set; the cheap engine first.
+def run(scenarios: Sequence[str], starts: Mapping[str, int], *, present: bool = False) -> Found:
+    """Run what is missing of the set.
 
     :param present: run nothing, and leave out what is not there.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    wanted = requests(scenarios, engines)
-    cells: dict[tuple[str, str, str], Cell] = {}
-    for column, _, _ in ENGINES:
-        for (scenario, variant), sides in wanted.items():
-            if column in sides:
-                cell = prepare(find(sides[column]))
-                if not present or existing(cell.simkey):
-                    cells[scenario, variant, column] = cell
+    identities: dict[str, dict[str, Any]] = {}
+    cells: dict[Key, Cell] = {}
+    for key, request in requests(scenarios, starts):
+        cell = prepare(find(request), identities.get(key[2]))
+        identities[key[2]] = cell.record["engine_identity"]
+        if not present or existing(cell.simkey):
+            cells[key] = cell
 
     def after(cell: Cell, one: Run) -> Ran:
-        made: Derived = derive(one.path, cell.names.platform, cell.names.activity)
-        return Ran(made.result, made.cell, one.host)
+        made = derive(one.path, cell.names.platform, cell.names.activity)
+        # What is expected may have been written down after the run: the scenario's word counts.
+        return Ran(made.result, {**made.cell, "expect": cell.record["expect"]}, one.host)
 
     done = run_all(list(cells.values()), after)
-    found: dict[tuple[str, str], Side] = {}
-    for (scenario, variant, column), ran in zip(cells, done, strict=True):
-        found.setdefault((scenario, variant), {})[column] = ran
+    found: dict[tuple[str, str], dict[str, dict[int, Ran]]] = {
+        (scenario, variant): {} for scenario in scenarios for variant in VARIANTS
+    }
+    for (scenario, variant, column, seed), ran in zip(cells, done, strict=True):
+        found[scenario, variant].setdefault(column, {})[seed] = ran
     return found
 
 
-def residency_points(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, float]:
-    """Largest difference of an OPP's share of the window, by cluster."""
-    return {
-        cluster: max(abs(share - b["residency"][cluster][khz]) for khz, share in shares.items())
-        for cluster, shares in a["residency"].items()
-    }
+def comparable(found: Found) -> Found:
+    """Cells that were run on the fast engine and on gem5 with a start in common.
 
-
-def _measures(result: Mapping[str, Any]) -> dict[str, tuple[float, str]]:
-    """Measures by name with how they differ: ``%`` relatively, else by subtraction."""
-    found: dict[str, tuple[float, str]] = {}
-    energy = result["energy_j"]
-    for cluster, joules in energy["cluster"].items():
-        found[f"energy, {cluster} (mJ)"] = (1000 * joules, "%")
-    found["energy, total (mJ)"] = (1000 * energy["total"], "%")
-    for cluster, shares in result["residency"].items():
-        for khz, share in shares.items():
-            found[f"{cluster} at {int(khz) / 1000:g} MHz (%)"] = (100 * share, "")
-    for cluster, rate in result["opp_transitions_per_s"].items():
-        found[f"OPP changes of {cluster} (1/s)"] = (rate, "%")
-    for cluster, rate in result["opp_requests_per_s"].items():
-        found[f"OPP requests of {cluster} (1/s)"] = (rate, "%")
-    for task, shares in result["run_share"].items():
-        first = next(iter(shares))
-        found[f"{task} on {first} (%)"] = (100 * shares[first], "")
-    for cluster, busy in result["cluster_busy"].items():
-        found[f"busiest CPU of {cluster} (%)"] = (100 * busy["max"], "")
-    found["migrations"] = (result["migrations"], "")
-    for task, times in result["latency_us"].items():
-        for name in ("p50", "p99"):
-            found[f"wake-up of {task}, {name} (us)"] = (times[name], "")
-    if "missed_deadlines" in result:
-        found["missed deadlines"] = (result["missed_deadlines"], "")
-    return found
-
-
-def _difference(value: float, base: float, kind: str) -> str:
-    if kind == "%":
-        return f"{100 * (value / base - 1):+.1f} %" if base else "-"
-    return f"{value - base:+.1f}"
-
-
-def table(side: Side) -> Iterator[str]:
-    """One cell on all engines, differences to the fast engine's."""
-    columns = list(side)
-    heads = ["measure", columns[0]]
-    for name in columns[1:]:
-        heads += [f"gem5 {name}", "diff"]
-    yield "| " + " | ".join(heads) + " |"
-    yield "|---|" + "---:|" * (len(heads) - 1)
-    values = {name: _measures(ran.result) for name, ran in side.items()}
-    base = values[columns[0]]
-    for measure, (value, kind) in base.items():
-        cells = [measure, f"{value:.1f}"]
-        for name in columns[1:]:
-            other = values[name].get(measure)
-            cells += (
-                ["-", "-"]
-                if other is None
-                else [
-                    f"{other[0]:.1f}",
-                    _difference(other[0], value, kind),
-                ]
-            )
-        yield "| " + " | ".join(cells) + " |"
-    cells = ["processor s per simulated s", f"{side[columns[0]].host_s_per_s:.2f}"]
-    for name in columns[1:]:
-        ratio = side[name].host_s_per_s / side[columns[0]].host_s_per_s
-        cells += [f"{side[name].host_s_per_s:.1f}", f"{ratio:.0f} x"]
-    yield "| " + " | ".join(cells) + " |"
-
-
-def verdicts(side: Side) -> dict[str, list[Any]]:
-    """Each engine's answers to the scenario's expectations."""
-    return {
-        name: [(one["statement"], one.get("holds")) for one in ran.result.get("expect", [])]
-        for name, ran in side.items()
-    }
-
-
-def _summary(found: Mapping[tuple[str, str], Side]) -> Iterator[str]:
-    """One line per cell and engine: total energy, worst residency, verdicts, host time."""
-    heads = ("scenario", "variant", "gem5", "energy", "worst residency, points", "verdicts")
-    yield f"| {' | '.join(heads)} | processor s per s |"
-    yield "|---|---|---|---:|---:|---|---:|"
-    for (scenario, variant), side in found.items():
-        columns = list(side)
-        base = side[columns[0]].result
-        answers = verdicts(side)
-        for name in columns[1:]:
-            other = side[name].result
-            spent = base["energy_j"]["total"] / other["energy_j"]["total"] - 1
-            points = max(residency_points(base, other).values())
-            same = answers[name] == answers[columns[0]]
-            marks = (
-                "" if abs(spent) <= ENERGY_GOAL else " *",
-                "" if points <= RESIDENCY_GOAL else " *",
-            )
-            yield (
-                f"| {scenario} | {variant} | {name} | {100 * spent:+.1f} %{marks[0]} | "
-                f"{100 * points:.1f}{marks[1]} | "
-                f"{'the same' if same else 'differ *' if answers[name] else 'none stated'} | "
-                f"{side[name].host_s_per_s:.1f} ({side[columns[0]].host_s_per_s:.2f}) |"
-            )
-
-
-def page(found: Mapping[tuple[str, str], Side], load: str, notes: str = "") -> str:
-    """The page's text; ``notes`` are a person's, on what differs."""
-    some = next(ran for side in found.values() for ran in side.values())
-    models = {
-        name: ", ".join(f"{cluster} {model}" for cluster, model in cpu_models(ran.cell).items())
-        for side in found.values()
-        for name, ran in side.items()
-        if cpu_models(ran.cell)
-    }
-    lines = [
-        "# How far the fast engine and gem5 agree",
-        "",
-        f"Made by `make engine-agreement`. Platform {PLATFORM}, short windows, seed 0, busy loops",
-        f"elided on all engines, energy from {some.result['power_model']['name']} power.",
-        "",
-        *(f"* gem5 in mode `{name}`: {words}" for name, words in models.items()),
-        f"* {load}",
-        "",
-        "Differences of the table below are the fast engine's against gem5's. A star: outside of",
-        f"what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, residency "
-        f"{100 * RESIDENCY_GOAL:.0f} points, the same verdicts). In brackets: the fast engine's",
-        "processor time. gem5's is that of the window, the fast engine's that of the whole run.",
-        "",
-        *_summary(found),
-        "",
-        notes.rstrip(),
-    ]
-    for (scenario, variant), side in found.items():
-        if len(side) > 1:
-            lines += ["", f"## {scenario}, {variant}", "", *table(side)]
-    return "\n".join(lines) + "\n"
-
-
-def machine_load() -> str:
-    """What this machine was busy with."""
-    one, five, fifteen = os.getloadavg()
-    cores = len(os.sched_getaffinity(0))
-    return (
-        f"measured on {cores} cores with a load of {one:.1f}, {five:.1f}, {fifteen:.1f} "
-        "(1, 5, 15 min) at the end"
-    )
+    What has no start in common with the fast engine is left out of its cell.
+    """
+    fast = ENGINES[0][0]
+    kept: dict[tuple[str, str], dict[str, Mapping[int, Ran]]] = {}
+    for cell, side in found.items():
+        base = side.get(fast, {})
+        columns = {name: runs for name, runs in side.items() if set(runs) & set(base)}
+        if len(columns) > 1:
+            kept[cell] = columns
+    return kept
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -266,18 +116,38 @@ def main(arguments: list[str] | None = None) -> int:
     names = [column for column, _, _ in ENGINES]
     parser.add_argument("--engine", nargs="+", choices=names, default=names)
     parser.add_argument(
+        "--seeds", type=count, metavar="N", default=STARTS,
+        help="starts (seeds 0..N-1) on the fast engine and in mode elided (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--detailed-seeds", type=count, metavar="N", default=DETAILED_STARTS,
+        help="starts in mode elided-detailed, of those that the fast engine has (%(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
         "--present", action="store_true", help="run nothing: the page of the runs that are there"
     )
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
+    starts = dict.fromkeys(options.engine, options.seeds)
+    if DETAILED in starts:
+        starts[DETAILED] = options.detailed_seeds
     with Ending() as ending:
-        found = run(options.scenario, options.engine, present=options.present)
-        found = {cell: side for cell, side in found.items() if len(side) > 1}
+        if starts.get(DETAILED, 0) > options.seeds:
+            raise RequestError(
+                f"--detailed-seeds {options.detailed_seeds}: allowed: 1 to {options.seeds}, "
+                "the starts of --seeds"
+            )
+        found = comparable(run(options.scenario, starts, present=options.present))
         if not found:
             raise EascopeError("no cell was run on both engines yet")
-        write_atomic(options.page, page(found, machine_load(), NOTES.read_text()).encode())
-        spent = sum(ran.host["host_s"] for side in found.values() for ran in side.values())
-        say(f"  {options.page}: {len(found)} cells, {duration(spent)} of host time in all runs")
+        load = "made from runs that were there" if options.present else machine_load()
+        write_atomic(options.page, page(found, load, NOTES.read_text()).encode())
+        runs = [ran for side in found.values() for some in side.values() for ran in some.values()]
+        spent = sum(ran.host["host_s"] for ran in runs)
+        say(
+            f"  {options.page}: {len(found)} cells, {len(runs)} runs, "
+            f"{duration(spent)} of host time in all of them"
+        )
     return ending.code
 
 

@@ -83,7 +83,11 @@ def _natural(text: str) -> int:
     return number
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """An option's number of things: at least one.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
     number = _natural(text)
     if not 1 <= number <= 1000:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 1000")
@@ -177,7 +181,7 @@ def make_parser() -> Parser:
         "variants", nargs="+", metavar="V", help="two or more, the first is the baseline"
     )
     made["compare"].add_argument(
-        "--seeds", type=_count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
+        "--seeds", type=count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
     )
     _cell_options(made["compare"])
     made["show"].add_argument("run", metavar="RUN", help="its directory, or how its name begins")

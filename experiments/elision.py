@@ -13,18 +13,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from analysis.derive import derive
 from configs.host.cache import digest_of, write_atomic
 from configs.host.proc import Ending, say
-from experiments.agreement import (
+from experiments.agreement_page import (
     PLATFORM,
     Ran,
     Side,
     machine_load,
     residency_points,
     table,
-    verdicts,
 )
 from experiments.cell import Cell, Names, Request, find, prepare
 from experiments.pool import run_all
@@ -64,7 +64,7 @@ def executable(names: Names) -> Names:
     )
 
 
-def run(scenarios: Sequence[str]) -> dict[str, Side]:
+def run(scenarios: Sequence[str]) -> Mapping[str, Side]:
     """Both runs of every scenario: {scenario: {"executed": .., "elided": ..}}.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
@@ -81,11 +81,19 @@ def run(scenarios: Sequence[str]) -> dict[str, Side]:
         made = derive(one.path, cell.names.platform, cell.names.activity)
         return Ran(made.result, made.cell, one.host)
 
-    found: dict[str, Side] = {}
+    found: dict[str, dict[str, Ran]] = {}
     done = run_all(list(cells.values()), after)
     for (scenario, name), ran in zip(cells, done, strict=True):
         found.setdefault(scenario, {})[name] = ran
     return found
+
+
+def verdicts(side: Side) -> dict[str, list[Any]]:
+    """Each column's answers to the scenario's expectations about the run's own variant."""
+    return {
+        name: [(one["statement"], one.get("holds")) for one in ran.result.get("expect", [])]
+        for name, ran in side.items()
+    }
 
 
 def busy_share(ran: Ran) -> float:
@@ -142,7 +150,7 @@ def page(found: Mapping[str, Side], load: str, notes: str = "") -> str:
         notes.rstrip(),
     ]
     for scenario, side in found.items():
-        lines += ["", f"## {scenario}", "", *table(side)]
+        lines += ["", f"## {scenario}", "", *table({name: {0: ran} for name, ran in side.items()})]
     return "\n".join(lines) + "\n"
 
 

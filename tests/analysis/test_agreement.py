@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.agreement import PAGE, agreed, engine_error
-from experiments.agreement import page
+from experiments.agreement_page import page
 from tests.experiments.test_agreement import ran
 
 
 def test_the_table_that_the_page_has_is_the_one_that_is_read(tmp_path: Path) -> None:
     side = {
-        "fast": ran(110.0, 0.5, True, parts=False),
-        "elided": ran(100.0, 0.51, True),
-        "elided-detailed": ran(112.0, 0.55, False),
+        "fast": {0: ran(110.0, 0.5, True, parts=False)},
+        "elided": {0: ran(100.0, 0.51, True)},
+        "elided-detailed": {0: ran(112.0, 0.55, False)},
     }
     made = tmp_path / "page.md"
     made.write_text(page({("smoke", "cas"): side, ("eas/game", "cas"): side}, "a test"))

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.agreement import ENGINES, Ran, page, requests, residency_points
+from experiments import agreement, elision
+from experiments.agreement import comparable, main, requests
+from experiments.agreement_page import Found, Ran, compared, executed_costs, page, residency_points
+
+CELL = ("smoke", "cas")
 
 
-def ran(energy: float, fast_share: float, verdict: bool, parts: bool = True) -> Ran:
-    """A run with so much energy (mJ) and share of the higher OPP."""
+def ran(
+    energy: float,
+    fast_share: float,
+    verdict: bool,
+    parts: bool = True,
+    variant: str = "cas",
+    statement: str = "migrations > 1",
+) -> Ran:
+    """A run with so much energy (mJ) and share of the higher OPP.
+
+    :param verdict: whether it has more than one migration.
+    """
     result: dict[str, Any] = {
         "energy_j": {"total": energy / 1000, "cluster": {"little": energy / 1000}},
         "residency": {"little": {"450000": 1 - fast_share, "950000": fast_share}},
@@ -18,7 +33,7 @@ def ran(energy: float, fast_share: float, verdict: bool, parts: bool = True) -> 
         "opp_requests_per_s": {"little": 12.0},
         "run_share": {"light": {"little": 1.0}},
         "cluster_busy": {"little": {"min": 0.1, "max": 0.4}},
-        "migrations": 3,
+        "migrations": 3 if verdict else 0,
         "latency_us": {"light": {"p50": 5.0, "p99": 9.0}},
         "missed_deadlines": 0,
         "window_s": 0.5,
@@ -27,22 +42,30 @@ def ran(energy: float, fast_share: float, verdict: bool, parts: bool = True) -> 
     }
     model = [{"name": "little", "model": "ArmAtomicSimpleCPU"}]
     settings = {"engine": {"machine": {"clusters": model}}} if parts else {}
-    cell = {"window": {"warmup_ms": 300}, "settings": settings, "engine": "gem5"}
-    host: dict[str, Any] = {"host_s": 9.0, "cpu_s": 2.0, "sim_s": 1.0}
+    expect = [{"variant": variant, "statement": statement, "source": "a test"}]
+    cell = {"settings": settings, "engine": "gem5", "expect": expect}
+    host: dict[str, Any] = {"host_s": 9.0, "cpu_s": 2.0, "sim_s": 1.0, "machine": "a test"}
     if parts:
         host |= {"parts_cpu_s": {"boot": 100.0, "warmup": 6.0, "window": 10.0}}
     return Ran(result, cell, host)
 
 
-def test_differences_goals_and_cost() -> None:
+def row(text: str, mode: str = "elided") -> list[str]:
+    """The cells of the summary's line about a mode, after scenario, variant and mode."""
+    [line] = [one for one in text.splitlines() if one.startswith(f"| smoke | cas | {mode} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")][3:]
+
+
+def test_differences_goals_and_cost_of_one_start() -> None:
     side = {
-        "fast": ran(110.0, 0.5, True, parts=False),
-        "elided": ran(100.0, 0.51, True),
-        "elided-detailed": ran(108.0, 0.55, False),
+        "fast": {0: ran(110.0, 0.5, True, parts=False)},
+        "elided": {0: ran(100.0, 0.51, True)},
+        "elided-detailed": {0: ran(108.0, 0.55, False)},
     }
-    text = page({("smoke", "cas"): side}, "measured on a test")
-    assert "| smoke | cas | elided | +10.0 % * | 1.0 | the same | 20.0 (2.00) |" in text
-    assert "| smoke | cas | elided-detailed | +1.9 % | 5.0 * | differ * | 20.0 (2.00) |" in text
+    text = page({CELL: side}, "measured on a test", costs={})
+    assert row(text) == ["+10.0 % *", "1", *"---", "1.0", "the same", "20.0 (2.00)"]
+    detailed = ["+1.9 %", "1", *"---", "5.0 *", "differ *", "20.0 (2.00)"]
+    assert row(text, "elided-detailed") == detailed
     assert "| energy, total (mJ) | 110.0 | 100.0 | -9.1 % | 108.0 | -1.8 % |" in text
     assert "| little at 950 MHz (%) | 50.0 | 51.0 | +1.0 | 55.0 | +5.0 |" in text
     assert "| processor s per simulated s | 2.00 | 20.0 | 10 x | 20.0 | 10 x |" in text
@@ -50,13 +73,110 @@ def test_differences_goals_and_cost() -> None:
     assert "* measured on a test" in text
 
 
+def starts(energies: list[float], shares: list[float], verdicts: list[bool]) -> dict[int, Ran]:
+    """Several starts, from seed 0 on."""
+    values = zip(energies, shares, verdicts, strict=True)
+    return {seed: ran(*one) for seed, one in enumerate(values)}
+
+
+def test_several_starts_are_compared_by_their_means_and_pair_by_pair() -> None:
+    fast = starts([100.0, 120.0, 80.0], [0.2, 0.4, 0.6], [True, False, True])
+    gem5 = starts([125.0, 100.0, 75.0], [0.5, 0.4, 0.3], [True, True, True])
+    text = page({CELL: {"fast": fast, "elided": gem5}}, "a test", costs={})
+    # By the means nothing differs: 100 mJ and 40 % on both; single starts part by a fifth.
+    assert row(text) == [
+        *("+0.0 %", "3", "-20.0 .. +20.0", "-20.0 .. +20.0", "-25.0 .. +25.0", "0.0"),
+        # The means are 2 and 3 migrations; alone, seed 1 of the fast engine has none.
+        *("the same in 2 of 3, by the means the same *", "20.0 (20.00)"),
+    ]
+    assert "Means: fast 3 starts (seeds 0 to 2), elided 3 starts (seeds 0 to 2)." in text
+    assert "| migrations | 2.0 | 3.0 | +1.0 |" in text
+
+
+def test_a_mode_with_fewer_starts_is_compared_over_those_alone() -> None:
+    fast = starts([100.0, 120.0, 140.0], [0.2, 0.4, 0.6], [True] * 3)
+    side = {"fast": fast, "elided-detailed": {1: ran(100.0, 0.4, True)}}
+    text = page({CELL: side}, "a test", costs={})
+    assert row(text, "elided-detailed")[:6] == ["+20.0 % *", "1", "-", "-16.7 .. +16.7", "-", "0.0"]
+    assert "| energy, total (mJ) | 120.0 | 100.0 | -16.7 % |" in text
+    assert "elided-detailed 1 start (seed 1)." in text
+
+
+def test_ten_starts_have_an_interval() -> None:
+    fast = starts([110.0 + seed for seed in range(10)], [0.5] * 10, [True] * 10)
+    gem5 = starts([100.0 + seed for seed in range(10)], [0.5] * 10, [True] * 10)
+    text = page({CELL: {"fast": fast, "elided": gem5}}, "a test", costs={})
+    # Every pair differs by 10 mJ of 104.5 on average: so does every resampled mean.
+    assert row(text)[:4] == ["+9.6 % *", "10", "+9.2 .. +10.0", "+9.6 .. +9.6"]
+    assert "95 % interval" in text
+
+
+def test_answers_may_need_another_variant() -> None:
+    more = "energy_j.total > energy_j.total[mainline]"
+
+    def cells(cas: float) -> dict[str, dict[int, Ran]]:
+        own = ran(cas, 0.5, True, statement=more)
+        return {"mainline": {0: ran(100.0, 0.5, True)}, "cas": {0: own}}
+
+    found: Found = {
+        ("smoke", variant): {"fast": cells(110.0)[variant], "elided": cells(90.0)[variant]}
+        for variant in ("mainline", "cas")
+    }
+    assert compared(found, CELL, "elided").agreeing == 0
+    assert compared({CELL: found[CELL]}, CELL, "elided").agreeing is None
+
+
 def test_residency_is_the_largest_share_that_differs() -> None:
     points = residency_points(ran(1, 0.5, True).result, ran(1, 0.8, True).result)
     assert points == {"little": pytest.approx(0.3)}
 
 
-def test_the_set_has_both_modes_and_the_fast_engine() -> None:
-    wanted = requests(["smoke"], [column for column, _, _ in ENGINES])
-    assert set(wanted) == {("smoke", "mainline"), ("smoke", "cas")}
-    modes = {(one.engine, one.mode) for sides in wanted.values() for one in sides.values()}
-    assert modes == {("qemu", None), ("gem5", "elided"), ("gem5", "elided-detailed")}
+def test_the_cost_of_executing_is_read_from_its_page(tmp_path: Path) -> None:
+    executed, elided = ran(100.0, 0.50, True), ran(100.0, 0.5, True)
+    executed.result["cpu_busy"] = [1.0, 0.5]  # type: ignore[index]
+    executed.host["parts_cpu_s"]["window"] = 410.0
+    made = tmp_path / "elision.md"
+    sides = {"executed": executed, "elided": elided}
+    made.write_text(elision.page({"smoke": sides, "busy": sides}, "a test"))
+    assert executed_costs(made) == {"smoke": 820.0, "busy": 820.0}
+    side = {"fast": {0: ran(1.0, 0.5, True, parts=False)}, "elided": {0: ran(1.0, 0.5, True)}}
+    text = page({("smoke", "mainline"): side}, "a test", costs=executed_costs(made))
+    assert "| smoke | 820 | 2.00 | 410 |" in text
+    slow = page({("smoke", "mainline"): side}, "a test", costs={"smoke": 100.0})
+    assert "| smoke | 100 | 2.00 | 50 * |" in slow
+    assert executed_costs(tmp_path / "none.md") == {}
+
+
+def test_the_set_has_both_modes_and_the_fast_engine_first_and_whole_seeds() -> None:
+    wanted = list(requests(["smoke"], {"elided-detailed": 1, "elided": 2, "fast": 2}))
+    assert [key for key, _ in wanted] == [
+        ("smoke", variant, column, seed)
+        for column, seeds in (("fast", 2), ("elided", 2), ("elided-detailed", 1))
+        for seed in range(seeds)
+        for variant in ("mainline", "cas")
+    ]
+    asked = {(one.engine, one.mode, one.seed) for _, one in wanted}
+    assert asked == {
+        *(("qemu", None, 0), ("qemu", None, 1)),
+        *(("gem5", "elided", 0), ("gem5", "elided", 1), ("gem5", "elided-detailed", 0)),
+    }
+
+
+def test_what_has_no_start_in_common_is_left_out() -> None:
+    one = ran(1.0, 0.5, True)
+    found: Found = {
+        ("smoke", "mainline"): {"fast": {0: one}, "elided": {0: one}, "elided-detailed": {1: one}},
+        ("smoke", "cas"): {"fast": {0: one}, "elided-detailed": {1: one}},
+        ("busy", "cas"): {"elided": {0: one}},
+    }
+    assert comparable(found) == {
+        ("smoke", "mainline"): {"fast": {0: one}, "elided": {0: one}},
+    }
+
+
+def test_more_detailed_starts_than_starts_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(agreement, "run", lambda *_, **__: pytest.fail("nothing is to be run"))
+    assert main(["--seeds", "2", "--detailed-seeds", "3"]) == 2
+    assert "--detailed-seeds 3: allowed: 1 to 2" in capfd.readouterr().err
