@@ -10,11 +10,8 @@ import errno
 import json
 import os
 import re
-import selectors
 import shutil
-import signal
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,13 +19,11 @@ from typing import Any, BinaryIO
 
 from engines.base import EngineFailed
 from engines.gem5_provider import SCRIPTS, find_gem5
-from engines.qemu_process import PANIC, TAIL_LINES, tail_lines
+from engines.process import PANIC, TAIL_LINES, Simulator, Spent, tail_lines
 
 LOG = "gem5.log"
 #: What the guest's console is called in gem5's folder.
 TERMINAL = "system.terminal"
-#: How often ``on_progress`` is called at least, in s.
-POLL_S = 0.2
 #: A disk with less than this left is full.
 FULL_BYTES = 1 << 20
 
@@ -46,51 +41,36 @@ _NO_SPACE = os.strerror(errno.ENOSPC).encode()
 
 
 @dataclass
-class Ended:
+class Ended(Spent):
     """What was said about a run that reached its end.
 
     ``parts`` are host seconds by part, ``cpu_parts`` those of gem5's processor time; ``cause`` and
     ``text`` are how it ended.
     """
 
-    host_s: float = 0.0
-    cpu_s: float = 0.0
-    sim_ns: int = 0
-    instructions: int = 0
     parts: dict[str, float] = field(default_factory=dict)
     cpu_parts: dict[str, float] = field(default_factory=dict)
     cause: str = ""
     text: str = ""
 
 
-class _Guest:
+class _Gem5(Simulator):
     """The running gem5 and what it has said so far."""
 
     def __init__(self, folder: Path, log: BinaryIO) -> None:
+        self.ended = Ended()
+        super().__init__("gem5", self.ended)
         self.folder = folder
         self.log = log
-        self.ended = Ended()
-        self._rest = b""
 
-    def take(self, data: bytes) -> bool:
-        """Take what came through the pipe; true when simulated time has moved."""
-        moved = False
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            if line.startswith(_WORD):
-                moved |= self._line(line.removeprefix(_WORD).decode(errors="replace"))
-            else:
-                self.log.write(line + b"\n")
-                self.log.flush()
-        return moved
-
-    def _line(self, line: str) -> bool:
-        word, _, rest = line.partition(" ")
+    def line(self, line: bytes) -> bool:
+        if not line.startswith(_WORD):
+            self.log.write(line + b"\n")
+            self.log.flush()
+            return False
+        word, _, rest = line.removeprefix(_WORD).decode(errors="replace").partition(" ")
         if word == "progress":
-            at, instructions = (int(value) for value in rest.split())
-            moved = at > self.ended.sim_ns
-            self.ended.sim_ns, self.ended.instructions = at, instructions
-            return moved
+            return self.progress(rest)
         if word == "part":
             name, *spent = rest.split()
             for parts, seconds in zip(
@@ -102,8 +82,10 @@ class _Guest:
             self.ended.cause, _, self.ended.text = rest.partition(" ")
         return False
 
+    def look(self) -> None:
+        """Nothing: gem5 itself finds a guest's panic, by the kernel's symbols."""
+
     def failed(self, reason: str) -> EngineFailed:
-        """The error for ``reason``, with the ends of console and log."""
         return EngineFailed(reason, tail_lines(self.folder / TERMINAL), log_tail(self.folder / LOG))
 
     def died(self, code: int) -> EngineFailed:
@@ -163,9 +145,6 @@ def supervise(
 ) -> Ended:
     """Run gem5 in ``folder`` on ``request`` until it ends with the cause ``wanted``.
 
-    gem5 gets its own session, so a Ctrl-C reaches this process alone, which then kills it; and when
-    this process is killed, gem5's next line finds no reader and it ends by itself.
-
     :param stall_s: host seconds without simulated progress after which it is killed.
     :raises EngineFailed: when it ends in any other way.
     """
@@ -173,58 +152,23 @@ def supervise(
     asked.write_text(json.dumps(request, indent=1, sort_keys=True))
     paths = [str(folder), str(SCRIPTS / "run.py"), str(asked)]
     command = [str(find_gem5()), "--listener-mode=off", "-d", *paths]
-    started = time.monotonic()
     with (folder / LOG).open("ab") as log:
-        guest = _Guest(folder, log)
-        try:
-            process = subprocess.Popen(
+
+        def start(writer: int) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
                 command,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=writer,
                 stderr=log,
                 start_new_session=True,
                 env=environment(),
             )
-        except OSError as error:
-            raise guest.failed(f"gem5 does not start: {error}") from error
-        assert process.stdout is not None
-        try:
-            _listen(guest, process.stdout.fileno(), stall_s, on_progress)
-        except BaseException:
-            process.send_signal(signal.SIGKILL)
-            raise
-        finally:
-            process.stdout.close()
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = code = os.waitstatus_to_exitcode(status)
-    guest.ended.cpu_s = usage.ru_utime + usage.ru_stime
-    guest.ended.host_s = time.monotonic() - started
-    if not guest.ended.cause:
-        raise guest.died(code)
-    if guest.ended.cause != wanted:
-        raise guest.failed(guest.reason())
-    return guest.ended
 
-
-def _listen(
-    guest: _Guest, reader: int, stall_s: float, on_progress: Callable[[float], None] | None
-) -> None:
-    """Take gem5's lines until it has ended or stopped making progress."""
-    moved_at = time.monotonic()
-    with selectors.DefaultSelector() as selector:
-        selector.register(reader, selectors.EVENT_READ)
-        while True:
-            if selector.select(POLL_S):
-                data = os.read(reader, 65536)
-                if not data:
-                    return
-                if guest.take(data):
-                    moved_at = time.monotonic()
-            if on_progress is not None:
-                on_progress(guest.ended.sim_ns / 1e9)
-            if time.monotonic() - moved_at > stall_s:
-                raise guest.failed(
-                    f"no simulated progress for {stall_s:.0f} s of host time "
-                    f"(at {guest.ended.sim_ns / 1e9:.6f} simulated s): gem5 hangs"
-                )
+        gem5 = _Gem5(folder, log)
+        code = gem5.supervise(start, stall_s, on_progress)
+    if not gem5.ended.cause:
+        raise gem5.died(code)
+    if gem5.ended.cause != wanted:
+        raise gem5.failed(gem5.reason())
+    return gem5.ended

@@ -1,0 +1,158 @@
+"""A simulator as a process: started, listened to, watched, and never left behind.
+
+A simulator writes lines into a pipe: how far it is, and what else its engine wants to know. What
+the lines of one engine mean is that engine's; that simulated time moves, that the process ends and
+what it cost is everybody's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.base import EngineFailed
+
+#: Lines of console and log that a failure shows.
+TAIL_LINES = 15
+#: How often the console is looked at and ``on_progress`` is called, in seconds.
+POLL_S = 0.2
+
+#: What a kernel says when it will not go on.
+PANIC = re.compile(rb"Kernel panic - not syncing: .*|Internal error: .*|Unable to handle kernel .*")
+
+
+@dataclass
+class Spent:
+    """What a run took: host and processor seconds, simulated ns, instructions."""
+
+    host_s: float = 0.0
+    cpu_s: float = 0.0
+    sim_ns: int = 0
+    instructions: int = 0
+
+
+class Simulator(ABC):
+    """A running simulator and what it has said so far.
+
+    :param name: for messages.
+    :param spent: filled while it runs.
+    """
+
+    def __init__(self, name: str, spent: Spent) -> None:
+        self.name = name
+        self._spent = spent
+        self._rest = b""
+
+    def take(self, data: bytes) -> bool:
+        """Take what came through the pipe; true when the simulator has got further."""
+        moved = False
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            moved |= self.line(line)
+        return moved
+
+    def progress(self, told: str) -> bool:
+        """``told`` are simulated ns and instructions; true when simulated time has moved."""
+        at, instructions = (int(value) for value in told.split())
+        moved = at > self._spent.sim_ns
+        self._spent.sim_ns, self._spent.instructions = at, instructions
+        return moved
+
+    @abstractmethod
+    def line(self, line: bytes) -> bool:
+        """Take one line; true when the simulator has got further."""
+
+    @abstractmethod
+    def failed(self, reason: str) -> EngineFailed:
+        """The error for ``reason``, with the ends of console and log."""
+
+    @abstractmethod
+    def look(self) -> None:
+        """Look at what is not told through the pipe, every `POLL_S`.
+
+        :raises EngineFailed: when the guest has died without a word.
+        """
+
+    def supervise(
+        self,
+        start: Callable[[int], subprocess.Popen[bytes]],
+        stall_s: float,
+        on_progress: Callable[[float], None] | None,
+    ) -> int:
+        """Run the process to its end and return its exit code.
+
+        It is to have a session of its own, so a Ctrl-C reaches this process alone, which then kills
+        it; and when this process is killed, its next line finds no reader and it ends by itself.
+
+        :param start: starts the process, which writes its lines to the given file descriptor.
+        :param stall_s: host seconds without simulated progress after which it is killed.
+        :raises EngineFailed: when it does not start, makes no progress, or `look` says so.
+        """
+        reader, writer = os.pipe()
+        started = time.monotonic()
+        try:
+            process = start(writer)
+        except OSError as error:
+            os.close(reader)
+            raise self.failed(f"{self.name} does not start: {error}") from error
+        finally:
+            os.close(writer)
+        try:
+            self._listen(reader, stall_s, on_progress)
+        except BaseException:
+            process.send_signal(signal.SIGKILL)
+            raise
+        finally:
+            os.close(reader)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self._spent.cpu_s = usage.ru_utime + usage.ru_stime
+        self._spent.host_s = time.monotonic() - started
+        return process.returncode
+
+    def _listen(
+        self, reader: int, stall_s: float, on_progress: Callable[[float], None] | None
+    ) -> None:
+        """Take lines until the process has ended or stopped making progress."""
+        moved_at = looked_at = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(reader, selectors.EVENT_READ)
+            while True:
+                if selector.select(POLL_S):
+                    data = os.read(reader, 65536)
+                    if not data:
+                        self._tell(on_progress)
+                        return
+                    if self.take(data):
+                        moved_at = time.monotonic()
+                now = time.monotonic()
+                if now - looked_at >= POLL_S:
+                    looked_at = now
+                    self._tell(on_progress)
+                    self.look()
+                if now - moved_at > stall_s:
+                    raise self.failed(
+                        f"no simulated progress for {stall_s:.0f} s of host time "
+                        f"(at {self._spent.sim_ns / 1e9:.6f} simulated s): {self.name} hangs"
+                    )
+
+    def _tell(self, on_progress: Callable[[float], None] | None) -> None:
+        if on_progress is not None:
+            on_progress(self._spent.sim_ns / 1e9)
+
+
+def tail_lines(path: Path) -> list[str]:
+    """The last lines of a file that are not empty; none when it is not there."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return [line.rstrip() for line in lines if line.strip()][-TAIL_LINES:]
