@@ -100,7 +100,11 @@ _O3: Columns = {
     "core.total_instructions": _sum("decode.decodedInsts"),
     "core.branch_mispredictions": _sum("commit.branchMispredicts"),
     "core.load_instructions": _sum("executeStats0.numLoadInsts"),
-    "core.store_instructions": _sum("executeStats0.numStoreInsts"),
+    # gem5's numStoreInsts is this difference, computed anew with every reading.
+    "core.store_instructions": (
+        Term("executeStats0.numMemRefs"),
+        Term("executeStats0.numLoadInsts", (), -1.0),
+    ),
     "core.ROB_reads": _sum("rob.reads"),
     "core.ROB_writes": _sum("rob.writes"),
     "core.rename_reads": _sum("rename.intLookups"),

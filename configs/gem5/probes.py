@@ -6,16 +6,15 @@ the start, not a zero in a result.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from configs.gem5.columns import ABSENT, L2, POWER_STATES, RESIDENCY, cpu_events
 from configs.gem5.rows import ClusterLayout, Reading, Recorder, cluster_layout, reading
 
-Reader = Callable[["array[float]"], None]
+Reader = Callable[[list[float]], None]
 
 _L1 = ("icache", "dcache")
 _UNDEFINED, _ON = POWER_STATES.index("UNDEFINED"), POWER_STATES.index("ON")
@@ -36,52 +35,61 @@ def resolve(group: Any, name: str) -> Any:
         raise UnknownStatistic(f"gem5 has no statistic {group.path()}.{name}") from error
 
 
-def _getter(stat: Any) -> Callable[[Any], float]:
-    """What reads ``stat``: a scalar's value, or the total of a vector or formula.
+def _number(stat: Any) -> Callable[[Any], float]:
+    """What reads ``stat`` as one number: a scalar's value, or the total of a vector or formula."""
+    return _getter(stat, "total" if hasattr(stat, "subnames") else "value")
+
+
+def _getter(stat: Any, name: str) -> Callable[[Any], Any]:
+    """What reads ``stat``'s property ``name``.
 
     gem5's own function where there is one: the way to it as an attribute is half of the time.
     """
-    name = "total" if hasattr(stat, "subnames") else "value"
     found = getattr(type(stat), name, None)
     return found.fget if isinstance(found, property) and found.fget else attrgetter(name)
 
 
-def reader(group: Any, names: Iterable[tuple[str, str | None]]) -> Reader:
-    """A function that appends the named statistics of ``group``; a vector's parts in one go."""
+def reader(group: Any, names: Iterable[tuple[str, tuple[str, ...]]]) -> Reader:
+    """A function that appends the named statistics of ``group``, a vector's parts as their sum."""
     numbers: list[tuple[Callable[[Any], float], Any]] = []
-    vectors: dict[str, list[str]] = {}
-    order = list(names)
-    for name, part in order:
-        if part is not None:
-            vectors.setdefault(name, []).append(part)
+    vectors: dict[str, list[tuple[str, ...]]] = {}
+    for name, parts in names:
+        if parts:
+            vectors.setdefault(name, []).append(parts)
         elif vectors:
             raise ValueError(f"{group.path()}.{name}: parts of vectors come last")
         else:
             stat = resolve(group, name)
-            numbers.append((_getter(stat), stat))
+            numbers.append((_number(stat), stat))
     runs = [
         (get, [stat for _, stat in run]) for get, run in groupby(numbers, key=lambda one: one[0])
     ]
-    parts = []
+    mixes = []
     for name, wanted in vectors.items():
         stat = resolve(group, name)
-        parts.append((stat, _places(name, list(stat.subnames), wanted)))
+        have = list(stat.subnames)
+        mixes.append((_getter(stat, "value"), stat, [_picker(name, have, one) for one in wanted]))
 
-    def read(into: array[float]) -> None:
+    def read(into: list[float]) -> None:
         for get, stats in runs:
             into.extend(map(get, stats))
-        for stat, places in parts:
-            values = stat.value
-            into.extend([values[place] for place in places])
+        for get, stat, picks in mixes:
+            values = get(stat)
+            into.extend([sum(pick(values)) for pick in picks])
 
     return read
 
 
-def _places(name: str, have: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def _picker(
+    name: str, have: Sequence[str], wanted: Sequence[str]
+) -> Callable[[Sequence[float]], Sequence[float]]:
+    """What takes the ``wanted`` parts out of a vector's values."""
     for part in wanted:
         if part not in have:
             raise UnknownStatistic(f"gem5's statistic {name} has no part {part}")
-    return [have.index(part) for part in wanted]
+    first, *others = (have.index(part) for part in wanted)
+    # Of one place itemgetter would take the number itself.
+    return itemgetter(first, *others) if others else itemgetter(slice(first, first + 1))
 
 
 def join_power_states(cpus: Sequence[Any]) -> Callable[[], None]:
@@ -114,20 +122,20 @@ def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
     what was read then is appended again.
     """
     instructions = resolve(cpu, "commitStats0.numInsts")
-    counted = what.names.index(("numCycles", None)) if cycles else None
+    counted = what.names.index(("numCycles", ())) if cycles else None
     ticks = _residency(cpu)
     events = reader(cpu, what.names)
     last_on = -1.0
-    last_events: array[float] = array("d")
+    last_events: list[float] = []
     last_head = (0.0, 0.0)
 
-    def read(into: array[float]) -> None:
+    def read(into: list[float]) -> None:
         nonlocal last_on, last_events, last_head
         states = ticks.value
         on = states[_UNDEFINED] + states[_ON]
         if on != last_on:
             last_on = on
-            last_events = array("d")
+            last_events = []
             events(last_events)
             clock = -1.0 if counted is None else last_events[counted]
             last_head = (clock, instructions.value)
@@ -205,11 +213,10 @@ class Probes:
 
     def _read(self, recorder: Recorder, number: int, tick: int) -> None:
         self._settle[number]()
-        into = recorder.data[number]
-        into.append(tick)
-        into.append(self._periods[number])
+        into: list[float] = [tick, self._periods[number]]
         for read in self._readers[number]:
             read(into)
+        recorder.append(number, into)
 
     def busy_ticks(self) -> list[int]:
         """Ticks in which each CPU was neither clock-gated nor off."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 from configs.gem5.columns import (
@@ -34,9 +35,9 @@ TICKS_PER_NS = 1000
 
 @dataclass(frozen=True)
 class Reading:
-    """What of one object is read: (statistic, part or none), and columns as weights of these."""
+    """What of one object is read: (statistic, parts to sum up or none); columns weigh these."""
 
-    names: tuple[tuple[str, str | None], ...]
+    names: tuple[tuple[str, tuple[str, ...]], ...]
     columns: tuple[tuple[str, tuple[tuple[int, float], ...]], ...]
 
 
@@ -55,23 +56,13 @@ def reading(columns: Columns) -> Reading:
         )
         for column, terms in columns.items()
     }
-    parts: dict[str, dict[str | None, None]] = {}
-    for terms in columns.values():
-        for term in terms:
-            parts.setdefault(term.stat, {}).update(dict.fromkeys(term.parts or (None,)))
-    names = [(stat, part) for stat, wanted in parts.items() for part in wanted]
-    names.sort(key=lambda name: (name[1] is not None, name[0].endswith((".hits", ".misses"))))
+    terms = [term for one in columns.values() for term in one]
+    names = list(dict.fromkeys((term.stat, term.parts) for term in terms))
+    names.sort(key=lambda name: (name[1] != (), name[0].endswith((".hits", ".misses"))))
     numbers = {name: number for number, name in enumerate(names)}
     weights = tuple(
-        (
-            column,
-            tuple(
-                (numbers[term.stat, part], term.factor)
-                for term in terms
-                for part in term.parts or (None,)
-            ),
-        )
-        for column, terms in columns.items()
+        (column, tuple((numbers[term.stat, term.parts], term.factor) for term in one))
+        for column, one in columns.items()
     )
     return Reading(tuple(names), weights)
 
@@ -120,14 +111,27 @@ class Recorder:
 
     clusters: Sequence[ClusterLayout]
     events: Sequence[str]
-    data: list[array[float]] = field(init=False)
+    _shots: list[list[bytes]] = field(init=False)
+    _packs: list[Callable[..., bytes]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.data = [array("d") for _ in self.clusters]
+        self._shots = [[] for _ in self.clusters]
+        self._packs = [Struct(f"{cluster.width}d").pack for cluster in self.clusters]
+
+    def append(self, cluster: int, snapshot: Sequence[float]) -> None:
+        """Add a snapshot of a cluster, as a piece of its own: one array would have to move to grow.
+
+        :raises struct.error: when it has not as many numbers as the layout.
+        """
+        self._shots[cluster].append(self._packs[cluster](*snapshot))
 
     def count(self, cluster: int) -> int:
         """Snapshots of a cluster so far."""
-        return len(self.data[cluster]) // self.clusters[cluster].width
+        return len(self._shots[cluster])
+
+    def numbers(self, cluster: int) -> array[float]:
+        """All snapshots of a cluster, one after the other."""
+        return array("d", b"".join(self._shots[cluster]))
 
     @property
     def columns(self) -> list[str]:
@@ -143,32 +147,21 @@ class Recorder:
         rows: list[list[float]] = []
         changes = {}
         for number, cluster in enumerate(self.clusters):
-            edges = self._edges(number)
+            data = self.numbers(number)
+            edges = _edges(data, cluster.width)
             changes[cluster.name] = len(edges) - 2 if len(edges) > 1 else 0
             edges = edges if join else list(range(self.count(number)))
-            rows += self._cluster_rows(cluster, self.data[number], edges)
+            rows += self._cluster_rows(cluster, data, edges)
         return rows, changes
 
     def memory_row(self, picojoules: float) -> list[float]:
         """The memory's row, of the whole window."""
-        first, last = self.data[0][0], self.data[0][-self.clusters[0].width]
+        data = self.numbers(0)
+        first, last = data[0], data[-self.clusters[0].width]
         row = dict.fromkeys(self.columns, 0.0)
         row |= {"cluster": -1.0, "cpu": float(MEMORY), "dram_pj": picojoules}
         row |= {"t0_ns": first / TICKS_PER_NS, "t1_ns": last / TICKS_PER_NS}
         return [row[name] for name in self.columns]
-
-    def _edges(self, cluster: int) -> list[int]:
-        """Snapshots at which rows of a cluster begin and end.
-
-        A snapshot has the clock that was in force until then.
-        """
-        data, width, count = self.data[cluster], self.clusters[cluster].width, self.count(cluster)
-        edges = [0]
-        for number in range(1, count):
-            here = data[number * width + 1]
-            if number == count - 1 or data[(number + 1) * width + 1] != here:
-                edges.append(number)
-        return edges
 
     def _cluster_rows(
         self, cluster: ClusterLayout, data: Sequence[float], edges: Sequence[int]
@@ -200,6 +193,19 @@ class Recorder:
             if known == period:
                 return float(khz), float(microvolts)
         raise ValueError(f"cluster {cluster.name}: no OPP has a period of {period:g} ps")
+
+
+def _edges(data: Sequence[float], width: int) -> list[int]:
+    """Snapshots at which rows of a cluster begin and end.
+
+    A snapshot has the clock that was in force until then.
+    """
+    count = len(data) // width
+    edges = [0]
+    for number in range(1, count):
+        if number == count - 1 or data[(number + 1) * width + 1] != data[number * width + 1]:
+            edges.append(number)
+    return edges
 
 
 def _head(data: Sequence[float], a: int, b: int, khz: float) -> dict[str, float]:

@@ -42,11 +42,9 @@ CLUSTER: dict[str, Any] = {
 def _recorder(snapshots: list[dict[str, float]], columns: dict[str, tuple[Term, ...]]) -> Recorder:
     layout = cluster_layout(CLUSTER, reading(columns), reading({}))
     recorder = Recorder([layout], list(columns))
-    (data,) = recorder.data
     for shot in snapshots:
-        data.extend([shot["t"], shot["period"]])
-        data.extend(shot.get(name, 0.0) for name in CPU_HEAD)
-        data.extend(shot.get(f"{stat}.{part}", 0.0) for stat, part in layout.cpu.names)
+        names = [*CPU_HEAD, *(".".join([stat, *parts]) for stat, parts in layout.cpu.names)]
+        recorder.append(0, [shot["t"], shot["period"], *(shot.get(name, 0.0) for name in names)])
     return recorder
 
 
@@ -133,8 +131,8 @@ def test_columns_are_weighted_sums_of_parts() -> None:
     }
     recorder = _recorder(
         [
-            {"t": 0, "period": FAST, "mix.x": 1, "mix.y": 10, "other.None": 100},
-            {"t": 1e6, "period": FAST, "mix.x": 4, "mix.y": 30, "other.None": 500},
+            {"t": 0, "period": FAST, "mix.x.y": 11, "mix.y": 10, "other": 100},
+            {"t": 1e6, "period": FAST, "mix.x.y": 34, "mix.y": 30, "other": 500},
         ],
         columns,
     )
@@ -145,8 +143,8 @@ def test_columns_are_weighted_sums_of_parts() -> None:
 
 def test_a_formula_of_a_cache_is_the_sum_of_its_vectors() -> None:
     columns = {"a": (Term("dcache.ReadReq.accesses", (), 2.0),)}
-    first = {"t": 0, "period": FAST, "dcache.ReadReq.hits.None": 5, "dcache.ReadReq.misses.None": 1}
-    last = first | {"t": 1e6, "dcache.ReadReq.hits.None": 15, "dcache.ReadReq.misses.None": 4}
+    first = {"t": 0, "period": FAST, "dcache.ReadReq.hits": 5, "dcache.ReadReq.misses": 1}
+    last = first | {"t": 1e6, "dcache.ReadReq.hits": 15, "dcache.ReadReq.misses": 4}
     (row,) = [row for row in _table(_recorder([first, last], columns)) if row["cpu"] == 0]
     assert row["a"] == 2 * (10 + 3)
 
@@ -303,7 +301,7 @@ def test_a_change_is_read_of_its_cluster_alone(juno: Platform) -> None:
     fast, big.value = big.value, round(1e6 / 600)
     probes.changed(recorder, 500_000)
     assert [recorder.count(number) for number in (0, 1)] == [1, 2]
-    assert recorder.data[1][-recorder.clusters[1].width + 1] == fast
+    assert recorder.numbers(1)[-recorder.clusters[1].width + 1] == fast
     probes.changed(recorder, 500_000)
     assert recorder.count(1) == 2, "the clock is the same as at the last call"
     probes.snapshot(recorder, 1_000_000)
