@@ -9,7 +9,8 @@ from configs.platform import Platform
 from experiments.program import KINDS
 from experiments.rtapp import start_offset_us
 from experiments.scenario import Scenario
-from rootfs.elide_gem5 import TABLE_OFFSET, turn_table
+from rootfs.elide import FUNCTION_OFFSET
+from rootfs.elide_gem5 import with_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
@@ -45,6 +46,9 @@ REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_awa
 #: The copy of rt-app whose busy loop an engine elides.
 RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT, "gem5": RT_APP_ELIDED_GEM5}
 
+#: The agent's verb `bytes` takes so many at once.
+AGENT_BYTES = 64
+
 
 def trace_events(decisions: bool) -> tuple[str, ...]:
     """The events that a run records."""
@@ -66,13 +70,21 @@ def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: boo
 
 
 def elision(engine: str, platform: Platform, activity: Activity) -> list[str]:
-    """Lines that tell the eliding copy of rt-app what it cannot know: on gem5, a turn's cycles."""
+    """Lines that make the eliding copy of rt-app what this run needs.
+
+    On gem5 that is its busy function, with the cycles of a turn on each CPU.
+    """
     if engine != "gem5":
         return []
     cycles = [
         activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
     ]
-    return [f"bytes {RT_APP_ELIDED_GEM5} {TABLE_OFFSET} {turn_table(cycles).hex()}"]
+    function = with_table(cycles)
+    return [
+        f"bytes {RT_APP_ELIDED_GEM5} {FUNCTION_OFFSET + start} "
+        f"{function[start : start + AGENT_BYTES].hex()}"
+        for start in range(0, len(function), AGENT_BYTES)
+    ]
 
 
 def script(

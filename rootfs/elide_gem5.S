@@ -3,16 +3,17 @@
  * What stands in place of rt-app's busy loop in the copy for gem5: x0 turns pass while the CPU
  * stands still, by gem5's pseudo operations. elide_gem5.py says why it is done like this.
  *
- * The assembler is told SLICE_NS (length of a slice), PROBE_TURNS (length of the first one after
- * a look around) and OWN_CYCLES (what a slice costs beside standing still).
+ * The assembler is told PROBE_TURNS (length of the first slice after a look around), OWN_CYCLES
+ * (what a slice costs beside standing still) and AWAY_SHIFT (see x15).
  *
  *	x9	turns left
  *	x10	cycles of a turn on this CPU, in sixteenths
- *	x11	thread's CPU time less the machine's time (ns) as long as nothing interrupts
+ *	x11	thread's CPU time less the machine's time (ns) as long as nobody else runs
  *	x12	turns per ns of the last whole slice, times 2^20
  *	x13	turns of this slice
  *	x14	when it began (ns)
- *	x15	how long it was (ns), whatever happened meanwhile
+ *	x15	how long it was (ns), whatever happened meanwhile; from 2^AWAY_SHIFT on others ran,
+ *		and it becomes the time that this thread had
  *
  * The exclusive monitor tells whether anything happened: every return from an exception clears it.
  */
@@ -35,30 +36,33 @@ quiesce_turns:
 	sub	sp, sp, #16
 	mov	x13, #0				/* no slice yet: nothing to settle */
 	mov	x12, #(1 << 30)			/* a rate for which any time is a whole slice */
+	mov	x15, x12			/* and as if others had run: ask for everything */
 
-	/* Which CPU is this, and how long has this thread run? */
+	/* Which CPU is this? */
 look:
 	mov	x8, #NR_getcpu
 	mov	x0, sp
 	mov	x1, #0
 	svc	#0
 	ldr	w4, [sp]
+	lsr	x1, x15, #AWAY_SHIFT
+	cbz	x1, settle
+
+	/* Others ran: how long did this thread? (nothing, once in a second of its time) */
 	mov	x8, #NR_clock_gettime
 	mov	x0, #CLOCK_THREAD_CPUTIME_ID
 	mov	x1, sp
 	svc	#0
-	ldxr	x1, [sp]			/* seconds; from here on an interruption shows */
 	ldr	x2, [sp, #8]
-	mov	x3, #(1000000000 & 0xffff)
-	movk	x3, #(1000000000 >> 16), lsl #16
-	madd	x2, x1, x3, x2
+	sub	x15, x2, x14
+	sub	x15, x15, x11
+	bic	x15, x15, x15, asr #63
+	now_ns
+	sub	x11, x2, x0
 
-	/* What the interrupted slice did: the time that this thread had, at the last rate. */
-	sub	x3, x2, x14
-	sub	x3, x3, x11
-	cmp	x3, x15
-	csel	x3, x3, x15, lo
-	mul	x3, x3, x12
+	/* What the interrupted slice did: its time at the last rate. */
+settle:
+	mul	x3, x15, x12
 	lsr	x3, x3, #20
 	cmp	x3, x13
 	csel	x3, x3, x13, lo
@@ -68,9 +72,9 @@ look:
 	adr	x5, table
 	ldrh	w10, [x5, x4, lsl #1]
 	cbz	w10, unknown
+	ldxr	x1, [sp]			/* from here on an interruption shows */
 	now_ns
 	mov	x14, x0
-	sub	x11, x2, x0
 	mov	x13, #PROBE_TURNS
 slice:
 	cmp	x13, x9
@@ -92,9 +96,8 @@ slice:
 	udiv	x12, x2, x15
 	subs	x9, x9, x13
 	b.eq	done
-	mov	x1, #SLICE_NS
-	mul	x13, x12, x1
-	lsr	x13, x13, #20
+	add	x13, x12, x12, lsr #1		/* turns in 1.5 * 2^15 ns */
+	lsr	x13, x13, #5
 	b	slice
 
 done:
@@ -104,7 +107,7 @@ out:
 unknown:
 	brk	#0				/* no such CPU in the table */
 
-	.balign	4
+	.org	244, 0				/* as long as the function that it replaces */
 table:
 	.rept	8
 	.hword	0

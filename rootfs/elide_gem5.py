@@ -5,24 +5,32 @@ cycles the CPU stands still by gem5's operation quiesce_cycle. The scheduler see
 ticks, preemption, migration and OPP changes act as on a loop that is executed. The body is
 ``elide_gem5.S``; what it does and why:
 
-**Length of a slice.** About `SLICE_NS`, in turns, from how long the slice before took: a change
+**Length of a slice.** `SLICE_NS`, in turns, from how long the slice before took: a change
 of frequency leaves the slice in which it falls at its old length, so slices bound that error.
 
 **What an interrupt cuts off is taken back.** An interrupt ends a slice early. gem5 could be asked
 how long the CPU stood still, but WFE, which the out-of-order CPUs need behind the operation, counts
-as standing still, too; and clocks hold the time of whoever ran in between. So an interrupted slice
-is credited with the lesser of the time that has passed and of the CPU time that the kernel says
-this thread got, at the rate of the last whole slice. That costs two system calls at each
-interruption and none otherwise.
+as standing still, too; so the slice is credited with the time that has passed, at the rate of the
+last whole slice and up to all of it.
 
-**Whether there was one** is told by the exclusive monitor, which every return from an exception
-clears: a load-exclusive before the slice, a store-exclusive after it. A CPU whose monitor never
-holds would only make every slice a short one.
+**Unless others ran meanwhile**, which is told by how much time has passed: `AWAY_NS` or more. Then
+it is credited with the CPU time that the kernel says this thread got. Others that run for less, as
+kernel threads do, count as the loop's own, up to a slice. The kernel is not asked at other
+interruptions, because asking has an effect: the answer brings the running task's account up to
+date, by which the scheduler may see right behind a wake-up that this task is to make way, where
+with a loop that is executed it sees so at the next tick.
 
-**Which CPU it is** is asked (getcpu) with the same system calls, since a thread cannot be moved
-without an interruption; the core types differ in the cycles of a turn. `turn_table` holds them for
-each CPU; the guest agent writes it into the program before a run (its verb ``bytes``), so the image
-is the same for all platforms. A CPU that has none ends the program (SIGTRAP).
+**Whether there was an interruption** is told by the exclusive monitor, which every return from an
+exception clears: a load-exclusive before the slice, a store-exclusive after it. A CPU whose monitor
+never holds would only make every slice a short one.
+
+**Which CPU it is** is asked (getcpu) at every interruption, since a thread cannot be moved
+without one; the core types differ in the cycles of a turn. `turn_table` holds them for each CPU. A
+CPU that has none ends the program (SIGTRAP).
+
+The guest image holds an earlier body (``elide_gem5_image.S``, which asks for the CPU time at every
+interruption). Before a run the guest agent writes this one over it, with the table (its verb
+``bytes``), so the image is the same for all platforms, and for both engines what it was.
 """
 
 from __future__ import annotations
@@ -30,6 +38,7 @@ from __future__ import annotations
 import struct
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from configs.host.errors import RequestError
@@ -37,12 +46,17 @@ from configs.host.proc import need, run
 from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, with_function
 
 SOURCE = Path(__file__).parent / "elide_gem5.S"
+IMAGE_SOURCE = Path(__file__).parent / "elide_gem5_image.S"
 COMPILER = "aarch64-linux-gnu-gcc"
 COMPILER_PACKAGE = "gcc-aarch64-linux-gnu"
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
-SLICE_NS = 48_000
+SLICE_NS = 49_152
+IMAGE_SLICE_NS = 48_000
 PROBE_TURNS = 8
+#: An interrupted slice that took this long or longer was interrupted by others that ran.
+AWAY_SHIFT = 17
+AWAY_NS = 1 << AWAY_SHIFT
 #: Cycles of a slice's own instructions, at one per cycle: they are part of what it stands for.
 OWN_CYCLES = 24
 
@@ -57,8 +71,8 @@ MOST_CYCLES = 0xFFFF / SIXTEENTHS
 
 
 def elide_gem5(program: bytes) -> bytes:
-    """gem5's copy of rt-app, its table still empty; see `rootfs.elide.with_function`."""
-    return with_function(program, quiesce_function())
+    """gem5's copy of rt-app as it is in the image, its table empty; see `with_function`."""
+    return with_function(program, _assembled(IMAGE_SOURCE, SLICE_NS=IMAGE_SLICE_NS))
 
 
 def quiesce_function() -> bytes:
@@ -66,18 +80,31 @@ def quiesce_function() -> bytes:
 
     :raises EascopeError: when the cross compiler is missing.
     """
+    return _assembled(SOURCE, AWAY_SHIFT=AWAY_SHIFT)
+
+
+@cache
+def _assembled(source: Path, **values: int) -> bytes:
     compiler = need(COMPILER, COMPILER_PACKAGE)
-    values = {"SLICE_NS": SLICE_NS, "PROBE_TURNS": PROBE_TURNS, "OWN_CYCLES": OWN_CYCLES}
+    values |= {"PROBE_TURNS": PROBE_TURNS, "OWN_CYCLES": OWN_CYCLES}
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
         made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
         defines = [f"-D{name}={value}" for name, value in values.items()]
-        run([compiler, *defines, "-c", "-o", made, SOURCE], label="eliding function")
+        run([compiler, *defines, "-c", "-o", made, source], label="eliding function")
         run(["aarch64-linux-gnu-objcopy", "-O", "binary", made, flat], label="eliding function")
         return flat.read_bytes()
 
 
+def with_table(cycles: Sequence[float]) -> bytes:
+    """The function with its table: what a run writes to `FUNCTION_OFFSET` of the program.
+
+    :param cycles: as for `turn_table`.
+    """
+    return quiesce_function()[:-TABLE_BYTES] + turn_table(cycles)
+
+
 def turn_table(cycles: Sequence[float]) -> bytes:
-    """The table's bytes; they go to `TABLE_OFFSET` of the program.
+    """The table's bytes, at `TABLE_OFFSET` of the program.
 
     :param cycles: clock cycles of a turn on each CPU, by CPU number.
     :raises RequestError: more CPUs than there is room for, or a figure that does not fit.

@@ -85,7 +85,7 @@ def initramfs() -> ImageArtefact:
         "trace-cmd": _digest(lisa / "trace-cmd"),
         "makers": {
             name: sha256_file(Path(__file__).parent / name)
-            for name in ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5.S", "image.py")
+            for name in ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5_image.S", "image.py")
         },
     }
 

@@ -22,7 +22,8 @@ from experiments.cell import Cell, Request, cell_bytes, find, prepare
 from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
 from experiments.script import script
-from rootfs.elide_gem5 import TABLE_OFFSET
+from rootfs.elide import FUNCTION_OFFSET
+from rootfs.elide_gem5 import quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
@@ -201,11 +202,22 @@ def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
     assert 0 <= min(offsets) < 4000 and 12000 < max(offsets) <= 16000
 
 
-def test_gem5s_copy_of_rt_app_is_told_the_cycles_of_a_turn(artefacts: Artefacts) -> None:
+def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
+    artefacts: Artefacts,
+) -> None:
     """Of each CPU, in sixteenths: 223 instructions at 1 and at 2.111 per cycle."""
     lines = prepared(engine="gem5").machine.script.decode().splitlines()
-    table = struct.pack("<8H", *[3568] * 4, *[1690] * 2, 0, 0).hex()
-    assert f"bytes {RT_APP_ELIDED_GEM5} {TABLE_OFFSET} {table}" in lines
+    table = struct.pack("<8H", *[3568] * 4, *[1690] * 2, 0, 0)
+    assert turn_table([223.0] * 4 + [105.625] * 2) == table
+    written = bytearray()
+    for line in lines:
+        if line.startswith("bytes "):
+            _, program, offset, digits = line.split()
+            assert program == RT_APP_ELIDED_GEM5
+            assert int(offset) == FUNCTION_OFFSET + len(written)
+            assert 1 <= len(digits) // 2 <= 64
+            written += bytes.fromhex(digits)
+    assert bytes(written) == quiesce_function()[: -len(table)] + table
     assert f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/rt-app.json" in lines
     assert not any(line.startswith("bytes ") for line in prepared().machine.script.decode().split())
 

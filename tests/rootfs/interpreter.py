@@ -129,6 +129,16 @@ class Machine:
             "ge": not less,
         }[condition]
 
+    def _shifted(self, operand: str, shift: str) -> int:
+        """A register after ``lsr #1`` or ``asr #63`` (64 bits)."""
+        kind, _, amount = shift.partition(" ")
+        value = self._get(operand)
+        if kind == "asr" and value >> 63:
+            value -= 1 << 64
+        elif kind not in ("asr", "lsr"):
+            raise AssertionError(f"unknown shift {shift}")
+        return value >> int(amount.lstrip("#"))
+
     def _step(self, pc: int, name: str, o: list[str]) -> int:
         """Execute the instruction at ``pc`` and return the address of the next."""
         after = pc + 4
@@ -168,11 +178,15 @@ class Machine:
             self._set(o[0], self._get(o[1]) >> self._get(o[2]))
         elif name == "lsl":
             self._set(o[0], self._get(o[1]) << self._get(o[2]))
-        elif name in ("add", "sub", "subs"):
-            value = self._get(o[2]) if name == "add" else -self._get(o[2])
+        elif name in ("add", "sub", "subs", "bic"):
+            right = self._shifted(o[2], o[3]) if o[3:] else self._get(o[2])
+            left = self._get(o[1])
             if name == "subs":
-                self._compare(o[1], self._get(o[2]))
-            self._set(o[0], self._get(o[1]) + value)
+                self._compare(o[1], right)
+            self._set(
+                o[0],
+                left & ~right if name == "bic" else left + (right if name == "add" else -right),
+            )
         elif name in ("cmp", "cmn"):
             self._compare(o[0], self._get(o[1]) if name == "cmp" else -self._get(o[1]))
         elif name == "csel":
