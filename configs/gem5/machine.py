@@ -51,7 +51,10 @@ def build(request: dict[str, Any]) -> tuple[Any, list[Any]]:
     system.release = ArmRelease(extensions=settings["extensions"])
     system.exit_on_work_items = True
     system.readfile = request["script"] or ""
-    system.membus = SystemXBar(badaddr_responder=BadAddr(warn_access="warn"))
+    # Where nothing has caches nothing can be stale: a bus that looks after that only costs time.
+    cached = settings["l3"] or any(told["caches"] for told in settings["clusters"])
+    bus = SystemXBar if cached else IOXBar
+    system.membus = bus(badaddr_responder=BadAddr(warn_access="warn"))
     system.membus.default = system.membus.badaddr_responder.pio
     system.system_port = system.membus.cpu_side_ports
     _memory(system, settings["memory"])
