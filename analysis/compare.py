@@ -170,6 +170,11 @@ class Comparison:
                 found.append(entry)
         return found
 
+    @property
+    def set_otherwise(self) -> str:
+        """Controls that are not as the platform and the kernel have them, in words."""
+        return ", ".join(word.replace("-", " ") for word in self.cell.get("set_otherwise", ()))
+
     def text(self) -> str:
         """The table, as it is pasted into a mail."""
         return (
@@ -187,6 +192,7 @@ class Comparison:
             f"engine {engine_words(cell)} ({elided}), {cell['duration']} window of {window:.3f} s, "
             f"{_ranges(self.seeds)}, energy from {power} power",
             *([] if told == "published" else [f"the kernel is told another energy model: {told}"]),
+            *([f"set otherwise: {self.set_otherwise}"] if self.set_otherwise else []),
         ]
 
     def _table(self) -> list[str]:
@@ -277,11 +283,15 @@ class Comparison:
         return found
 
 
+#: What runs have in common that are compared.
+_SAME = ("platform", "scenario", "engine", "mode", "duration", "elide", "set_otherwise")
+
+
 def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) -> Comparison:
     """Put derived runs side by side; the first variant is the baseline.
 
     :raises EascopeError: when there is no variant or no run, or the runs differ in platform,
-        scenario, engine, mode, duration or elision, so that a difference would mean nothing.
+        scenario, engine, mode, duration, elision or controls: a difference would mean nothing.
     """
     if not variants or not all(variants.values()):
         raise EascopeError("nothing to compare: every variant needs at least one run")
@@ -291,7 +301,7 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
     first = next(iter(ordered.values()))[0].cell
     for name, runs in ordered.items():
         for run in runs:
-            for key in ("platform", "scenario", "engine", "mode", "duration", "elide"):
+            for key in _SAME:
                 if (run.cell.get(key) or None) != (first.get(key) or None):
                     raise EascopeError(
                         f"{run.run}: {key} is {run.cell.get(key)!r}, but {first.get(key)!r} in the "

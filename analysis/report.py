@@ -138,8 +138,14 @@ def _lead(comparison: Comparison) -> str:
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
         f"({escape(engine_error(engine, cell['scenario']))}; {elided}). "
         f"{escape(str(cell['duration'])).capitalize()} window of {window:.3f} s, "
-        f"{seeds} seed{'s' if seeds != 1 else ''}. {_spread_note(comparison)}</p>"
+        f"{seeds} seed{'s' if seeds != 1 else ''}. {_set_otherwise(comparison)}"
+        f"{_spread_note(comparison)}</p>"
     )
+
+
+def _set_otherwise(comparison: Comparison) -> str:
+    words = comparison.set_otherwise
+    return f"Set otherwise: <b>{escape(words)}</b>. " if words else ""
 
 
 def _spread_note(comparison: Comparison) -> str:

@@ -7,16 +7,25 @@ per microsecond follow from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from configs.host.cache import canonical_json, sha256_bytes
+from configs.host.cache import canonical_json, digest_of, sha256_bytes
 from configs.host.errors import RequestError
 from configs.platform import Cluster, Platform
 from configs.source import source_text
 from configs.strict import Table, read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
+
+#: rt-app's busy loop, as ``eascope characterise`` calls it.
+BUSY_LOOP = "busy_loop"
+
+#: Which speeds core types have, relative to one another.
+SPEEDS = {
+    "board": "the device tree's capacities as the board has them, and speeds in that ratio",
+    "measured": "the busy loop's speeds as measured on gem5's cores, and capacities in that ratio",
+}
 
 #: How far the device tree's relative capacities may lie from the engine's speeds.
 CAPACITY_TOLERANCE = 0.01
@@ -107,6 +116,47 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     digest = sha256_bytes(canonical_json(top.data))
     return Activity(
         *(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest, measured)
+    )
+
+
+def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
+    """Both with the speeds of gem5's cores: the device tree's capacities, and the busy loop's IPC.
+
+    IPC is that of the loop at each cluster's fastest OPP; it hardly differs at the others. The
+    largest cluster keeps its ``capacity_dmips_mhz``. Digests are others, too.
+
+    :raises RequestError: when the platform's cores were not characterised.
+    """
+    loops = {one.cluster: one for one in activity.measured if one.kernel == BUSY_LOOP}
+    if len(loops) != len(platform.clusters):
+        raise RequestError(
+            f"speeds measured: {shown_path(activity.path)} has none: allowed: board, or after "
+            f"eascope characterise {platform.name}: {', '.join(SPEEDS)}"
+        )
+    largest = platform.largest
+    ipc = {one.name: loops[one.name].ipc[one.max_khz] for one in platform.clusters}
+    clusters = tuple(
+        replace(
+            one,
+            capacity_dmips_mhz=round(
+                largest.capacity_dmips_mhz * ipc[one.name] / ipc[largest.name]
+            ),
+            capacity_source="measured: rt-app's busy loop on gem5's models of the cores",
+        )
+        for one in platform.clusters
+    )
+    speeds = tuple(
+        ClusterActivity(
+            one.name, ipc[one.name], "measured: the busy loop at the fastest OPP on gem5's core"
+        )
+        for one in activity.clusters
+    )
+    told = {"speeds": "measured"}
+    return (
+        replace(
+            platform, clusters=clusters, digest=digest_of({"platform": platform.digest, **told})
+        ),
+        replace(activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **told})),
     )
 
 

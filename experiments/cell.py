@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis.expect import parse as parse_statement
-from configs.activity import Activity, check_capacity, load_activity
+from configs.activity import Activity, check_capacity
 from configs.devicetree import device_tree
 from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from configs.host.errors import EascopeError, RequestError, bad_input, nearest, unknown
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
 from configs.power.told import USUAL, ToldModel, tell, told_record
 from configs.strict import shown_path
 from engines.base import Engine, Machine, get_engine
@@ -98,8 +98,7 @@ def find(request: Request) -> Names:
 
     :raises RequestError: for the first that is wrong.
     """
-    platform = request.controls.of_platform(load_platform(request.platform))
-    activity = load_activity(platform)
+    platform, activity = request.controls.load(request.platform)
     check_capacity(platform, activity)
     variants, planned = load_variants(), load_planned()
     if request.variant in planned:
@@ -263,11 +262,13 @@ def _record(
             "activity": names.activity.digest,
             "scenario": scenario.digest,
         },
+        "set_otherwise": request.controls.words,
         "controls": {
             "hz": _config_value(image.config, "HZ"),
             "rate_limit_us": platform.rate_limit_us,
             "transition_latency_us": platform.transition_latency_us,
             "delay_dequeue": _delay_dequeue(names.variant),
+            "speeds": request.controls.speeds,
             "cpuidle_governor": "menu",
             "tracing": True,
             "trace_events": list(trace_events(request.controls.decisions)),

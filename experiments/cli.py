@@ -129,6 +129,11 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
             f"--{name}-us", type=_control_us, metavar="US", help=f"{meaning} (the platform's)"
         )
     controls.add_argument(
+        "--speeds", default="board", metavar="S",
+        help="relative speeds of the core types, capacities in the device tree included: board "
+        "(default) or measured (the busy loop on gem5's cores)",
+    )  # fmt: skip
+    controls.add_argument(
         "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
     )
     controls.add_argument(

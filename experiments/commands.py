@@ -181,7 +181,7 @@ def _controls(options: argparse.Namespace) -> Controls:
 
     return Controls(
         *(options.rate_limit_us, options.transition_latency_us),
-        *(not options.no_delay_dequeue, options.decisions),
+        *(not options.no_delay_dequeue, options.decisions, options.speeds),
     )
 
 
@@ -218,8 +218,10 @@ def compare(options: argparse.Namespace) -> int:
 
     def after(cell: Cell, one: Run) -> Derived:
         derived = derive(one.path, first.platform, first.activity, power)
-        # What is expected may have been written down after the run: the scenario's word counts.
-        return replace(derived, cell={**derived.cell, "expect": cell.record["expect"]})
+        # What is expected may have been written down after the run: the scenario's word counts. And
+        # older records do not say what was set otherwise.
+        newer = {key: cell.record[key] for key in ("expect", "set_otherwise")}
+        return replace(derived, cell={**derived.cell, **newer})
 
     derived = run_all(cells, after)
     per_model = len(names_of) * options.seeds
@@ -337,8 +339,7 @@ def show(options: argparse.Namespace) -> int:
     from analysis.decisions import text as text_of
     from analysis.derive import derive
     from analysis.power.choice import check_power, power_model
-    from configs.activity import load_activity
-    from configs.platform import load_platform
+    from experiments.controls import machine_of
     from experiments.runs import find_run
 
     check_power(options.power)
@@ -346,8 +347,7 @@ def show(options: argparse.Namespace) -> int:
     shown = _run_object(one)
     text = ""
     if one.state == "done":
-        platform = load_platform(one.cell["platform"])
-        activity = load_activity(platform)
+        platform, activity = machine_of(one.cell)
         power = power_model(options.power, platform, activity)
         derived = derive(one.path, platform, activity, power)
         shown["result"] = derived.result

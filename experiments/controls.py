@@ -1,17 +1,20 @@
 """Controls: what a comparison holds fixed, and a person may set otherwise to see if it matters.
 
-The rate limit and the transition latency are the platform's, delayed dequeue is the kernel's, and
-what is traced is ours. A control that is not given stays as it is and changes no key.
+The rate limit, the transition latency and the relative speeds of core types are the platform's,
+delayed dequeue is the kernel's, and what is traced is ours. A control that is not given stays as it
+is and changes no key.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from configs.activity import SPEEDS, Activity, at_measured_speeds, load_activity
 from configs.host.cache import digest_of
-from configs.host.errors import RequestError
-from configs.platform import Platform
+from configs.host.errors import RequestError, unknown
+from configs.platform import Platform, load_platform
 from kernels.variants import SCHED_DEBUG, Variant
 
 NO_DELAY_DEQUEUE = (f"{SCHED_DEBUG}/features", "NO_DELAY_DEQUEUE")
@@ -26,6 +29,8 @@ class Controls:
     delay_dequeue: bool = True
     #: Record each decision of EAS with its candidates; it takes some of the guest's time.
     decisions: bool = False
+    #: Which speeds core types have: one of `configs.activity.SPEEDS`.
+    speeds: str = "board"
 
     @property
     def words(self) -> list[str]:
@@ -39,7 +44,25 @@ class Controls:
             found.append("no-delay-dequeue")
         if self.decisions:
             found.append("decisions")
+        if self.speeds != "board":
+            found.append(f"{self.speeds}-speeds")
         return found
+
+    def load(self, name: str) -> tuple[Platform, Activity]:
+        """The platform ``name`` and its activity with the controls in place.
+
+        :raises RequestError: as `load_platform`, `load_activity` and `of_platform` do, and for
+            speeds that there are not.
+        """
+        platform = self.of_platform(load_platform(name))
+        activity = load_activity(platform)
+        if self.speeds not in SPEEDS:
+            raise unknown("speeds", self.speeds, SPEEDS)
+        return (
+            (platform, activity)
+            if self.speeds == "board"
+            else at_measured_speeds(platform, activity)
+        )
 
     def of_platform(self, platform: Platform) -> Platform:
         """``platform`` with the controls in place, under a digest of its own.
@@ -48,8 +71,8 @@ class Controls:
         """
         changed: dict[str, Any] = {
             key: value
-            for key, value in asdict(self).items()
-            if key not in ("delay_dequeue", "decisions") and value is not None
+            for key in ("rate_limit_us", "transition_latency_us")
+            if (value := getattr(self, key)) is not None
         }
         if not changed:
             return platform
@@ -72,3 +95,12 @@ class Controls:
 
 #: Nothing set otherwise.
 AS_IT_IS = Controls()
+
+
+def machine_of(cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
+    """The platform and the activity of a finished run, whose ``cell.json`` is ``cell``.
+
+    :raises RequestError: when the platform is gone or wrong now.
+    """
+    speeds = cell.get("controls", {}).get("speeds", "board")  # older records have none
+    return Controls(speeds=speeds).load(cell["platform"])

@@ -76,8 +76,7 @@ def _derived(run: Any, power: str) -> dict[str, Any]:
     """One run by ``power``: total energy and host seconds, or what is wrong with it."""
     from analysis.derive import derive as derive_run
     from analysis.power.choice import power_model
-    from configs.activity import load_activity
-    from configs.platform import load_platform
+    from experiments.controls import machine_of
 
     found: dict[str, Any] = {"run": str(run.path), "power": power}
     begin = time.monotonic()
@@ -86,8 +85,7 @@ def _derived(run: Any, power: str) -> dict[str, Any]:
             raise EascopeError(f"{run.state}: only a finished run has an energy")
         cell = run.cell
         found["what"] = f"{cell['variant']} {cell['scenario']} seed {cell['seed']}"
-        platform = load_platform(cell["platform"])
-        activity = load_activity(platform)
+        platform, activity = machine_of(cell)
         derived = derive_run(run.path, platform, activity, power_model(power, platform, activity))
         found |= {"energy_j": derived.result["energy_j"]["total"], "derived": str(derived.path)}
     except EascopeError as error:

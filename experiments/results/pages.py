@@ -172,6 +172,7 @@ CONTROLS = (
     Controls(transition_latency_us=10),
     Controls(transition_latency_us=500),
     Controls(delay_dequeue=False),
+    Controls(speeds="measured"),
 )
 #: Errors of the energy model that the kernel is told, one at a time.
 TOLD = ("big=-20%", "big=+20%", "little=+50%")
@@ -187,9 +188,10 @@ def _controls_page() -> Page:
         "controls",
         "What hangs on the controls",
         "Three scenarios again with one control at a time set otherwise: the rate limit of "
-        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue, and powers "
-        "that the kernel is told wrongly (energy is computed from the right ones). A verdict that "
-        "turns with one of them is a verdict about it.",
+        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue, the relative "
+        "speeds that gem5's cores have instead of the board's, and powers that the kernel is told "
+        "wrongly (energy is computed from the right ones). A verdict that turns with one of them "
+        "is a verdict about it.",
         "juno-r2",
         tuple(
             group

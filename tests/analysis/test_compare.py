@@ -124,12 +124,27 @@ def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> N
 def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
     good = compared(1)
     run = good.variants["cas"][0]
-    for key, value in (("engine", "gem5"), ("duration", "full"), ("elide", False)):
+    for key, value in (
+        ("engine", "gem5"),
+        ("duration", "full"),
+        ("elide", False),
+        ("set_otherwise", ["measured-speeds"]),
+    ):
         other = dataclasses.replace(run, cell={**run.cell, key: value})
         with pytest.raises(EascopeError, match=f"{key} is"):
             comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [other]})
     with pytest.raises(EascopeError, match="is a run of cas, not of sum"):
         comparison(good.platform, {"mainline": good.variants["mainline"], "sum": [run]})
+
+
+def test_what_is_set_otherwise_stands_in_the_head(compared: Compared) -> None:
+    good = compared(1)
+    assert "set otherwise" not in good.text()
+    words = ["rate-limit-2000-us", "measured-speeds"]
+    (run,) = good.variants["cas"]
+    other = dataclasses.replace(run, cell={**run.cell, "set_otherwise": words})
+    text = comparison(good.platform, {"cas": [other]}).text()
+    assert text.splitlines()[2] == "set otherwise: rate limit 2000 us, measured speeds"
 
 
 def test_nothing_in_common_is_refused(compared: Compared) -> None:

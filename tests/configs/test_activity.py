@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import ACTIVITY, Activity, check_capacity, load_activity
+from configs.activity import (
+    ACTIVITY,
+    Activity,
+    at_measured_speeds,
+    check_capacity,
+    load_activity,
+)
 from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
 from rootfs.elide import TURN_INSTRUCTIONS
@@ -54,6 +60,31 @@ def test_changed_speed_refuses(juno: Platform, juno_activity: Activity) -> None:
     )
     with pytest.raises(RequestError, match="allowed: 495 within 1%"):
         check_capacity(juno, slower)
+
+
+@pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
+def test_measured_speeds_come_with_capacities_that_fit(name: str) -> None:
+    platform = load_platform(name)
+    activity = load_activity(platform)
+    other, measured = at_measured_speeds(platform, activity)
+    check_capacity(other, measured)
+    loops = {one.cluster: one for one in activity.measured if one.kernel == "busy_loop"}
+    assert [measured.ipc(one) for one in other.clusters] == [
+        loops[one.name].ipc[one.max_khz] for one in other.clusters
+    ]
+    assert other.largest.capacity_dmips_mhz == platform.largest.capacity_dmips_mhz
+    for mine, boards in zip(other.clusters, platform.clusters, strict=True):
+        assert mine is boards or mine.capacity_dmips_mhz == round(
+            other.largest.capacity_dmips_mhz * measured.ipc(mine) / measured.ipc(other.largest)
+        )
+        assert (mine.opps, mine.idle_states) == (boards.opps, boards.idle_states)
+    assert not measured.assumed
+    assert (other.digest, measured.digest) != (platform.digest, activity.digest)
+
+
+def test_speeds_that_were_not_measured_are_refused(juno: Platform, juno_activity: Activity) -> None:
+    with pytest.raises(RequestError, match=r"juno-r2\.json has none: allowed: board, or after "):
+        at_measured_speeds(juno, dataclasses.replace(juno_activity, measured=()))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from engines.qemu import QemuEngine
 from experiments import cell as cells
 from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare
-from experiments.controls import Controls
+from experiments.controls import Controls, machine_of
 from experiments.rtapp import start_offset_us
 from experiments.script import script
 from rootfs.elide import FUNCTION_OFFSET
@@ -280,6 +280,7 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     ):
         cell = prepare(find(replace(REQUEST, controls=controls)))
         assert cell.record["controls"] == plain.record["controls"] | {key: value}
+        assert cell.record["set_otherwise"] == controls.words
         keys.add(cell.simkey)
         if key == "transition_latency_us":  # the real engine's, which the fake one has not
             machine = cell.machine
@@ -291,6 +292,26 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     lines = cell.machine.script.decode().splitlines()
     features = "/sys/kernel/debug/sched/features NO_DELAY_DEQUEUE"
     assert lines.index(f"write {features}") < lines.index(f"contains {features}")
+
+
+def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) -> None:
+    plain = prepare(find(REQUEST))
+    cell = prepare(find(replace(REQUEST, controls=Controls(speeds="measured"))))
+    assert cell.record["controls"] == plain.record["controls"] | {"speeds": "measured"}
+    for part in ("dtb", "script"):  # capacities; loops of rt-app by the speed of the largest CPU
+        assert cell.record["digests"][part] != plain.record["digests"][part]
+    assert cell.record["inputs"]["activity"] == cell.machine.activity.digest
+    # What is derived from the run later, by its record alone, has the same speeds.
+    platform, activity = machine_of(cell.record)
+    assert (platform, activity) == (cell.machine.platform, cell.machine.activity)
+    assert machine_of(plain.record)[1] == plain.machine.activity
+    before = {key: value for key, value in plain.record["controls"].items() if key != "speeds"}
+    assert machine_of(plain.record | {"controls": before})[1] == plain.machine.activity
+
+
+def test_speeds_that_there_are_not_are_refused() -> None:
+    with pytest.raises(RequestError, match=r"speeds 'measure'.*did you mean measured"):
+        find(replace(REQUEST, controls=Controls(speeds="measure")))
 
 
 def test_a_rate_limit_below_the_latency_is_refused() -> None:
