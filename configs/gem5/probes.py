@@ -124,6 +124,8 @@ def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
     instructions = resolve(cpu, "commitStats0.numInsts")
     counted = what.names.index(("numCycles", ())) if cycles else None
     ticks = _residency(cpu)
+    get_ticks = _getter(ticks, "value")
+    get_insts = _getter(instructions, "value")
     events = reader(cpu, what.names)
     last_on = -1.0
     last_events: list[float] = []
@@ -131,14 +133,14 @@ def cpu_reader(cpu: Any, what: Reading, cycles: bool) -> Reader:
 
     def read(into: list[float]) -> None:
         nonlocal last_on, last_events, last_head
-        states = ticks.value
+        states = get_ticks(ticks)
         on = states[_UNDEFINED] + states[_ON]
         if on != last_on:
             last_on = on
             last_events = []
             events(last_events)
             clock = -1.0 if counted is None else last_events[counted]
-            last_head = (clock, instructions.value)
+            last_head = (clock, get_insts(instructions))
         into.extend(last_head)
         into.extend(states)
         into.extend(last_events)
@@ -171,6 +173,7 @@ class Probes:
         self._readers: list[list[Reader]] = []
         self._clocks = [resolve(cluster.clk_domain, "clock") for cluster in clusters]
         self._periods: list[float] = []
+        self._get_clock = _getter(self._clocks[0], "value")
         for told, cluster in zip(settings["clusters"], clusters, strict=True):
             events = cpu_events(told["model"])
             cpu, shared = reading(events), reading(L2 if events else {})
@@ -206,7 +209,7 @@ class Probes:
         To be called when the OPP has changed at ``tick`` and before any CPU has run since.
         """
         for number, clock in enumerate(self._clocks):
-            period = clock.value
+            period = self._get_clock(clock)
             if period != self._periods[number]:
                 self._read(recorder, number, tick)
                 self._periods[number] = period
