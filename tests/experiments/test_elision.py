@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from experiments.cell import Request, find
-from experiments.elision import SCENARIOS, VARIANT, executable, page
+from configs.activity import at_measured_speeds
+from experiments.cell import find
+from experiments.elision import CASES, executable, page
 from tests.experiments.test_agreement import ran
 
 
-def test_cells_run_at_what_atomic_cpus_execute() -> None:
-    """One instruction per cycle on every core type, and windows short enough to execute."""
-    for scenario in SCENARIOS:
-        names = find(Request("juno-r2", VARIANT, scenario, "gem5"))
-        made = executable(names)
-        assert {cluster.ipc for cluster in made.activity.clusters} == {1.0}
-        assert made.activity.digest != names.activity.digest
-        window = made.scenario.window
-        lengths = (10, 30) if scenario == "busy" else (20, 60)
-        assert (window.warmup_ms, window.length_ms(False)) == lengths
-        assert made.scenario.tasks == names.scenario.tasks
+def test_cells_run_at_what_gem5_executes() -> None:
+    """The loop at the CPU model's own speed on every core type, windows short enough to execute."""
+    for case in CASES:
+        for elided in (False, True):
+            request = case.request(elided)
+            names = find(request)
+            assert (names.engine.mode == "elided") == (not case.detailed)
+            made = executable(names, case)
+            if case.detailed:
+                measured = at_measured_speeds(names.platform, names.activity)[1]
+                assert made.activity.clusters == measured.clusters
+            else:
+                assert {one.ipc for one in made.activity.clusters} == {1.0}
+            assert made.activity.digest != names.activity.digest
+            assert made.platform == names.platform
+            window = made.scenario.window
+            assert (window.warmup_ms, window.length_ms(False)) == (case.warmup_ms, case.window_ms)
+            assert made.scenario.tasks == names.scenario.tasks
+        assert names.request.elide and not find(case.request(False)).request.elide
 
 
 def test_page_says_differences_and_how_much_less_host_time() -> None:
