@@ -12,9 +12,9 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from configs.host.proc import duration, say
 from experiments.cell import Cell
@@ -22,11 +22,16 @@ from experiments.runs import HOST, Run, all_runs, execute, existing
 
 Result = TypeVar("Result")
 
-#: Host seconds of a boot, and per simulated second, where no run tells yet; by engine and mode.
+#: Host seconds of a boot, and per simulated second, where no run tells yet; by `_kind`.
 BOOT_S = 3.0
-HOST_S_PER_S = {("qemu", ""): 1.0, ("gem5", "elided"): 20.0, ("gem5", "elided-detailed"): 60.0}
-#: Where everything is executed it depends on how busy the CPUs are; some 300 when all are.
-EXECUTED_HOST_S_PER_S = 300.0
+HOST_S_PER_S = {
+    ("qemu", "", True): 1.0,
+    ("qemu", "", False): 2.0,
+    ("gem5", "elided", True): 20.0,
+    ("gem5", "elided-detailed", True): 60.0,
+}
+#: gem5 that executes everything: 600 to 2800 on atomic CPUs, by how busy they are.
+EXECUTED_HOST_S_PER_S = 1000.0
 #: Seconds between two progress lines where stderr is not a terminal.
 QUIET_S = 10.0
 
@@ -41,21 +46,28 @@ def workers() -> int:
 
 
 def estimate_s(cells: Sequence[Cell]) -> float:
-    """Host seconds for ``cells``, from earlier runs on the same engine where there are any."""
-    seen: dict[tuple[str, str], list[float]] = {}
+    """Host seconds for ``cells``, from earlier runs of the same kind where there are any.
+
+    Of one kind are runs on the same engine and CPU models that all elide loops or all execute them.
+    """
+    seen: dict[tuple[str, str, bool], list[float]] = {}
     for run in all_runs()[-50:]:
         if run.state == "done" and (run.path / HOST).is_file() and run.host["sim_s"] > 0:
-            kind = (run.cell["engine"], run.cell.get("mode", ""))
-            seen.setdefault(kind, []).append(run.host["host_s"] / run.host["sim_s"])
+            seen.setdefault(_kind(run.cell), []).append(run.host["host_s"] / run.host["sim_s"])
     spent = []
     for cell in cells:
-        kind = (cell.names.engine.name, getattr(cell.names.engine, "mode", ""))
+        kind = _kind(cell.record)
         if kind in seen:
             spent.append(statistics.median(seen[kind]) * (cell.simulated_s + 1.0))
         else:
             rate = HOST_S_PER_S.get(kind, EXECUTED_HOST_S_PER_S)
             spent.append(BOOT_S + rate * cell.simulated_s)
     return max([*spent, sum(spent) / workers()])
+
+
+def _kind(record: Mapping[str, Any]) -> tuple[str, str, bool]:
+    """Engine, mode and whether loops are elided, of ``cell.json``."""
+    return record["engine"], record.get("mode", ""), record.get("elide", True)
 
 
 class Progress:
@@ -81,8 +93,13 @@ class Progress:
             self.shown = now
             through = sum(self.shares.values()) / self.total
             spent = now - self.started
-            left = spent / through - spent if through > 0.2 else self.estimate - spent
-            text = f"  {through:.0%} of {self.total} runs, about {duration(max(left, 0))} left"
+            left = self.estimate - spent
+            # What has been done tells more, but for the first moments; and a wrong guess is known
+            # for one as soon as its time is up.
+            if through > 0 and (through > 0.2 or left < 0):
+                left = spent / through - spent
+            words = f"about {duration(left)} left" if left >= 0 else "longer than was expected"
+            text = f"  {through:.0%} of {self.total} runs, {words}"
             if self.terminal:
                 print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
             else:

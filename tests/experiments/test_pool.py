@@ -1,0 +1,65 @@
+"""Estimates of how long runs take: from runs of the same kind, and mended as they go on."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from experiments import pool
+from experiments.cell import Cell
+from experiments.pool import BOOT_S, HOST_S_PER_S, Progress, estimate_s
+from experiments.runs import HOST, execute
+from tests.experiments.fake import cell
+
+GEM5 = {"engine": "gem5", "mode": "elided"}
+
+
+def of_kind(key: str, **record: object) -> Cell:
+    """A cell of 0.5 simulated s whose record says so."""
+    plain = cell(key=key * 32)
+    return dataclasses.replace(plain, record={**plain.record, **record})
+
+
+def test_a_first_run_is_guessed_by_its_kind() -> None:
+    elided = estimate_s([of_kind("aa", **GEM5)])
+    assert elided == BOOT_S + HOST_S_PER_S["gem5", "elided", True] * 0.5
+    assert estimate_s([of_kind("aa", **GEM5, elide=False)]) > 10 * elided
+
+
+def test_earlier_runs_of_the_same_kind_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, elide, host_s in (("aa", True, 4.0), ("bb", False, 300.0)):
+        run = execute(of_kind(key, **GEM5, elide=elide))
+        (run.path / HOST).write_text(json.dumps({"host_s": host_s, "sim_s": 1.0}))
+    assert estimate_s([of_kind("cc", **GEM5)]) == 4.0 * 1.5
+    assert estimate_s([of_kind("cc", **GEM5, elide=False)]) == 300.0 * 1.5
+    monkeypatch.setattr(pool, "workers", lambda: 2)
+    four = [of_kind(key, **GEM5) for key in ("cc", "dd", "ee", "ff")]
+    assert estimate_s(four) == 4.0 * 1.5 * 4 / 2
+
+
+@pytest.mark.parametrize(
+    ("spent_s", "share", "words"),
+    [
+        (2.0, 0.1, "about 8.0 s left"),  # of an estimate of 10 s
+        (4.0, 0.5, "about 4.0 s left"),  # by what has been done
+        (20.0, 0.1, "about 3 min 00 s left"),  # the estimate was wrong
+        (11.0, 0.0, "longer than was expected"),  # and nothing tells by how much
+    ],
+)
+def test_what_is_left(
+    spent_s: float,
+    share: float,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(pool, "QUIET_S", 0.0)
+    monkeypatch.setattr(pool.sys.stderr, "isatty", lambda: False)
+    now = [100.0]
+    monkeypatch.setattr(pool.time, "monotonic", lambda: now[0])
+    progress = Progress(2, 10.0)
+    now[0] += spent_s
+    progress.update("one", 2 * share)
+    assert f"{share:.0%} of 2 runs, {words}" in capsys.readouterr().err
