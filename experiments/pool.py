@@ -140,7 +140,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
             progress.finished(
                 cell.simkey,
                 f"{cell.names.request.words}: {duration(run.host['host_s'])}, "
-                f"{run.host['mips']:.0f} MIPS",
+                f"{run.host['mips']:.{0 if run.host['mips'] >= 10 else 1}f} MIPS",
             )
         return after(cell, run)
 

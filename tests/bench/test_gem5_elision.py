@@ -1,0 +1,46 @@
+"""What eliding rt-app's busy loop saves on gem5: processor time of gem5, of the same window.
+
+Executed against elided, and what is left against the fast engine on the same cell.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.agreement_page import PLATFORM, Ran
+from experiments.cell import Cell, Request, find, prepare
+from experiments.elision import CASES, ENERGY_GOAL, VARIANT, prepared, run
+from experiments.pool import run_all
+from experiments.runs import Run
+
+pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
+
+
+def test_elided_against_executed() -> None:
+    """uclamp/frequency-spike on atomic CPUs: two CPUs of six busy, a minute and a half executed."""
+    (case,) = (one for one in CASES if one.name == "uclamp/frequency-spike")
+    side = run(prepared([case]))[case.name]
+    executed, elided = side["executed"], side["elided"]
+    energy = [one.result["energy_j"]["total"] for one in (executed, elided)]
+    assert energy[1] == pytest.approx(energy[0], rel=ENERGY_GOAL)
+    ratio = executed.host_s_per_s / elided.host_s_per_s
+    print(
+        f"{case.name}: executed {executed.host_s_per_s:.0f}, elided {elided.host_s_per_s:.1f} "
+        f"processor s per simulated s: {ratio:.0f} times less"
+    )
+
+
+def test_six_busy_cpus_against_the_fast_engine() -> None:
+    """busy, six CPUs that are 70 % busy, half a simulated second."""
+
+    def after(cell: Cell, one: Run) -> Ran:
+        return Ran({"window_s": cell.names.scenario.window.short_ms / 1000}, cell.record, one.host)
+
+    cells = [prepare(find(Request(PLATFORM, VARIANT, "busy", name))) for name in ("qemu", "gem5")]
+    fast, elided = run_all(cells, after)
+    assert fast.cell["elide"] and elided.cell["elide"]
+    print(
+        f"busy: gem5, elided {elided.host_s_per_s:.1f} processor s per simulated s of the window, "
+        f"fast engine {fast.host_s_per_s:.2f} of the whole run: "
+        f"{elided.host_s_per_s / fast.host_s_per_s:.0f} times as much"
+    )
