@@ -6,7 +6,7 @@ per microsecond follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -119,11 +119,8 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     )
 
 
-def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
-    """Both with the speeds of gem5's cores: the device tree's capacities, and the busy loop's IPC.
-
-    IPC is that of the loop at each cluster's fastest OPP; it hardly differs at the others. The
-    largest cluster keeps its ``capacity_dmips_mhz``. Digests are others, too.
+def measured_ipc(platform: Platform, activity: Activity) -> tuple[float, ...]:
+    """IPC of the busy loop on gem5's cores, at each cluster's fastest OPP; others hardly differ.
 
     :raises RequestError: when the platform's cores were not characterised.
     """
@@ -133,8 +130,28 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
             f"speeds measured: {shown_path(activity.path)} has none: allowed: board, or after "
             f"eascope characterise {platform.name}: {', '.join(SPEEDS)}"
         )
+    return tuple(loops[one.name].ipc[one.max_khz] for one in platform.clusters)
+
+
+def capacities(platform: Platform, ipc: Sequence[float]) -> tuple[int, ...]:
+    """What the kernel makes of speeds: a CPU's capacity by cluster, 1024 the largest, rounded down.
+
+    :param ipc: work per cycle of each cluster's CPUs, in any unit.
+    """
+    speeds = [one * cluster.max_khz for one, cluster in zip(ipc, platform.clusters, strict=True)]
+    return tuple(int(1024 * speed / max(speeds)) for speed in speeds)
+
+
+def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
+    """Both with the speeds of gem5's cores: the device tree's capacities, and the busy loop's IPC.
+
+    The largest cluster keeps its ``capacity_dmips_mhz``. Digests are others, too.
+
+    :raises RequestError: as `measured_ipc`.
+    """
     largest = platform.largest
-    ipc = {one.name: loops[one.name].ipc[one.max_khz] for one in platform.clusters}
+    found = measured_ipc(platform, activity)
+    ipc = {one.name: speed for one, speed in zip(platform.clusters, found, strict=True)}
     clusters = tuple(
         replace(
             one,

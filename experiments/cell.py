@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from analysis.expect import parse as parse_statement
-from configs.activity import Activity, check_capacity
+from configs.activity import (
+    CAPACITY_TOLERANCE,
+    Activity,
+    capacities,
+    check_capacity,
+    measured_ipc,
+)
 from configs.devicetree import device_tree
 from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from configs.host.errors import EascopeError, RequestError, bad_input, nearest, unknown
@@ -121,6 +127,35 @@ def find(request: Request) -> Names:
         )
     told = tell(platform, request.told)
     return Names(request, platform, activity, variant, scenario, engine, told)
+
+
+def wrong_capacities(names: Names) -> str:
+    """By how much the kernel is told wrong capacities where gem5 executes the busy loop; else "".
+
+    Elided, the loop takes what the capacities say. Executed, it takes what it takes: a cycle per
+    instruction on CPUs without a pipeline, what was measured on those that have one.
+    """
+    if names.request.engine != "gem5" or names.request.elide:
+        return ""
+    platform, activity = names.platform, names.activity
+    machine = names.engine.settings(platform, activity)["machine"]
+    measured = measured_ipc(platform, activity)
+    ipc = [
+        speed if told["pipeline"] else 1.0
+        for speed, told in zip(measured, machine["clusters"], strict=True)
+    ]
+    told = capacities(platform, [one.capacity_dmips_mhz for one in platform.clusters])
+    wrong = [
+        f"{cluster.name} {stated} instead of {real}"
+        for cluster, stated, real in zip(
+            platform.clusters, told, capacities(platform, ipc), strict=True
+        )
+        if abs(stated / real - 1) > CAPACITY_TOLERANCE
+    ]
+    if not wrong:
+        return ""
+    remedy = "; --speeds measured tells it right ones" if machine["clusters"][0]["pipeline"] else ""
+    return f"the kernel is told capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:

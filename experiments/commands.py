@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from configs.host.cache import MANIFEST, cache_root, check_artefact, runs_root
 from configs.host.errors import EascopeError, RequestError, unknown
+from configs.host.proc import say
 from configs.platform import list_platforms
 
 if TYPE_CHECKING:  # at run time each command imports what it needs, so that --help is quick
@@ -150,6 +151,7 @@ def run(options: argparse.Namespace) -> int:
     told = told_model(options.em, options.em_error)
     check_power(options.power)
     names = find(_request(options, options.variant, options.seed, told))
+    _warn(names)
     cell = prepare(names)
     power = power_model(options.power, names.platform, names.activity)
     [(done, derived)] = run_all(
@@ -185,6 +187,14 @@ def _controls(options: argparse.Namespace) -> Controls:
     )
 
 
+def _warn(names: Names) -> None:
+    """Say what a person should know of a request before it is run."""
+    from experiments.cell import wrong_capacities
+
+    if wrong := wrong_capacities(names):
+        say(f"warning: {wrong}")
+
+
 def compare(options: argparse.Namespace) -> int:
     """What is missing of variants x seeds; table, figures, report."""
     from analysis.beside import Beside
@@ -213,6 +223,7 @@ def compare(options: argparse.Namespace) -> int:
         for seed in range(options.seeds)
     ]
     first = found[0]
+    _warn(first)
     cells = [prepare(names) for names in found]
     power = power_model(options.power, first.platform, first.activity)
 

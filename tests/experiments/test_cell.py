@@ -18,7 +18,7 @@ from configs.power.told import told_model
 from engines.qemu import QemuEngine
 from experiments import cell as cells
 from experiments import program
-from experiments.cell import Cell, Request, cell_bytes, find, prepare
+from experiments.cell import Cell, Request, cell_bytes, find, prepare, wrong_capacities
 from experiments.controls import Controls, machine_of
 from experiments.rtapp import start_offset_us
 from experiments.script import script
@@ -307,6 +307,26 @@ def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) ->
     assert machine_of(plain.record)[1] == plain.machine.activity
     before = {key: value for key, value in plain.record["controls"].items() if key != "speeds"}
     assert machine_of(plain.record | {"controls": before})[1] == plain.machine.activity
+
+
+@pytest.mark.parametrize(
+    ("mode", "elide", "speeds", "words"),
+    [
+        ("elided", True, "board", ""),
+        ("elided-detailed", True, "measured", ""),
+        ("elided", False, "board", "little 383 instead of 810"),  # 950 to 1200 MHz
+        ("timing", False, "measured", "little 329 instead of 810"),
+        ("detailed", False, "board", "little 383 instead of 329; --speeds measured tells it"),
+        ("detailed", False, "measured", ""),
+    ],
+)
+def test_capacities_that_gem5_does_not_have_are_told(
+    mode: str, elide: bool, speeds: str, words: str
+) -> None:
+    controls = Controls(speeds=speeds)
+    names = find(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
+    told = wrong_capacities(names)
+    assert words in told and bool(words) == bool(told)
 
 
 def test_speeds_that_there_are_not_are_refused() -> None:
