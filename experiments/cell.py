@@ -139,11 +139,10 @@ def wrong_capacities(names: Names) -> str:
         return ""
     platform, activity = names.platform, names.activity
     machine = names.engine.settings(platform, activity)["machine"]
-    measured = measured_ipc(platform, activity)
-    ipc = [
-        speed if told["pipeline"] else 1.0
-        for speed, told in zip(measured, machine["clusters"], strict=True)
-    ]
+    pipelined = all(told["pipeline"] for told in machine["clusters"])
+    if pipelined and not activity.measured:
+        return "how fast these CPUs are is not known: eascope characterise tells"
+    ipc = measured_ipc(platform, activity) if pipelined else [1.0] * len(platform.clusters)
     told = capacities(platform, [one.capacity_dmips_mhz for one in platform.clusters])
     wrong = [
         f"{cluster.name} {stated} instead of {real}"
@@ -154,7 +153,7 @@ def wrong_capacities(names: Names) -> str:
     ]
     if not wrong:
         return ""
-    remedy = "; --speeds measured tells it right ones" if machine["clusters"][0]["pipeline"] else ""
+    remedy = "; --speeds measured tells it right ones" if pipelined else ""
     return f"the kernel is told capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
 
 

@@ -327,6 +327,12 @@ def test_capacities_that_gem5_does_not_have_are_told(
     names = find(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
     told = wrong_capacities(names)
     assert words in told and bool(words) == bool(told)
+    # A platform that nobody has characterised can be run all the same.
+    unknown = replace(names, activity=replace(names.activity, measured=()))
+    if mode == "detailed":
+        assert "is not known: eascope characterise tells" in wrong_capacities(unknown)
+    elif speeds == "board":
+        assert wrong_capacities(unknown) == told
 
 
 def test_speeds_that_there_are_not_are_refused() -> None:
