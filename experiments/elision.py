@@ -71,6 +71,8 @@ CASES = (
 )
 #: What is aimed at: energy, points of residency, how many times less host time.
 ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 0.01, 0.01, 100
+#: From this mean share of the window on, CPUs are mostly busy: what the speed goal is about.
+MOSTLY_BUSY = 0.5
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "elision.md"
 #: What a person found out about costs and differences; goes into the page as it is.
 NOTES = PAGE.with_suffix(".notes.md")
@@ -148,7 +150,7 @@ def _summary(found: Mapping[str, Side]) -> Iterator[str]:
             for good in (
                 abs(spent) <= ENERGY_GOAL,
                 points <= RESIDENCY_GOAL,
-                faster >= SPEED_GOAL,
+                faster >= SPEED_GOAL or busy_share(executed) < MOSTLY_BUSY,
             )
         ]
         words = "the same" if answers["executed"] == answers["elided"] else "differ *"
@@ -175,7 +177,7 @@ def page(found: Mapping[str, Side], load: str, notes: str = "") -> str:
         "",
         f"A star: outside of what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, residency "
         f"{100 * RESIDENCY_GOAL:.0f} point, the same verdicts, {SPEED_GOAL} times less of them "
-        "where CPUs are mostly busy).",
+        f"where CPUs are mostly busy, {100 * MOSTLY_BUSY:.0f} % and more).",
         "",
         *_summary(found),
         "",

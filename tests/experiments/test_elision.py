@@ -39,3 +39,6 @@ def test_page_says_differences_and_how_much_less_host_time() -> None:
     # 10 processor s against 2.5, each of 0.5 simulated s
     assert "| smoke | 75 % | +0.50 % | 3.00 * | the same | 20 | 5.0 | 4 * |" in text
     assert "**A note.**" in text
+    executed.result["cpu_busy"] = [0.5, 0.4]  # type: ignore[index]
+    asleep = page({"smoke": {"executed": executed, "elided": elided}}, "measured on a test")
+    assert "| smoke | 45 % | +0.50 % | 3.00 * | the same | 20 | 5.0 | 4 |" in asleep
