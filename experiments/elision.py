@@ -68,6 +68,7 @@ CASES = (
     Case("uclamp/capped-tasks-spread", window_ms=100),
     Case("busy", window_ms=100),
     Case("eas/video-playback", warmup_ms=10, window_ms=40, detailed=True),
+    Case("busy", warmup_ms=20, window_ms=20, detailed=True),
 )
 #: What is aimed at: energy, points of residency, how many times less host time.
 ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 0.01, 0.01, 100
