@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from analysis.compare import mean_of
@@ -22,6 +23,8 @@ PLATFORM = "juno-r2"
 #: What is aimed at: relative difference of energy, points of residency, and how many times less
 #: processor time than gem5 takes that executes the loops on atomic CPUs.
 ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 0.05, 0.02, 100
+#: Of a line of text.
+WIDTH = 118
 #: The page of executed runs, whose cost is compared with the fast engine's.
 EXECUTED = Path(__file__).resolve().parents[1] / "docs" / "results" / "elision.md"
 
@@ -253,7 +256,7 @@ def _summary(found: Found) -> Iterator[str]:
     confident = any(one.energy.low is not None for *_, one in rows)
     heads = ["scenario", "variant", "gem5", "energy", "starts", "by start, %"]
     heads += ["95 % interval"] if confident else []
-    heads += ["fast over starts, %", "gem5 over starts, %", "worst residency, points", "verdicts"]
+    heads += ["fast's starts, %", "gem5's starts, %", "worst residency, points", "verdicts"]
     yield f"| {' | '.join(heads)} | processor s per s |"
     yield "|---|---|---|" + "---:|" * (len(heads) - 4) + "---|---:|"
     for (scenario, variant), side, name, one in rows:
@@ -302,9 +305,12 @@ def _against_executed(found: Found, costs: Mapping[str, float]) -> Iterator[str]
     ]
     if not rows:
         return
-    yield "The fast engine beside gem5 that executes the loops on atomic CPUs, in processor seconds"
-    yield "for a simulated one ([short windows of mainline](elision.md)). Goal:"
-    yield f"{SPEED_GOAL} times less."
+    yield from wrap(
+        "The fast engine beside gem5 that executes the loops on atomic CPUs ([short windows of "
+        "mainline](elision.md)), in processor seconds for a simulated one. Goal: "
+        f"{SPEED_GOAL} times less.",
+        WIDTH,
+    )
     yield ""
     yield "| scenario | gem5, executed | fast | times less |"
     yield "|---|---:|---:|---:|"
@@ -344,6 +350,17 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
         len(starts) >= ENOUGH for side in found.values() for starts in list(side.values())[1:]
     )
     interval = ", with a paired bootstrap interval of the mean" if confident else ""
+    legend = (
+        "Differences of the table below are the fast engine's against gem5's. Energy: of the means "
+        "over the starts that both have, and the least and the most of single starts, pair by pair"
+        f"{interval}. Beside it how far each engine's own starts lie from their mean: where they "
+        "part as far as engines do, a single pair tells nothing. Residency: of the means. "
+        "Verdicts: in how many starts both engines answer what the scenario expects alike, and "
+        "whether the means do, which is what a report states. A star: outside of what is aimed at "
+        f"(energy {100 * ENERGY_GOAL:.0f} %, residency {100 * RESIDENCY_GOAL:.0f} points, the same "
+        "verdicts). Processor seconds: gem5's of the window; in brackets the fast engine's of the "
+        "whole run."
+    )
     lines = [
         "# How far the fast engine and gem5 agree",
         "",
@@ -353,16 +370,7 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
         *(f"* gem5 in mode `{name}`: {words}" for name, words in models.items()),
         f"* {load}",
         "",
-        "Differences of the table below are the fast engine's against gem5's. Energy: of the means",
-        "over the starts that both have, and the least and the most of single starts, pair by pair"
-        f"{interval}. Beside it: how far each",
-        "engine's own starts lie from their mean. Where starts part as far as engines do, a single",
-        "pair tells nothing. Residency: of the means. Verdicts: in how many starts both engines",
-        "answer what the scenario expects alike, and whether the means do, which is what a report",
-        f"states. A star: outside of what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, residency "
-        f"{100 * RESIDENCY_GOAL:.0f} points, the",
-        "same verdicts). Processor seconds: gem5's of the window; in brackets the fast engine's of",
-        "the whole run.",
+        *wrap(legend, WIDTH),
         "",
         *_summary(found),
         "",

@@ -180,3 +180,25 @@ def test_more_detailed_starts_than_starts_are_refused(
     monkeypatch.setattr(agreement, "run", lambda *_, **__: pytest.fail("nothing is to be run"))
     assert main(["--seeds", "2", "--detailed-seeds", "3"]) == 2
     assert "--detailed-seeds 3: allowed: 1 to 2" in capfd.readouterr().err
+
+
+def test_the_page_is_written_of_what_was_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[Any] = []
+
+    def run(*wanted: Any, present: bool) -> Found:
+        asked.append((*wanted, present))
+        one = ran(1.0, 0.5, True)
+        return {CELL: {"fast": {0: one, 1: one}, "elided": {0: one}}, ("smoke", "mainline"): {}}
+
+    monkeypatch.setattr(agreement, "run", run)
+    page = tmp_path / "page.md"
+    options = ["--scenario", "smoke", "--engine", "fast", "elided", "--seeds", "2"]
+    assert main([*options, "--present", "--page", str(page)]) == 0
+    assert asked == [(["smoke"], {"fast": 2, "elided": 2}, True)]
+    assert "| smoke | cas | elided | +0.0 % | 1 |" in page.read_text()
+    assert "1 cells, 3 runs" in capfd.readouterr().err
+    monkeypatch.setattr(agreement, "run", lambda *_, **__: {CELL: {"fast": {0: ran(1, 0.5, True)}}})
+    assert main([*options, "--page", str(page)]) == 1
+    assert "no cell was run on both engines yet" in capfd.readouterr().err
