@@ -380,7 +380,8 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
     for (scenario, variant), side in found.items():
         if len(side) > 1:
             starts = ", ".join(f"{name} {_seeds(sorted(runs))}" for name, runs in side.items())
-            lines += ["", f"## {scenario}, {variant}", "", f"Means: {starts}.", "", *table(side)]
+            means = f"Means: {starts}. Differences are over the starts that both have."
+            lines += ["", f"## {scenario}, {variant}", "", means, "", *table(side)]
     return "\n".join(lines) + "\n"
 
 
