@@ -32,6 +32,20 @@ def test_the_table_that_the_page_has_is_the_one_that_is_read(tmp_path: Path) -> 
     assert engine_error("gem5", "smoke", made) == "the reference engine"
 
 
+def test_cells_with_most_starts_tell(tmp_path: Path) -> None:
+    side = {
+        "fast": {seed: ran(110.0, 0.5, True, parts=False) for seed in (0, 1)},
+        "elided": {0: ran(100.0, 0.51, True), 1: ran(120.0, 0.51, True)},
+        "elided-detailed": {0: ran(80.0, 0.55, False)},
+    }
+    made = tmp_path / "page.md"
+    made.write_text(page({("smoke", "cas"): side}, "a test"))
+    assert [one.starts for one in agreed(made)] == [2, 1]
+    assert engine_error("qemu", "smoke", made) == (
+        "its energy within 0.0 % of gem5's in 1 cell of this scenario (means over 2 starts)"
+    )
+
+
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
     missing = tmp_path / "no-page.md"
     assert engine_error("qemu", "smoke", missing) == (
