@@ -133,45 +133,41 @@ def measured_ipc(platform: Platform, activity: Activity) -> tuple[float, ...]:
     return tuple(loops[one.name].ipc[one.max_khz] for one in platform.clusters)
 
 
-def capacities(platform: Platform, ipc: Sequence[float]) -> tuple[int, ...]:
-    """What the kernel makes of speeds: a CPU's capacity by cluster, 1024 the largest, rounded down.
+def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platform:
+    """``platform`` with the ``capacity_dmips_mhz`` that fit ``ipc``; the largest cluster keeps its.
 
     :param ipc: work per cycle of each cluster's CPUs, in any unit.
     """
-    speeds = [one * cluster.max_khz for one, cluster in zip(ipc, platform.clusters, strict=True)]
-    return tuple(int(1024 * speed / max(speeds)) for speed in speeds)
+    largest = platform.largest
+    clusters = tuple(
+        replace(
+            cluster,
+            capacity_dmips_mhz=round(largest.capacity_dmips_mhz * one / ipc[largest.index]),
+            capacity_source=source,
+        )
+        for cluster, one in zip(platform.clusters, ipc, strict=True)
+    )
+    return replace(platform, clusters=clusters)
 
 
 def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
     """Both with the speeds of gem5's cores: the device tree's capacities, and the busy loop's IPC.
 
-    The largest cluster keeps its ``capacity_dmips_mhz``. Digests are others, too.
+    Digests are others, too.
 
     :raises RequestError: as `measured_ipc`.
     """
-    largest = platform.largest
     found = measured_ipc(platform, activity)
-    ipc = {one.name: speed for one, speed in zip(platform.clusters, found, strict=True)}
-    clusters = tuple(
-        replace(
-            one,
-            capacity_dmips_mhz=round(
-                largest.capacity_dmips_mhz * ipc[one.name] / ipc[largest.name]
-            ),
-            capacity_source="measured: rt-app's busy loop on gem5's models of the cores",
-        )
-        for one in platform.clusters
-    )
+    source = "measured: rt-app's busy loop at the fastest OPP on gem5's models of the cores"
     speeds = tuple(
-        ClusterActivity(
-            one.name, ipc[one.name], "measured: the busy loop at the fastest OPP on gem5's core"
-        )
-        for one in activity.clusters
+        replace(one, ipc=ipc, source=source)
+        for one, ipc in zip(activity.clusters, found, strict=True)
     )
     told = {"speeds": "measured"}
     return (
         replace(
-            platform, clusters=clusters, digest=digest_of({"platform": platform.digest, **told})
+            with_speeds(platform, found, source),
+            digest=digest_of({"platform": platform.digest, **told}),
         ),
         replace(activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **told})),
     )

@@ -13,9 +13,9 @@ from analysis.expect import parse as parse_statement
 from configs.activity import (
     CAPACITY_TOLERANCE,
     Activity,
-    capacities,
     check_capacity,
     measured_ipc,
+    with_speeds,
 )
 from configs.devicetree import device_tree
 from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
@@ -143,13 +143,12 @@ def wrong_capacities(names: Names) -> str:
     if pipelined and not activity.measured:
         return "how fast these CPUs are is not known: eascope characterise tells"
     ipc = measured_ipc(platform, activity) if pipelined else [1.0] * len(platform.clusters)
-    told = capacities(platform, [one.capacity_dmips_mhz for one in platform.clusters])
+    real = with_speeds(platform, ipc, "executed").capacities
     wrong = [
-        f"{cluster.name} {stated} instead of {real}"
-        for cluster, stated, real in zip(
-            platform.clusters, told, capacities(platform, ipc), strict=True
-        )
-        if abs(stated / real - 1) > CAPACITY_TOLERANCE
+        f"{cluster.name} {platform.capacities[cpu]} instead of {real[cpu]}"
+        for cluster in platform.clusters
+        for cpu in cluster.cpus[:1]
+        if abs(platform.capacities[cpu] / real[cpu] - 1) > CAPACITY_TOLERANCE
     ]
     if not wrong:
         return ""
