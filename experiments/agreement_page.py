@@ -114,6 +114,11 @@ def _difference(value: float, base: float, kind: str) -> str:
     return f"{value - base:+.1f}"
 
 
+def _times(ratio: float) -> str:
+    """A cost as so many times another, or as a fraction of it."""
+    return f"{ratio:.0f} x" if ratio >= 1 else f"1/{1 / ratio:.0f}"
+
+
 def table(side: Starting) -> Iterator[str]:
     """One cell on all engines: means over starts, and differences to the first column's.
 
@@ -151,7 +156,7 @@ def table(side: Starting) -> Iterator[str]:
     cost = means[columns[0]].host_s_per_s
     cells = ["processor s per simulated s", f"{cost:.2f}"]
     for name in columns[1:]:
-        cells += [f"{means[name].host_s_per_s:.1f}", f"{means[name].host_s_per_s / cost:.0f} x"]
+        cells += [f"{means[name].host_s_per_s:.1f}", _times(means[name].host_s_per_s / cost)]
     yield "| " + " | ".join(cells) + " |"
 
 
