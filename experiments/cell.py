@@ -207,6 +207,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         switches=variant.switches,
         expectations=state_expectations(variant, names.told),
         engine=request.engine,
+        mode=names.engine.mode,
         full=request.full,
         elide=request.elide,
         seed=request.seed,

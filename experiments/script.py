@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from configs.activity import Activity
+from configs.host.errors import RequestError
 from configs.platform import Platform
+from configs.strict import shown_path
 from experiments.program import KINDS
 from experiments.rtapp import start_offset_us
 from experiments.scenario import Scenario
 from rootfs.elide import FUNCTION_OFFSET
-from rootfs.elide_gem5 import with_table
+from rootfs.elide_gem5 import MOST_FETCHED, with_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
@@ -69,17 +71,27 @@ def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: boo
     return min(most, max(TRACE_KIB_LEAST, wanted))
 
 
-def elision(engine: str, platform: Platform, activity: Activity) -> list[str]:
+def elision(mode: str, platform: Platform, activity: Activity) -> list[str]:
     """Lines that make the eliding copy of rt-app what this run needs.
 
     On gem5 that is its busy function, with the cycles of a turn on each CPU.
+
+    :param mode: gem5's; empty for the fast engine.
+    :raises RequestError: a core on which the function would not notice interrupts.
     """
-    if engine != "gem5":
+    if not mode:
         return []
+    for core in (cluster.core for cluster in platform.clusters):
+        width = core.structure["fetch_width"].value
+        if mode == "elided-detailed" and core.pipeline != "in-order" and width > MOST_FETCHED:
+            raise RequestError(
+                f"{shown_path(core.path)}: structure.fetch_width = {width}: allowed where busy "
+                f"loops are elided: 1 to {MOST_FETCHED}, or mode elided, or --no-elide"
+            )
     cycles = [
         activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
     ]
-    function = with_table(cycles)
+    function = with_table(mode, cycles)
     return [
         f"bytes {RT_APP_ELIDED_GEM5} {FUNCTION_OFFSET + start} "
         f"{function[start : start + AGENT_BYTES].hex()}"
@@ -96,6 +108,7 @@ def script(
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
     engine: str,
+    mode: str,
     full: bool,
     elide: bool,
     seed: int,
@@ -116,7 +129,7 @@ def script(
     head += [f"write {path} {value}" for path, value in switches]
     if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in tasks):
         head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
-    head += elision(engine, platform, activity) if elide else []
+    head += elision(mode, platform, activity) if elide else []
     head += [f"file {WORKLOAD} {len(workload)}"]
     body = [
         f"trace-setup {trace_kib(scenario, full, platform, decisions)} "

@@ -74,9 +74,9 @@ settle:
 	cbz	w10, unknown
 	ldxr	x1, [sp]			/* from here on an interruption shows */
 	now_ns
-	mov	x14, x0
 	mov	x13, #PROBE_TURNS
 slice:
+	mov	x14, x0
 	cmp	x13, x9
 	csel	x13, x13, x9, lo
 	mul	x0, x13, x10
@@ -85,20 +85,24 @@ slice:
 	sevl
 	quiesce_cycles
 	wfe
+	/*
+	 * An O3CPU that an interrupt wakes up fetches one group of instructions more before it
+	 * takes it. The monitor must not be among them, so what can be computed now is.
+	 */
 	now_ns
 	sub	x15, x0, x14
+	lsl	x2, x13, #20
+	udiv	x2, x2, x15
+	add	x3, x2, x2, lsr #1		/* turns in 1.5 * 2^15 ns */
+	lsr	x3, x3, #5
 	stxr	w1, xzr, [sp]
-	ldxr	x2, [sp]
+	ldxr	x5, [sp]
 	cbnz	w1, look
 
-	mov	x14, x0
-	lsl	x2, x13, #20
-	udiv	x12, x2, x15
+	mov	x12, x2
 	subs	x9, x9, x13
-	b.eq	done
-	add	x13, x12, x12, lsr #1		/* turns in 1.5 * 2^15 ns */
-	lsr	x13, x13, #5
-	b	slice
+	mov	x13, x3
+	b.ne	slice
 
 done:
 	add	sp, sp, #16

@@ -77,7 +77,7 @@ def rt_app_script(machine: Machine, cpu: int) -> bytes:
     policy = f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
     return script(
         f"write {policy} performance",
-        *elision("gem5", machine.platform, machine.activity),
+        *elision("elided", machine.platform, machine.activity),
         f"file /tmp/r.json {len(document)}",
         document,
         "barrier",

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from configs.core import Parameter
 from configs.host.errors import EascopeError, RequestError
 from configs.power.told import told_model
 from engines.qemu import QemuEngine
@@ -21,7 +22,7 @@ from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare, wrong_capacities
 from experiments.controls import Controls, machine_of
 from experiments.rtapp import start_offset_us
-from experiments.script import script
+from experiments.script import elision, script
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
@@ -59,7 +60,7 @@ class Artefacts:
     def engine(self, name: str, mode: str | None = None) -> Any:
         return SimpleNamespace(
             name=name,
-            mode=mode or "",
+            mode=mode or {"gem5": "elided"}.get(name, ""),
             elides=mode != "detailed",
             identity=lambda: self.identity,
             settings=lambda platform, activity: self.settings,
@@ -217,7 +218,7 @@ def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
             assert int(offset) == FUNCTION_OFFSET + len(written)
             assert 1 <= len(digits) // 2 <= 64
             written += bytes.fromhex(digits)
-    assert bytes(written) == quiesce_function()[: -len(table)] + table
+    assert bytes(written) == quiesce_function("elided")[: -len(table)] + table
     assert f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/rt-app.json" in lines
     assert not any(line.startswith("bytes ") for line in prepared().machine.script.decode().split())
 
@@ -237,6 +238,18 @@ def test_gem5_boots_the_kernel_with_symbols(artefacts: Artefacts) -> None:
     assert plain[1].simkey != changed[1].simkey
 
 
+def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefacts) -> None:
+    names = find(REQUEST)
+    big = names.platform.clusters[1]
+    structure = {**big.core.structure, "fetch_width": Parameter(8, "made up")}
+    core = replace(big.core, structure=structure)
+    clusters = (names.platform.clusters[0], replace(big, core=core))
+    platform = replace(names.platform, clusters=clusters)
+    assert elision("elided", platform, names.activity)
+    with pytest.raises(RequestError, match=r"a72.toml: structure.fetch_width = 8: .*: 1 to 6, or"):
+        elision("elided-detailed", platform, names.activity)
+
+
 def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     names = find(REQUEST)
     text = script(
@@ -247,6 +260,7 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
         switches=[],
         expectations=[],
         engine="qemu",
+        mode="",
         full=False,
         elide=True,
         seed=0,

@@ -19,6 +19,8 @@ START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTE
 LITTLE, BIG = 223.0, 105.625
 TABLE = (LITTLE, LITTLE, BIG, BIG)
 SYSCALL_CYCLES = 400
+MODE = "elided"
+OWN_CYCLES = elide_gem5.OWN_CYCLES[MODE]
 
 
 @dataclass
@@ -41,6 +43,8 @@ class World(Machine):
     cpu: int = 0
     ghz: float = 1.0
     monitor_works: bool = True
+    #: Instructions that a wake-up fetches before the interrupt that caused it is taken (O3CPU).
+    fetch_width: int = 0
 
     def __post_init__(self) -> None:
         function = elide.FUNCTION_ADDRESS
@@ -49,6 +53,7 @@ class World(Machine):
         self.thread_ns = 3e6
         self.monitor = False
         self.event = False
+        self.fetched = 0
         self.turns = 0.0  # what the CPUs stood still for, in turns of the CPU that did
         self.slices: list[float] = []
         self.looks = 0
@@ -72,7 +77,10 @@ class World(Machine):
         return True
 
     def outside(self, name: str, operands: list[str]) -> bool:
-        self._interrupted()
+        if self.fetched:
+            self.fetched -= 1
+        else:
+            self._interrupted()
         self._take(1 / self.ghz)
         if name == "sevl":
             self.event = True
@@ -103,6 +111,8 @@ class World(Machine):
         self.turns += for_ns * self.ghz / TABLE[self.cpu]
         self.slices.append(ns)
         self._take(for_ns)
+        if for_ns < ns and self.fetch_width:
+            self.fetched = 1 + self.fetch_width  # WFE, at which fetching had stopped
 
     def _call_kernel(self) -> None:
         self._take(SYSCALL_CYCLES / self.ghz)
@@ -126,7 +136,7 @@ class World(Machine):
 def patched(rt_app: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The copy with a table, as the agent leaves it."""
     program = bytearray(elide_gem5.elide_gem5(rt_app.read_bytes()))
-    program[START:STOP] = with_table(TABLE)
+    program[START:STOP] = with_table(MODE, TABLE)
     path = tmp_path_factory.mktemp("gem5") / "rt-app"
     path.write_bytes(program)
     return path
@@ -142,9 +152,9 @@ def test_only_the_function_changes(rt_app: Path) -> None:
 
 
 def test_what_a_run_writes_over_it_fits() -> None:
-    function = with_table(TABLE)
+    function = with_table(MODE, TABLE)
     assert len(function) == STOP - START
-    assert function[: -elide_gem5.TABLE_BYTES] == quiesce_function()[: -elide_gem5.TABLE_BYTES]
+    assert function[: -elide_gem5.TABLE_BYTES] == quiesce_function(MODE)[: -elide_gem5.TABLE_BYTES]
     assert function[-elide_gem5.TABLE_BYTES :] == turn_table(TABLE)
 
 
@@ -177,19 +187,31 @@ def test_slices_are_at_most_50_us(patched: Path) -> None:
         assert max(world.slices) >= 0.97 * elide_gem5.SLICE_NS
 
 
+@pytest.mark.parametrize("fetch_width", [0, 4, elide_gem5.MOST_FETCHED])
 @pytest.mark.parametrize("phase_ns", range(0, 50_000, 7_001))
-def test_what_an_interrupt_cuts_off_is_taken_back(patched: Path, phase_ns: int) -> None:
+def test_what_an_interrupt_cuts_off_is_taken_back(
+    patched: Path, phase_ns: int, fetch_width: int
+) -> None:
     """A tick of 2 us every ms: standing still adds up to the turns, but for the ticks' share."""
     ticks = [Interrupt(5e6 + phase_ns + n * 1e6) for n in range(1, 40)]
-    world = World(patched, ticks)
+    world = World(patched, ticks, fetch_width=fetch_width)
     world.burn(100_000)  # 22.3 ms
     met = 39 - len(world.interrupts)
     assert met > 20
-    # The 2 us of a handler are credited as if they had been turns: 9 turns each.
-    assert world.turns == pytest.approx(100_000 - met * 2_000 / LITTLE, abs=met * 3)
+    # The 2 us of a handler are credited as if they had been turns, 9 each, unless the time was
+    # read before it.
+    handlers = 0 if fetch_width else met * 2_000 / LITTLE
+    assert world.turns == pytest.approx(100_000 - handlers, abs=met * 3)
     assert world.looks == met + 1
     # Where nobody else ran the kernel is not asked for CPU time, which could bring a switch about.
     assert world.asked == 1
+    assert max(world.slices) <= 50_000
+
+
+def test_a_fetched_group_does_not_reach_the_exclusives() -> None:
+    words = [f"{word:08x}" for word in struct.unpack("<65I", with_table(MODE, TABLE))]
+    wfe, stxr = words.index("d503205f"), words.index("c8017fff")
+    assert stxr - wfe - 1 == elide_gem5.MOST_FETCHED
 
 
 def test_preempted_time_is_nobodys_turns(patched: Path) -> None:
@@ -201,7 +223,7 @@ def test_preempted_time_is_nobodys_turns(patched: Path) -> None:
     assert world.asked == 21
     # Credited per cut: the handler, and up to where the second system call read the time.
     own = 20 * (2_000 + 2 * SYSCALL_CYCLES) / LITTLE
-    own += len(world.slices) * elide_gem5.OWN_CYCLES / LITTLE
+    own += len(world.slices) * OWN_CYCLES / LITTLE
     assert world.turns == pytest.approx(500_000 - own, abs=20 * 3)
 
 
@@ -225,7 +247,7 @@ def test_a_second_of_cpu_time_passes(patched: Path, second_ns: float) -> None:
     world.burn(200_000)
     assert not world.interrupts
     slice_turns = elide_gem5.SLICE_NS / LITTLE
-    own = len(world.slices) * elide_gem5.OWN_CYCLES / LITTLE
+    own = len(world.slices) * OWN_CYCLES / LITTLE
     assert world.turns == pytest.approx(200_000 - own, abs=slice_turns + 9 * 15)
 
 
@@ -253,5 +275,5 @@ def test_table() -> None:
     assert struct.unpack("<8H", turn_table((223, 105.625))) == (3568, 1690, 0, 0, 0, 0, 0, 0)
     with pytest.raises(RequestError, match="9 CPUs: allowed on gem5: up to 8"):
         turn_table([223.0] * 9)
-    with pytest.raises(RequestError, match=r"CPU 1: 20.0 cycles per turn: allowed .* 48 to 4096"):
+    with pytest.raises(RequestError, match=r"CPU 1: 20.0 cycles per turn: allowed .* 64 to 4096"):
         turn_table((223.0, 20.0))
