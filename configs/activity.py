@@ -15,6 +15,7 @@ from configs.host.errors import RequestError
 from configs.platform import Cluster, Platform
 from configs.source import source_text
 from configs.strict import Table, read_json, shown_path
+from configs.system_activity import load_system
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
 
@@ -24,7 +25,7 @@ BUSY_LOOP = "busy_loop"
 #: Which speeds core types have, relative to one another.
 SPEEDS = {
     "board": "the device tree's capacities as the board has them, and speeds in that ratio",
-    "measured": "the busy loop's speeds as measured on gem5's cores, and capacities in that ratio",
+    "measured": "speeds as measured on gem5's cores, and capacities in the busy loop's ratio",
 }
 
 #: How far the device tree's relative capacities may lie from the engine's speeds.
@@ -33,11 +34,15 @@ CAPACITY_TOLERANCE = 0.01
 
 @dataclass(frozen=True)
 class ClusterActivity:
-    """Instructions per cycle of the busy loop on a cluster's core, and where that comes from."""
+    """Instructions per cycle of the busy loop on a cluster's core, and where that comes from.
+
+    ``system_ipc`` is that of everything else, the kernel above all; None: as the busy loop's.
+    """
 
     name: str
     ipc: float
     source: str
+    system_ipc: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,11 @@ class Activity:
     def ipc(self, cluster: Cluster) -> float:
         """Instructions per cycle of the busy loop on ``cluster``."""
         return self.clusters[cluster.index].ipc
+
+    def system_ipc(self, cluster: Cluster) -> float:
+        """Instructions per cycle on ``cluster`` of what is not the busy loop."""
+        entry = self.clusters[cluster.index]
+        return entry.ipc if entry.system_ipc is None else entry.system_ipc
 
     def instructions_per_us(self, cluster: Cluster, khz: int) -> float:
         """Speed of the busy loop on ``cluster`` at ``khz``."""
@@ -150,10 +160,10 @@ def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platfo
     return replace(platform, clusters=clusters)
 
 
-def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
-    """Both with the speeds of gem5's cores: the device tree's capacities, and the busy loop's IPC.
+def at_loop_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
+    """Both with the busy loop's speeds on gem5's cores, and the device tree's capacities with them.
 
-    Digests are others, too.
+    What is not the busy loop has its IPC, too. Digests are others.
 
     :raises RequestError: as `measured_ipc`.
     """
@@ -171,6 +181,21 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
         ),
         replace(activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **told})),
     )
+
+
+def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
+    """Both with the speeds of gem5's cores: `at_loop_speeds`, and the IPC of what is not the loop.
+
+    :raises RequestError: as `measured_ipc` and `load_system`.
+    """
+    platform, activity = at_loop_speeds(platform, activity)
+    system = load_system(platform, activity.path.parent)
+    speeds = tuple(
+        replace(one, system_ipc=measured.ipc)
+        for one, measured in zip(activity.clusters, system.clusters, strict=True)
+    )
+    digest = digest_of({"activity": activity.digest, "system": system.digest})
+    return platform, replace(activity, clusters=speeds, digest=digest)
 
 
 def _read_measured(table: Table, platform: Platform) -> tuple[KernelActivity, ...]:

@@ -1,49 +1,141 @@
-"""``eascope characterise``: measure workload kernels on gem5's cores, or show what was measured."""
+"""``eascope characterise``: how fast gem5's detailed cores are, measured or as it was measured.
+
+Two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and what a whole
+system executes beside the busy loop (``configs/activity/system/PLATFORM.json``).
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from configs.host.errors import RequestError
 from configs.host.proc import Step, say
 from configs.strict import shown_path
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from configs.platform import Platform
+    from experiments.cell import Cell, Names
+
+PARTS = {
+    "kernels": "workload kernels on one CPU of each cluster, without an operating system",
+    "system": "what is not the busy loop, in one run of a whole system",
+}
+#: The cell of the second part: on each platform it wakes tasks on every cluster.
+SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
+
 
 def characterise(options: argparse.Namespace) -> int:
-    """Measure, write ``configs/activity/<platform>.json``, print IPC and capacities."""
+    """Measure, write the files of the parts that are asked for, print what is in them."""
     from configs.activity import load_activity
     from configs.platform import load_platform
-    from engines.characterise.guest import KERNELS
-    from engines.characterise.measure import measure, provenance
-    from engines.characterise.record import capacities, text, write
+    from configs.system_activity import load_system
+    from engines.characterise.record import capacities, text
+    from engines.characterise.system import system_text
     from engines.gem5_provider import find_gem5
 
+    parts = PARTS if options.only is None else {options.only}
     platform = load_platform(options.platform)
+    if not options.show:
+        load_activity(platform)  # a wrong file is told at once
+        find_gem5()
+        for part, measure in (("kernels", _kernels), ("system", measure_system)):
+            if part in parts:
+                path = measure(platform)
+                say(f"written to {shown_path(path)}")
     activity = load_activity(platform)
-    if options.show and not activity.measured:
+    if "kernels" in parts and not activity.measured:
         raise RequestError(
             f"{shown_path(activity.path)}: measured is missing: run eascope characterise "
             f"{platform.name} (needs gem5)"
         )
-    if not options.show:
-        find_gem5()
-        instructions = 0.14e6 * len(KERNELS) * sum(len(one.opps) for one in platform.clusters)
-        with (
-            Step(f"gem5's detailed cores of {platform.name}", instructions / 0.1e6),
-            ThreadPoolExecutor(2) as pool,
-        ):
-            parts = list(pool.map(lambda one: measure(platform, one, say), platform.clusters))
-        measured = [one for part, _ in parts for one in part]
-        path = write(platform, measured, provenance(platform, parts[0][1]))
-        say(f"written to {shown_path(path)}")
-        activity = load_activity(platform)
-    if options.json:
-        kernels = [asdict(one) for one in activity.measured]
-        found = {"kernels": kernels, "capacities": capacities(platform, activity.measured)}
-        print(json.dumps(found, indent=1, sort_keys=True))
-    else:
-        print(text(platform, activity.measured))
+    system = load_system(platform, activity.path.parent) if "system" in parts else None
+    found: dict[str, object] = {}
+    texts = []
+    if "kernels" in parts:
+        found["kernels"] = [asdict(one) for one in activity.measured]
+        found["capacities"] = capacities(platform, activity.measured)
+        texts.append(text(platform, activity.measured))
+    if system is not None:
+        found["system"] = [asdict(one) for one in system.clusters]
+        texts.append(system_text(system.clusters))
+    print(json.dumps(found, indent=1, sort_keys=True) if options.json else "\n\n".join(texts))
     return 0
+
+
+def _kernels(platform: Platform) -> Path:
+    """The workload kernels on a CPU of each cluster, in minutes; the file that was written."""
+    from engines.characterise.guest import KERNELS
+    from engines.characterise.measure import measure, provenance
+    from engines.characterise.record import write
+
+    instructions = 0.14e6 * len(KERNELS) * sum(len(one.opps) for one in platform.clusters)
+    with (
+        Step(f"gem5's detailed cores of {platform.name}", instructions / 0.1e6),
+        ThreadPoolExecutor(2) as pool,
+    ):
+        parts = list(pool.map(lambda one: measure(platform, one, say), platform.clusters))
+    measured = [one for part, _ in parts for one in part]
+    return write(platform, measured, provenance(platform, parts[0][1]))
+
+
+def system_names(platform: Platform) -> Names:
+    """The cell in which what is not the busy loop is measured.
+
+    Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, with the
+    same key, but does not need the file that is made from it. At the board's speeds gem5 cannot
+    elide pixel6's loops: a turn on a big CPU would be too short.
+
+    :raises RequestError: as `find`, and when the busy loop itself was not measured.
+    """
+    from configs.activity import at_loop_speeds
+    from experiments.cell import Request, find
+    from experiments.controls import Controls
+
+    names = find(Request(platform.name, VARIANT, SCENARIO, "gem5", mode=MODE))
+    at_speeds, activity = at_loop_speeds(names.platform, names.activity)
+    request = replace(names.request, controls=Controls(speeds="measured"))
+    return replace(names, request=request, platform=at_speeds, told=at_speeds, activity=activity)
+
+
+def system_provenance(cell: Cell) -> dict[str, str | int]:
+    """What the figures of ``cell``'s run depend on."""
+    request, identity = cell.names.request, cell.record["engine_identity"]
+    return {
+        "gem5": identity["version"],
+        "gem5_sha256": identity["binary_sha256"],
+        "simkey": cell.simkey,
+        "scenario": request.scenario,
+        "variant": request.variant,
+        "mode": cell.names.engine.mode,
+        "seed": request.seed,
+        "command": f"eascope characterise {request.platform}",
+    }
+
+
+def measure_system(platform: Platform, directory: Path | None = None) -> Path:
+    """One run of a whole system, unless it is there already, in minutes; the file made from it.
+
+    :param directory: the folder of activity files (the committed ones).
+    :raises EascopeError: when the run failed, or a cluster executed too little.
+    """
+    import polars as pl
+
+    from analysis.window import read_window
+    from configs.activity import ACTIVITY
+    from engines.characterise.system import evaluate, write_system
+    from experiments.cell import prepare
+    from experiments.pool import run_all
+
+    cell = prepare(system_names(platform))
+    say(f"{SCENARIO} on gem5's detailed cores of {platform.name}")
+    (folder,) = run_all([cell], lambda _, run: run.path)
+    window = read_window(folder / "marks.json")
+    counters = pl.read_parquet(folder / "counters.parquet")
+    measured = evaluate(platform, counters, window.t0_ns, window.t1_ns)
+    return write_system(platform, measured, system_provenance(cell), directory or ACTIVITY)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from configs.host.errors import EascopeError, nearest
 from experiments import commands, power
-from experiments.characterise import characterise
+from experiments.characterise import PARTS, characterise
 
 PROGRAM = "eascope"
 
@@ -35,7 +35,7 @@ COMMANDS = {
     "show": ("one run: what it was and what came out", "eascope show 3f9a"),
     "status": ("every run and its state", "eascope status"),
     "characterise": (
-        "measure workload kernels on gem5's detailed cores",
+        "measure speeds on gem5's detailed cores: workload kernels, a whole system",
         "eascope characterise juno-r2 --show",
     ),
     "verify": ("compare runs and cache with their recorded digests", "eascope verify"),
@@ -131,7 +131,7 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
     controls.add_argument(
         "--speeds", default="board", metavar="S",
         help="relative speeds of the core types, capacities in the device tree included: board "
-        "(default) or measured (the busy loop on gem5's cores)",
+        "(default) or measured (gem5's cores: the busy loop, and what else is executed)",
     )  # fmt: skip
     controls.add_argument(
         "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
@@ -194,6 +194,10 @@ def make_parser() -> Parser:
     made["characterise"].add_argument(
         "--show", action="store_true", help="print what was measured before; measure nothing"
     )
+    made["characterise"].add_argument(
+        "--only", choices=PARTS, help="one part: "
+        + "; ".join(f"{name}, {meaning}" for name, meaning in PARTS.items()),
+    )  # fmt: skip
     made["verify"].add_argument(
         "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
     )

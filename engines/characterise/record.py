@@ -12,6 +12,7 @@ from configs.activity import ACTIVITY, KernelActivity
 from configs.host.cache import write_atomic
 from configs.platform import CAPACITY_SCALE, Platform
 from configs.strict import read_json
+from configs.system_activity import digits
 from engines.characterise.guest import KERNELS
 from engines.characterise.measure import Measured
 
@@ -19,11 +20,6 @@ CONDITIONS = (
     "one CPU alone with the cluster's caches and the memory, without an operating system, caches "
     "and predictors warm; virtual memory in blocks, so no TLB misses"
 )
-
-
-def digits(value: float) -> float:
-    """``value`` with six significant digits."""
-    return float(f"{value:.6g}")
 
 
 def table(measured: Iterable[Measured]) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from configs.gem5.rows import write_rows
 from configs.host.errors import EascopeError, RequestError
 from configs.host.proc import run
 from configs.platform import Cluster, Platform
+from configs.system_activity import digits
 from engines.characterise import guest as program
 from engines.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
 from engines.characterise.measure import Measured, evaluate, measure, read_rows, request
-from engines.characterise.record import capacities, digits, table, text, write
+from engines.characterise.record import capacities, table, text, write
 from experiments.cli import main
 from rootfs.elide import FUNCTION_SHA256
 

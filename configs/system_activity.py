@@ -1,0 +1,98 @@
+"""How fast each core type runs what is not rt-app's busy loop, from ``configs/activity/system``.
+
+Kernel, agent and rt-app beside its loop wait for caches and predictors, which the loop does not.
+The figures stand in files of their own: those of the busy loop are in the keys of every run, these
+only in those of runs at measured speeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from configs.host.cache import canonical_json, sha256_bytes
+from configs.host.errors import RequestError
+from configs.platform import Platform
+from configs.strict import Table, read_json, shown_path
+
+#: The folder of these files, in that of the activity files.
+FOLDER = "system"
+
+#: Fewer instructions than these are a few wake-ups, of which no two take the same.
+LEAST_INSTRUCTIONS = 200_000
+
+
+@dataclass(frozen=True)
+class ClusterSystem:
+    """What a cluster's CPUs executed beside the busy loop, and in how many cycles."""
+
+    name: str
+    instructions: int
+    cycles: int
+    ipc: float
+
+
+@dataclass(frozen=True)
+class SystemActivity:
+    """A platform's file; ``clusters`` are in the platform's order.
+
+    ``provenance`` says which cell on which gem5 was measured, ``conditions`` in words what it is.
+    """
+
+    path: Path
+    clusters: tuple[ClusterSystem, ...]
+    conditions: str
+    provenance: Mapping[str, str | int]
+    digest: str
+
+
+def system_path(platform: Platform, directory: Path) -> Path:
+    """The platform's file; ``directory`` is the one of the activity files."""
+    return directory / FOLDER / f"{platform.name}.json"
+
+
+def digits(value: float) -> float:
+    """``value`` with six significant digits."""
+    return float(f"{value:.6g}")
+
+
+def load_system(platform: Platform, directory: Path) -> SystemActivity:
+    """What was measured on ``platform``'s cores.
+
+    :raises RequestError: when nothing was, or the file is wrong or of another platform.
+    """
+    path = system_path(platform, directory)
+    if not path.exists():
+        raise RequestError(
+            f"{shown_path(path)} is missing (instructions per cycle of what is not the busy loop): "
+            f"run eascope characterise {platform.name} (needs gem5)"
+        )
+    top = read_json(path)
+    top.integer("schema", 1, 1)
+    if top.name("platform") != platform.name:
+        raise top.error("platform", f"{platform.name!r}, the file's own name")
+    told = top.table("provenance")
+    provenance: dict[str, str | int] = {
+        key: told.text(key)
+        for key in ("gem5", "gem5_sha256", "simkey", "scenario", "variant", "mode", "command")
+    }
+    provenance["seed"] = told.integer("seed", 0, 2**63 - 1)
+    told.finish()
+    conditions = top.text("conditions")
+    table = top.table("clusters")
+    clusters = tuple(_read_cluster(table.table(one.name), one.name) for one in platform.clusters)
+    for part in (table, top):
+        part.finish()
+    digest = sha256_bytes(canonical_json(top.data))
+    return SystemActivity(path, clusters, conditions, provenance, digest)
+
+
+def _read_cluster(entry: Table, name: str) -> ClusterSystem:
+    instructions = entry.integer("instructions", LEAST_INSTRUCTIONS, 10**15)
+    cycles = entry.integer("cycles", 1, 10**15)
+    ipc = entry.number("ipc", 0.01, 16, "instructions per cycle")
+    if ipc != digits(instructions / cycles):
+        raise entry.error("ipc", f"{digits(instructions / cycles)}, instructions over cycles")
+    entry.finish()
+    return ClusterSystem(name, instructions, cycles, ipc)

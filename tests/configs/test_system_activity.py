@@ -1,0 +1,138 @@
+"""What cores make of everything but the busy loop: the file, and speeds with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.activity import (
+    ACTIVITY,
+    Activity,
+    at_loop_speeds,
+    at_measured_speeds,
+    load_activity,
+)
+from configs.host.errors import RequestError
+from configs.platform import Platform, load_platform
+from configs.system_activity import load_system, system_path
+
+LITTLE = {"instructions": 2_000_000, "cycles": 5_000_000, "ipc": 0.4}
+RECORD: dict[str, Any] = {
+    "schema": 1,
+    "platform": "juno-r2",
+    "provenance": {
+        "gem5": "24.0.0.1",
+        "gem5_sha256": "ab",
+        "simkey": "cd",
+        "scenario": "smoke",
+        "variant": "mainline",
+        "mode": "elided-detailed",
+        "seed": 0,
+        "command": "eascope characterise juno-r2",
+    },
+    "conditions": "a test",
+    "clusters": {"little": LITTLE, "big": {"instructions": 400_000, "cycles": 700_000,
+                                           "ipc": 0.571429}},
+}  # fmt: skip
+
+
+@pytest.fixture
+def activity(tmp_path: Path, juno: Platform) -> Activity:
+    """juno-r2's activity, in a folder without a file about the system."""
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    return load_activity(juno, tmp_path)
+
+
+def _write(juno: Platform, activity: Activity, record: object) -> Path:
+    path = system_path(juno, activity.path.parent)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_at_the_boards_speeds_the_system_is_as_fast_as_the_loop(
+    juno: Platform, juno_activity: Activity
+) -> None:
+    for cluster in juno.clusters:
+        assert juno_activity.clusters[cluster.index].system_ipc is None
+        assert juno_activity.system_ipc(cluster) == juno_activity.ipc(cluster)
+
+
+def test_measured_speeds_have_the_systems_too(juno: Platform, activity: Activity) -> None:
+    _write(juno, activity, RECORD)
+    platform, measured = at_measured_speeds(juno, activity)
+    assert [measured.system_ipc(one) for one in juno.clusters] == [0.4, 0.571429]
+    loop_platform, loop = at_loop_speeds(juno, activity)
+    assert [measured.ipc(one) for one in juno.clusters] == [loop.ipc(one) for one in juno.clusters]
+    assert [loop.system_ipc(one) for one in juno.clusters] == [
+        loop.ipc(one) for one in juno.clusters
+    ]
+    assert platform == loop_platform
+    # A figure that is measured anew is another activity; the board's stays.
+    clusters = RECORD["clusters"] | {"little": LITTLE | {"cycles": 8_000_000, "ipc": 0.25}}
+    _write(juno, activity, RECORD | {"clusters": clusters})
+    again = at_measured_speeds(juno, activity)[1]
+    assert again.system_ipc(juno.clusters[0]) == 0.25
+    digests = {one.digest for one in (activity, loop, measured, again)}
+    assert len(digests) == 4
+    assert load_activity(juno, activity.path.parent) == activity
+
+
+def test_a_platform_that_was_not_measured_is_told_what_to_do(
+    juno: Platform, activity: Activity
+) -> None:
+    with pytest.raises(RequestError) as caught:
+        at_measured_speeds(juno, activity)
+    message = str(caught.value)
+    assert "system/juno-r2.json is missing" in message and "\n" not in message
+    assert "run eascope characterise juno-r2 (needs gem5)" in message
+    at_loop_speeds(juno, activity)  # the run that measures it
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', the file's own name"),
+        ({"schema": 2}, "schema = 2: allowed: an integer in 1..1"),
+        ({"conditions": ""}, "conditions = '': allowed: a non-empty string on one line"),
+        ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
+        ({"clusters": {"little": LITTLE}}, "clusters.big is missing: allowed: a table"),
+        ({"clusters": RECORD["clusters"] | {"mid": LITTLE}}, "clusters.mid = {"),
+        (
+            {"clusters": RECORD["clusters"] | {"little": LITTLE | {"ipc": 0.41}}},
+            "clusters.little.ipc = 0.41: allowed: 0.4, instructions over cycles",
+        ),
+        (
+            {"clusters": RECORD["clusters"] | {"little": LITTLE | {"instructions": 199_999}}},
+            "clusters.little.instructions = 199999: allowed: an integer in 200000..",
+        ),
+        (
+            {"clusters": RECORD["clusters"] | {"little": LITTLE | {"cycles": 0}}},
+            "clusters.little.cycles = 0: allowed: an integer in 1..",
+        ),
+        ({"note": "x"}, "note = 'x': allowed: no such key"),
+    ],
+)
+def test_a_wrong_file_is_one_line(
+    juno: Platform, activity: Activity, change: dict[str, Any], message: str
+) -> None:
+    path = _write(juno, activity, RECORD | change)
+    with pytest.raises(RequestError) as caught:
+        at_measured_speeds(juno, activity)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(one.stem for one in (ACTIVITY / "system").glob("*.json")))
+def test_committed_figures_are_slower_than_the_loop(name: str) -> None:
+    platform = load_platform(name)
+    found = load_system(platform, ACTIVITY)
+    assert found.provenance["command"] == f"eascope characterise {name}"
+    _, loop = at_loop_speeds(platform, load_activity(platform))
+    for cluster, one in zip(platform.clusters, found.clusters, strict=True):
+        assert one.name == cluster.name
+        assert 0.1 < one.ipc < loop.ipc(cluster)
