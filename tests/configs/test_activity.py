@@ -12,7 +12,6 @@ import pytest
 from configs.activity import (
     ACTIVITY,
     Activity,
-    at_loop_speeds,
     at_measured_speeds,
     check_capacity,
     load_activity,
@@ -67,7 +66,7 @@ def test_changed_speed_refuses(juno: Platform, juno_activity: Activity) -> None:
 def test_measured_speeds_come_with_capacities_that_fit(name: str) -> None:
     platform = load_platform(name)
     activity = load_activity(platform)
-    other, measured = at_loop_speeds(platform, activity)
+    other, measured = at_measured_speeds(platform, activity)
     check_capacity(other, measured)
     loops = {one.cluster: one for one in activity.measured if one.kernel == "busy_loop"}
     assert [measured.ipc(one) for one in other.clusters] == [
