@@ -216,7 +216,7 @@ static void __attribute__((noreturn)) fail(struct vcpu *vcpu)
 	report_end("fail", "%s", reason);
 }
 
-void channel_message(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
+void channel_message(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 {
 	vtime at = time_local_before(vcpu, tail);
 	uint64_t verb = channel_register(vcpu, 0);

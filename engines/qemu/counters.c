@@ -145,11 +145,10 @@ void counters_set_idle(const struct vcpu *vcpu, unsigned int state, vtime at)
 static uint64_t instructions_at(const struct vcpu *vcpu, vtime at)
 {
 	vtime ahead = vcpu->debt + (vcpu->local > at ? vcpu->local - at : 0);
-	uint64_t beyond = time_instructions_in(vcpu->cluster, ahead);
+	uint64_t executed = time_instructions(vcpu, ahead);
+	uint64_t before = accounts[vcpu->index].instructions_before;
 
-	if (beyond > vcpu->instructions - accounts[vcpu->index].instructions_before)
-		beyond = vcpu->instructions - accounts[vcpu->index].instructions_before;
-	return vcpu->instructions - beyond;
+	return executed > before ? executed : before;
 }
 
 static void write_cpu_row(const struct vcpu *vcpu, uint64_t start_ns, vtime at, const struct opp *opp)

@@ -12,9 +12,10 @@
  * every burst keeps its length.
  *
  * While its program waits in the interrupt, perhaps for long, perhaps to go on elsewhere, the debt
- * is kept by thread, in instructions. The kernel sets TPIDR_EL0, the thread pointer, at each switch
- * of threads; that is how we know who runs. (Threads of two programs may have the same pointer; if
- * both owe at once, one may pay for the other, which is less than a quantum.)
+ * is kept by thread, as work (a busy loop's weighs otherwise on another cluster). The kernel sets
+ * TPIDR_EL0, the thread pointer, at each switch of threads; that is how we know who runs. (Threads
+ * of two programs may have the same pointer; if both owe at once, one may pay for the other, which
+ * is less than a quantum.)
  */
 #include <string.h>
 
@@ -25,7 +26,9 @@
 
 static struct {
 	uint64_t thread;
-	uint64_t instructions;
+	work owed;
+	/* It weighs this by being the busy loop's; 0: it is not. */
+	work loop_weight;
 } debtors[MAX_DEBTORS];
 static unsigned int n_debtors;
 
@@ -62,13 +65,23 @@ void debt_pay(struct vcpu *vcpu, vtime until)
 	vcpu->debt -= paid;
 }
 
+/* A program's work counts from now on, or (sign -1) does not. */
+static void book(struct vcpu *vcpu, work done, work loop_weight, int sign)
+{
+	vcpu->done += sign * done;
+	if (!loop_weight)
+		return;
+	vcpu->loop_done += sign * done;
+	vcpu->loop_instructions += sign * (done / loop_weight);
+}
+
 /*
  * An interrupt comes in at `at` for a parked vCPU. A program is interrupted where it was at that
  * time, but not before what it told or asked anybody last.
  */
 void debt_interrupted(struct vcpu *vcpu, vtime at)
 {
-	uint64_t owed;
+	work owed, loop_weight;
 
 	if (!vcpu->in_user)
 		return;
@@ -79,16 +92,19 @@ void debt_interrupted(struct vcpu *vcpu, vtime at)
 		vcpu->debt += vcpu->local - at;
 		vcpu->local = at;
 	}
+	loop_weight = vcpu->in_loop ? vcpu->cluster->loop_weight : 0;
+	owed = time_work_in(vcpu->cluster, vcpu->debt);
 	vcpu->in_user = false;
-	owed = time_instructions_in(vcpu->cluster, vcpu->debt);
+	vcpu->in_loop = false;
 	vcpu->debt = 0;
 	if (!owed)
 		return;
-	vcpu->instructions -= owed;
+	book(vcpu, owed, loop_weight, -1);
 	if (n_debtors == MAX_DEBTORS)
 		forget(0);
 	debtors[n_debtors].thread = vcpu->thread;
-	debtors[n_debtors].instructions = owed;
+	debtors[n_debtors].owed = owed;
+	debtors[n_debtors].loop_weight = loop_weight;
 	n_debtors++;
 	*vcpu->owes = 1;
 }
@@ -104,11 +120,18 @@ void debt_thread_switch(struct vcpu *vcpu, uint64_t thread)
 void debt_resume(struct vcpu *vcpu)
 {
 	int i = *vcpu->owes ? find(vcpu->thread) : -1;
+	work owed, loop_weight;
 
 	*vcpu->owes = 0;
 	if (i < 0)
 		return;
-	vcpu->debt += time_of(vcpu->cluster, debtors[i].instructions);
-	vcpu->instructions += debtors[i].instructions;
+	owed = debtors[i].owed;
+	loop_weight = debtors[i].loop_weight;
+	if (loop_weight) {
+		owed = (unsigned __int128)owed * vcpu->cluster->loop_weight / loop_weight;
+		loop_weight = vcpu->cluster->loop_weight;
+	}
+	book(vcpu, owed, loop_weight, 1);
+	vcpu->debt += time_of(vcpu->cluster, owed);
 	forget(i);
 }

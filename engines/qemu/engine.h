@@ -36,6 +36,19 @@ static inline uint64_t vt_to_ns(vtime t)
 	return t >> VT_FRACTION_BITS;
 }
 
+/*
+ * Work: what moves time. An instruction is this much of it; one of the busy loop, which runs at
+ * another rate, is its cluster's `loop_weight`.
+ */
+typedef uint64_t work;
+#define WORK_BITS 16
+#define ONE_INSTRUCTION ((work)1 << WORK_BITS)
+
+static inline work work_of(uint64_t instructions)
+{
+	return instructions << WORK_BITS;
+}
+
 struct opp {
 	uint32_t khz;
 	uint32_t uv;
@@ -47,14 +60,25 @@ struct cluster {
 	struct opp opps[MAX_OPPS];
 	unsigned int n_opps;
 	unsigned int level;
-	/* ns per instruction at `level`, with 32 fractional bits. */
+	/* ns per instruction at `level`, with 32 fractional bits; the busy loop's have a weight. */
 	uint64_t period;
+	/* Work of an instruction of the busy loop. */
+	uint64_t loop_weight;
 	/* The transition in flight: its level, and when it completes (VT_NEVER: none). */
 	unsigned int wanted_level;
 	vtime completes_at;
 	uint64_t requests;
 	uint64_t transitions;
 };
+
+struct address_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+#define MAX_LOOP_RANGES 4
+#define MAX_LOOP_COPIES 4
+#define LOOP_WORDS 4
 
 struct config {
 	unsigned int n_cpus;
@@ -73,6 +97,12 @@ struct config {
 	/* Instructions that the two elision hints stand for; 0: they are plain NOPs. */
 	uint64_t hint_4_turns;
 	uint64_t hint_1_turn;
+	/* Where the busy loop's code is, and how its function begins; used where it has a weight. */
+	bool weighs_loop;
+	struct address_range loop_code[MAX_LOOP_RANGES];
+	unsigned int n_loop_ranges;
+	uint32_t loop_begins[MAX_LOOP_COPIES][LOOP_WORDS];
+	unsigned int n_loop_copies;
 	/* Simulated idle time after which the guest is dead; simulated time at which a run fails. */
 	uint64_t dead_ns;
 	uint64_t limit_ns;
@@ -83,10 +113,10 @@ extern struct config config;
 extern struct cluster clusters[MAX_CLUSTERS];
 
 /*
- * A vCPU's `count` grows with each instruction; a translation block that takes it to COUNT_LIMIT
- * or beyond calls block_at_limit(). A slice of n instructions is granted by count = limit - n.
+ * A vCPU's `count` grows with its work; a translation block that takes it to COUNT_LIMIT or beyond
+ * calls block_at_limit(). A slice of so much work is granted by count = limit - work.
  */
-#define COUNT_LIMIT (1ull << 40)
+#define COUNT_LIMIT ((work)1 << 60)
 
 /* x0 to x30 */
 #define N_REGISTERS 31
@@ -97,17 +127,27 @@ enum run_state {
 	VCPU_ASLEEP,
 };
 
+/* Whose code a block is. */
+enum code {
+	CODE_KERNEL,
+	CODE_PROGRAM,
+	CODE_LOOP, /* a program's busy loop, where it has a weight */
+};
+
 struct vcpu {
 	unsigned int index;
 	struct cluster *cluster;
 	CPUState *cpu;
-	uint64_t *count;
+	work *count;
 	enum run_state state;
 	bool granted;
-	/* Local time and instructions in all, both at the moment when count was `counted`. */
+	/* Local time and work in all, both at the moment when count was `counted`. */
 	vtime local;
-	uint64_t instructions;
-	uint64_t counted;
+	work done;
+	work counted;
+	/* The busy loop's part of it, and its instructions; both 0 where no loop has a weight. */
+	work loop_done;
+	uint64_t loop_instructions;
 	/* Local time of what a parked program has executed beyond `local`; see debt.c. */
 	vtime debt;
 	/* For generated code: not 0 when the thread that runs owes. */
@@ -120,14 +160,16 @@ struct vcpu {
 	vtime tied;
 	/* The block at which the vCPU waits is a program's; an interrupt makes it the kernel's. */
 	bool in_user;
+	/* It is one of the busy loop. */
+	bool in_loop;
 	/* An interrupt has come in since the last grant. */
 	bool interrupted;
 	/* When an interrupt (or, for a CPU that is off, power) arrived; VT_NEVER: not yet. */
 	vtime woken_at;
 	/* Up to here no other vCPU, timer or event comes first: clock reads are in global order. */
 	vtime horizon;
-	/* Instructions of the current block that lie behind the one which reads the clock. */
-	uint64_t tail;
+	/* The current block's work behind the instruction which reads the clock. */
+	work tail;
 	/* The idle state announced by the guest's driver, IDLE_NONE outside idle and its exit. */
 	int announced_idle;
 	/* Of the exit work that the driver is about to do, what may pass at once. */
@@ -145,13 +187,17 @@ extern struct vcpu vcpus[MAX_CPUS];
 bool options_parse(int argc, char **argv);
 
 /* time.c */
-vtime time_of(const struct cluster *cluster, uint64_t instructions);
-uint64_t time_instructions_in(const struct cluster *cluster, vtime duration);
+vtime time_of(const struct cluster *cluster, work done);
+work time_work_in(const struct cluster *cluster, vtime duration);
+uint64_t time_instructions(const struct vcpu *vcpu, vtime ago);
 vtime time_local(const struct vcpu *vcpu);
-vtime time_local_before(const struct vcpu *vcpu, uint64_t tail);
+vtime time_local_before(const struct vcpu *vcpu, work tail);
 void time_settle(struct vcpu *vcpu);
-void time_set_budget(struct vcpu *vcpu, uint64_t budget);
+void time_set_budget(struct vcpu *vcpu, work budget);
 void time_set_level(struct cluster *cluster, unsigned int level, vtime at);
+
+/* loop.c */
+bool loop_has(uint64_t address);
 
 /* debt.c */
 void debt_at_end_of_slice(struct vcpu *vcpu, vtime end);
@@ -166,11 +212,11 @@ void turns_add_vcpu(struct vcpu *vcpu);
 vtime turns_base(void);
 vtime turns_now(void);
 void turns_cut(struct vcpu *vcpu);
-void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc);
-void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc);
+void turns_block_at_limit(struct vcpu *vcpu, work block, enum code code, uintptr_t host_pc);
+void turns_order_clock_read(struct vcpu *vcpu, work tail, enum code code, uintptr_t host_pc);
 void turns_look_at_next_block(struct vcpu *vcpu);
 void turns_kernel_spins(struct vcpu *vcpu);
-void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc);
+void turns_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc);
 void turns_power_off(struct vcpu *vcpu);
 void turns_stall(struct vcpu *vcpu);
 void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc) __attribute__((noreturn));
@@ -196,7 +242,7 @@ void counters_close(void);
 /* channel.c */
 void channel_init_vcpu(struct vcpu *vcpu);
 uint64_t channel_register(const struct vcpu *vcpu, unsigned int x);
-void channel_message(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc);
+void channel_message(struct vcpu *vcpu, work tail, uintptr_t host_pc);
 vtime channel_next(void);
 void channel_run(vtime base);
 

@@ -50,7 +50,7 @@ static bool sets_timer(uint32_t insn)
 
 /* One cache line for each vCPU. */
 struct scoreboard {
-	uint64_t count;
+	work count;
 	uint64_t owes;
 	uint64_t padding[6];
 };
@@ -67,20 +67,47 @@ static uint64_t started_at;
 
 /*
  * What a callback is told about its place: the instructions from there to the end of the block,
- * and whether the block is a user program's.
+ * and whose code it is.
  */
-#define USER_BLOCK (1u << 16)
-#define INSTRUCTIONS(place) ((uintptr_t)(place) & (USER_BLOCK - 1))
-#define IS_USER(place) (((uintptr_t)(place) & USER_BLOCK) != 0)
+#define PLACE_BITS 16
+#define PLACE(instructions, code) ((void *)((instructions) | (uintptr_t)(code) << PLACE_BITS))
+#define INSTRUCTIONS(place) ((uintptr_t)(place) & ((1u << PLACE_BITS) - 1))
+#define CODE(place) ((enum code)((uintptr_t)(place) >> PLACE_BITS & 3))
+#define WORK(place) work_of(INSTRUCTIONS(place))
+
+/* The vCPU executes so many instructions of the busy loop, or fewer (negative) than were booked. */
+static void book_loop(struct vcpu *vcpu, int64_t instructions)
+{
+	vcpu->loop_done += instructions * vcpu->cluster->loop_weight;
+	vcpu->loop_instructions += instructions;
+}
+
+/* Callbacks in the place of an inline addition: what is added depends on the vCPU's cluster. */
+static void on_loop(unsigned int i, void *instructions)
+{
+	*vcpus[i].count += (uintptr_t)instructions * vcpus[i].cluster->loop_weight;
+	book_loop(&vcpus[i], (uintptr_t)instructions);
+}
 
 static void on_block_at_limit(unsigned int i, void *place)
 {
-	turns_block_at_limit(&vcpus[i], INSTRUCTIONS(place), IS_USER(place), HOST_PC);
+	turns_block_at_limit(&vcpus[i], WORK(place), CODE(place), HOST_PC);
+}
+
+/* This one may be refused, and comes again then. */
+static void on_loop_at_limit(unsigned int i, void *place)
+{
+	struct vcpu *vcpu = &vcpus[i];
+
+	book_loop(vcpu, -(int64_t)INSTRUCTIONS(place));
+	turns_block_at_limit(vcpu, INSTRUCTIONS(place) * vcpu->cluster->loop_weight, CODE_LOOP,
+			     HOST_PC);
+	book_loop(vcpu, INSTRUCTIONS(place));
 }
 
 static void on_wfi(unsigned int i, void *place)
 {
-	turns_sleep(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
+	turns_sleep(&vcpus[i], WORK(place), HOST_PC);
 }
 
 static void on_wait(unsigned int i, void *place)
@@ -91,7 +118,7 @@ static void on_wait(unsigned int i, void *place)
 
 static void on_clock_read(unsigned int i, void *place)
 {
-	turns_order_clock_read(&vcpus[i], INSTRUCTIONS(place), IS_USER(place), HOST_PC);
+	turns_order_clock_read(&vcpus[i], WORK(place), CODE(place), HOST_PC);
 }
 
 static void on_timer_write(unsigned int i, void *place)
@@ -102,7 +129,7 @@ static void on_timer_write(unsigned int i, void *place)
 
 static void on_message(unsigned int i, void *place)
 {
-	channel_message(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
+	channel_message(&vcpus[i], WORK(place), HOST_PC);
 }
 
 static void on_return_with_debt(unsigned int i, void *place)
@@ -130,7 +157,7 @@ static void on_hvc(unsigned int i, void *place)
 	uint32_t function = channel_register(&vcpus[i], 0);
 
 	if (function == PSCI_CPU_SUSPEND_32 || function == PSCI_CPU_SUSPEND_64)
-		turns_sleep(&vcpus[i], INSTRUCTIONS(place), HOST_PC);
+		turns_sleep(&vcpus[i], WORK(place), HOST_PC);
 	else if (function == PSCI_CPU_OFF)
 		turns_power_off(&vcpus[i]);
 	else if (function == PSCI_CPU_ON_32 || function == PSCI_CPU_ON_64)
@@ -140,11 +167,15 @@ static void on_hvc(unsigned int i, void *place)
 /* The hint's turns pass as if they had been executed. */
 static void instrument_hint(struct qemu_plugin_insn *insn, uint64_t instructions, void *place)
 {
-	if (!IS_USER(place))
+	if (CODE(place) == CODE_KERNEL)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_kernel_hint, QEMU_PLUGIN_CB_NO_REGS,
 						       place);
-	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-							    count_entry, instructions);
+	if (config.weighs_loop)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_loop, QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)instructions);
+	else
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+			insn, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, work_of(instructions));
 }
 
 /* True for an instruction at which the vCPU may stop. */
@@ -242,27 +273,38 @@ static uint32_t insn_code(const struct qemu_plugin_insn *insn)
 	return code;
 }
 
+static enum code code_at(uint64_t address)
+{
+	/* Kernels live in the upper half of the address space. */
+	if (address >> 63)
+		return CODE_KERNEL;
+	return config.weighs_loop && loop_has(address) ? CODE_LOOP : CODE_PROGRAM;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
 	size_t n = qemu_plugin_tb_n_insns(block);
 	uint64_t address = qemu_plugin_tb_vaddr(block);
-	/* Kernels live in the upper half of the address space. */
-	uintptr_t mode = address >> 63 ? 0 : USER_BLOCK;
+	enum code code = code_at(address);
 	bool special = false;
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, QEMU_PLUGIN_INLINE_ADD_U64,
-							  count_entry, n);
+	if (code == CODE_LOOP)
+		qemu_plugin_register_vcpu_tb_exec_cb(block, on_loop, QEMU_PLUGIN_CB_NO_REGS,
+						     (void *)n);
+	else
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+			block, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, work_of(n));
 	for (size_t k = 0; k < n; k++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, k);
 
-		special |= instrument_insn(insn, insn_code(insn), (void *)((n - k) | mode));
+		special |= instrument_insn(insn, insn_code(insn), PLACE(n - k, code));
 	}
 	if (special || may_stop_at(address, insn_code(qemu_plugin_tb_get_insn(block, n - 1))))
-		qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_block_at_limit,
-							  QEMU_PLUGIN_CB_NO_REGS,
-							  QEMU_PLUGIN_COND_GE, count_entry,
-							  COUNT_LIMIT, (void *)(n | mode));
+		qemu_plugin_register_vcpu_tb_exec_cond_cb(
+			block, code == CODE_LOOP ? on_loop_at_limit : on_block_at_limit,
+			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE, count_entry, COUNT_LIMIT,
+			PLACE(n, code));
 }
 
 static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)

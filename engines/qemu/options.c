@@ -41,6 +41,7 @@ static bool parse_cluster(const char *text)
 		if (*p && *p != '+')
 			return false;
 	}
+	cluster->loop_weight = ONE_INSTRUCTION;
 	for (unsigned int i = first; i <= last; i++) {
 		config.cluster_of[i] = c;
 		vcpus[i].index = i;
@@ -87,6 +88,50 @@ static bool parse_cluster_sleep(const char *text)
 	return true;
 }
 
+/* "0:24000": cluster, what an instruction of the busy loop weighs, in 2^-16 of any other. */
+static bool parse_loop_weight(const char *text)
+{
+	unsigned int c;
+	int used = 0;
+	work weight;
+
+	if (sscanf(text, "%u:%" SCNu64 "%n", &c, &weight, &used) != 2 || text[used] ||
+	    c >= MAX_CLUSTERS || !weight || weight > 1024 * ONE_INSTRUCTION)
+		return false;
+	clusters[c].loop_weight = weight;
+	config.weighs_loop = true;
+	return true;
+}
+
+/* "0x402660-0x402764": addresses of the busy loop; the first are its function's. */
+static bool parse_loop_code(const char *text)
+{
+	struct address_range *range = &config.loop_code[config.n_loop_ranges];
+	int used = 0;
+
+	if (config.n_loop_ranges == MAX_LOOP_RANGES ||
+	    sscanf(text, "0x%" SCNx64 "-0x%" SCNx64 "%n", &range->start, &range->end, &used) != 2 ||
+	    text[used] || range->start >= range->end)
+		return false;
+	config.n_loop_ranges++;
+	return true;
+}
+
+/* "d503201f:d503201f:d503201f:d503201f": the first instructions of the function in one copy. */
+static bool parse_loop_begins(const char *text)
+{
+	uint32_t *words = config.loop_begins[config.n_loop_copies];
+	int used = 0;
+
+	if (config.n_loop_copies == MAX_LOOP_COPIES ||
+	    sscanf(text, "%" SCNx32 ":%" SCNx32 ":%" SCNx32 ":%" SCNx32 "%n", &words[0], &words[1],
+		   &words[2], &words[3], &used) != LOOP_WORDS ||
+	    text[used])
+		return false;
+	config.n_loop_copies++;
+	return true;
+}
+
 static bool parse_option(char *option)
 {
 	static const struct {
@@ -114,6 +159,12 @@ static bool parse_option(char *option)
 		return parse_idle(value);
 	if (!strcmp(option, "cluster_sleep"))
 		return parse_cluster_sleep(value);
+	if (!strcmp(option, "loop_weight"))
+		return parse_loop_weight(value);
+	if (!strcmp(option, "loop_code"))
+		return parse_loop_code(value);
+	if (!strcmp(option, "loop_begins"))
+		return parse_loop_begins(value);
 	if (!strcmp(option, "report")) {
 		config.report_fd = atoi(value);
 		return true;

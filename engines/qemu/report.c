@@ -63,7 +63,7 @@ static uint64_t instructions_in_all(void)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < config.n_cpus; i++)
-		sum += vcpus[i].instructions;
+		sum += time_instructions(&vcpus[i], 0);
 	return sum;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Local time: each vCPU's, from its count of instructions and its cluster's rate, in integers.
+ * Local time: each vCPU's, from its work and its cluster's rate, in integers.
  *
  * A vCPU's time is `local` when its count was `counted`, and moves by the cluster's period for each
- * instruction since. Settling moves that pair to now; it truncates to 2^-16 ns, once a slice.
+ * instruction's work since. Settling moves that pair to now; it truncates to 2^-16 ns, once a slice.
  */
 #include "engine.h"
 
@@ -12,16 +12,20 @@ struct vcpu vcpus[MAX_CPUS];
 #define PERIOD_FRACTION_BITS 32
 #define NS_PER_S 1000000000ull
 
-vtime time_of(const struct cluster *cluster, uint64_t instructions)
+vtime time_of(const struct cluster *cluster, work done)
 {
-	return (unsigned __int128)instructions * cluster->period >>
-	       (PERIOD_FRACTION_BITS - VT_FRACTION_BITS);
+	return (unsigned __int128)done * cluster->period >>
+	       (PERIOD_FRACTION_BITS - VT_FRACTION_BITS + WORK_BITS);
 }
 
-uint64_t time_instructions_in(const struct cluster *cluster, vtime duration)
+/* Work that takes so long: of whole instructions, unless some weigh other than one. */
+work time_work_in(const struct cluster *cluster, vtime duration)
 {
-	return ((unsigned __int128)duration << (PERIOD_FRACTION_BITS - VT_FRACTION_BITS)) /
-	       cluster->period;
+	work done = ((unsigned __int128)duration
+		     << (PERIOD_FRACTION_BITS - VT_FRACTION_BITS + WORK_BITS)) /
+		    cluster->period;
+
+	return config.weighs_loop ? done : done & ~(ONE_INSTRUCTION - 1);
 }
 
 vtime time_local(const struct vcpu *vcpu)
@@ -29,8 +33,18 @@ vtime time_local(const struct vcpu *vcpu)
 	return vcpu->local + time_of(vcpu->cluster, *vcpu->count - vcpu->counted);
 }
 
-/* Local time before the last `tail` instructions of what has been counted. */
-vtime time_local_before(const struct vcpu *vcpu, uint64_t tail)
+/* Instructions that had been executed so long ago. */
+uint64_t time_instructions(const struct vcpu *vcpu, vtime ago)
+{
+	uint64_t done = ((vcpu->done - vcpu->loop_done) >> WORK_BITS) + vcpu->loop_instructions;
+	work weight = vcpu->in_loop ? vcpu->cluster->loop_weight : ONE_INSTRUCTION;
+	uint64_t beyond = ago ? time_work_in(vcpu->cluster, ago) / weight : 0;
+
+	return beyond < done ? done - beyond : 0;
+}
+
+/* Local time before the last `tail` of what has been counted. */
+vtime time_local_before(const struct vcpu *vcpu, work tail)
 {
 	return time_local(vcpu) - time_of(vcpu->cluster, tail);
 }
@@ -38,12 +52,12 @@ vtime time_local_before(const struct vcpu *vcpu, uint64_t tail)
 void time_settle(struct vcpu *vcpu)
 {
 	vcpu->local = time_local(vcpu);
-	vcpu->instructions += *vcpu->count - vcpu->counted;
+	vcpu->done += *vcpu->count - vcpu->counted;
 	vcpu->counted = *vcpu->count;
 }
 
-/* Let the settled vCPU run `budget` instructions before it calls us. */
-void time_set_budget(struct vcpu *vcpu, uint64_t budget)
+/* Let the settled vCPU do so much before it calls us. */
+void time_set_budget(struct vcpu *vcpu, work budget)
 {
 	*vcpu->count = COUNT_LIMIT - budget;
 	vcpu->counted = *vcpu->count;

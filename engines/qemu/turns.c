@@ -27,12 +27,19 @@ static vtime slice_end;
 static bool choosing;
 static __thread bool vcpu_thread;
 
+/* Whose the block is that the vCPU waits at. */
+static void park(struct vcpu *vcpu, enum code code)
+{
+	vcpu->in_user = code != CODE_KERNEL;
+	vcpu->in_loop = code == CODE_LOOP;
+}
+
 void turns_release(struct vcpu *vcpu)
 {
 	time_settle(vcpu);
 	time_set_budget(vcpu, 0);
 	vcpu->granted = false;
-	vcpu->in_user = false;
+	park(vcpu, CODE_KERNEL);
 	vcpu->looks = false;
 	vcpu->tail = 0;
 	turn = NOBODY;
@@ -264,7 +271,7 @@ static void set_budget(struct vcpu *vcpu)
 {
 	vtime left = vcpu->local < slice_end ? slice_end - vcpu->local : 0;
 
-	time_set_budget(vcpu, left ? time_instructions_in(vcpu->cluster, left) + 1 : 0);
+	time_set_budget(vcpu, left ? time_work_in(vcpu->cluster, left) + ONE_INSTRUCTION : 0);
 }
 
 /* Let the vCPU whose turn it is run. */
@@ -304,26 +311,23 @@ void turns_look_at_next_block(struct vcpu *vcpu)
 }
 
 /* It pays before its program goes on, which may take it to the end of the slice. */
-static void look(struct vcpu *vcpu, bool user)
+static void look(struct vcpu *vcpu, enum code code)
 {
 	vcpu->looks = false;
 	time_settle(vcpu);
-	if (user) {
+	if (code != CODE_KERNEL) {
 		debt_resume(vcpu);
 		debt_pay(vcpu, slice_end);
 	}
 	set_budget(vcpu);
 }
 
-/*
- * A block of `block` instructions is about to start, is counted already, and its vCPU is at the
- * limit.
- */
-void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_t host_pc)
+/* A block of so much work is about to start, is counted already, and its vCPU is at the limit. */
+void turns_block_at_limit(struct vcpu *vcpu, work block, enum code code, uintptr_t host_pc)
 {
 	if (vcpu->looks) {
 		*vcpu->count -= block;
-		look(vcpu, user);
+		look(vcpu, code);
 		*vcpu->count += block;
 	}
 	if (vcpu->granted) {
@@ -332,8 +336,8 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 			return;
 		*vcpu->count -= block;
 		turns_release(vcpu);
-		vcpu->in_user = user;
-		if (user)
+		park(vcpu, code);
+		if (code != CODE_KERNEL)
 			debt_resume(vcpu);
 		debt_at_end_of_slice(vcpu, slice_end);
 		turns_choose();
@@ -354,18 +358,18 @@ void turns_block_at_limit(struct vcpu *vcpu, uint64_t block, bool user, uintptr_
 }
 
 /*
- * The guest is about to read the clock, `tail` instructions before the end of its block. All reads
+ * The guest is about to read the clock, `tail` before the end of its block. All reads
  * happen in the order of virtual time, over all vCPUs: whoever is ahead waits here for the others,
  * for timers and for events. So no guest ever sees time go backwards, and none sees it late.
  */
-void turns_order_clock_read(struct vcpu *vcpu, uint64_t tail, bool user, uintptr_t host_pc)
+void turns_order_clock_read(struct vcpu *vcpu, work tail, enum code code, uintptr_t host_pc)
 {
 	vcpu->tail = tail;
 	if (time_local_before(vcpu, tail) <= vcpu->horizon)
 		return;
 	*vcpu->count -= tail;
 	turns_release(vcpu);
-	vcpu->in_user = user;
+	park(vcpu, code);
 	turns_choose();
 	if (turn != (int)vcpu->index || vcpu->interrupted)
 		turns_refuse(vcpu, host_pc);

@@ -22,7 +22,7 @@ void turns_kernel_spins(struct vcpu *vcpu)
 }
 
 /* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */
-void turns_sleep(struct vcpu *vcpu, uint64_t tail, uintptr_t host_pc)
+void turns_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 {
 	if (cpu_has_work(vcpu->cpu))
 		return;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which code is rt-app's busy loop, where that runs at a rate of its own.
+ *
+ * rt-app is at fixed addresses, and so are other programs of the guest: it is told from them by the
+ * first instructions of the loop's function, as the executed and the eliding copy have them.
+ */
+#include <string.h>
+
+#include "engine.h"
+
+static bool in_range(uint64_t address)
+{
+	for (unsigned int i = 0; i < config.n_loop_ranges; i++)
+		if (address >= config.loop_code[i].start && address < config.loop_code[i].end)
+			return true;
+	return false;
+}
+
+/* Whether the block that is being translated at `address` of a program belongs to the loop. */
+bool loop_has(uint64_t address)
+{
+	static GByteArray *words;
+	const size_t size = sizeof(config.loop_begins[0]);
+
+	if (!in_range(address))
+		return false;
+	if (!words)
+		words = g_byte_array_new();
+	if (!qemu_plugin_read_memory_vaddr(config.loop_code[0].start, words, size))
+		return false;
+	for (unsigned int i = 0; i < config.n_loop_copies; i++)
+		if (!memcmp(words->data, config.loop_begins[i], size))
+			return true;
+	return false;
+}
