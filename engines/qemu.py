@@ -7,6 +7,7 @@ same bytes, whatever the host does meanwhile.
 
 from __future__ import annotations
 
+import struct
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from engines.qemu_files import counters_table, with_script, write_counters, writ
 from engines.qemu_plugin import plugin, source_digest
 from engines.qemu_process import Limits, supervise
 from engines.qemu_provider import RELEASE, SUITE, provenance, qemu
+from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BYTES, LDEXP_RANGE, hint_function
 
 #: Where EnergyCtrl lies in the guest's memory: a gap in the map of QEMU's `virt` machine.
 ENERGYCTRL_ADDRESS = 0x0B000000
@@ -38,6 +40,11 @@ STEP_1_TURN = 3
 DEAD_S = 600
 #: QEMU's translation cache, in MiB; its default depends on the host's memory.
 TRANSLATION_MIB = 128
+
+#: The plugin's unit of work: an instruction outside of the busy loop is so many.
+WORK_UNITS = 1 << 16
+#: The first instructions of rt-app's busy function, by which the plugin knows the program.
+FUNCTION_BEGINS = (0xA9BC7BFD, 0x910003FD, 0xF9000FE0, 0xB203E7E0)
 
 RAW_COUNTERS = "counters.raw"
 COUNTERS = "counters.parquet"
@@ -76,6 +83,7 @@ class QemuEngine:
                     ],
                     "idle_exit_ns": [state.exit_us * 1000 for state in cluster.idle_states],
                     "cluster_sleep": cluster.cluster_sleep,
+                    **_weighed(cluster, activity),
                 }
                 for cluster in platform.clusters
             },
@@ -168,6 +176,7 @@ class QemuEngine:
                 if cluster.cluster_sleep is not None
             ),
             *(f"{name}={value}" for name, value in options.items()),
+            *_loop_options(machine),
         ]
 
 
@@ -186,7 +195,36 @@ def _idle_states(platform: Platform) -> int:
 
 def _instructions_per_s(cluster: Cluster, khz: int, activity: Activity) -> int:
     """Whole instructions per second at ``khz``: the plugin's arithmetic is integer."""
-    return round(khz * 1000 * activity.ipc(cluster))
+    return round(khz * 1000 * activity.system_ipc(cluster))
+
+
+def _loop_weight(cluster: Cluster, activity: Activity) -> int:
+    """What an instruction of the busy loop takes of the time of any other, in `WORK_UNITS`."""
+    return round(WORK_UNITS * activity.system_ipc(cluster) / activity.ipc(cluster))
+
+
+def _weighs(platform: Platform, activity: Activity) -> bool:
+    return any(_loop_weight(one, activity) != WORK_UNITS for one in platform.clusters)
+
+
+def _weighed(cluster: Cluster, activity: Activity) -> dict[str, int]:
+    """The busy loop's weight for the settings, where it has one."""
+    weight = _loop_weight(cluster, activity)
+    return {} if weight == WORK_UNITS else {"loop_weight": weight}
+
+
+def _loop_options(machine: Machine) -> list[str]:
+    """Nothing where all instructions take the same; else weights, and where the busy loop is."""
+    clusters, activity = machine.platform.clusters, machine.activity
+    if not _weighs(machine.platform, activity):
+        return []
+    function = (FUNCTION_ADDRESS, FUNCTION_ADDRESS + FUNCTION_BYTES)
+    copies = [FUNCTION_BEGINS, struct.unpack_from("<4I", hint_function())]
+    return [
+        *(f"loop_weight={one.index}:{_loop_weight(one, activity)}" for one in clusters),
+        *(f"loop_code={start:#x}-{end:#x}" for start, end in (function, LDEXP_RANGE)),
+        *("loop_begins=" + ":".join(f"{word:08x}" for word in words) for words in copies),
+    ]
 
 
 def _cluster_option(cluster: Cluster, activity: Activity) -> str:

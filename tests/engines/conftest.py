@@ -56,6 +56,16 @@ def compile_guest(name: str, folder: Path, **defines: int) -> Path:
     return image
 
 
+def run_machine(machine: Machine, out: Path, **limits: float) -> GuestRun:
+    """Run a program of ``tests/guest``."""
+    ended = QemuEngine().run(machine, out, **limits)
+    text = (out / "result.txt").read_text() if (out / "result.txt").exists() else ""
+    result = {line.split()[0]: int(line.split()[1]) for line in text.splitlines()}
+    counters = pl.read_parquet(out / "counters.parquet")
+    marks = json.loads((out / "marks.json").read_text())
+    return GuestRun(result, counters, marks, ended, out)
+
+
 @pytest.fixture
 def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Callable[..., Machine]:
     """Make a machine that boots a program of ``tests/guest``."""
@@ -93,13 +103,6 @@ def run_guest(tmp_path: Path, bare_machine: Callable[..., Machine]) -> Callable[
     """Compile and run a program of ``tests/guest``; other keywords are ``-D`` of the compiler."""
 
     def start(name: str, *, limits: dict[str, float] | None = None, **defines: Any) -> GuestRun:
-        machine = bare_machine(name, **defines)
-        out = tmp_path / "out"
-        ended = QemuEngine().run(machine, out, **(limits or {}))
-        text = (out / "result.txt").read_text() if (out / "result.txt").exists() else ""
-        result = {line.split()[0]: int(line.split()[1]) for line in text.splitlines()}
-        counters = pl.read_parquet(out / "counters.parquet")
-        marks = json.loads((out / "marks.json").read_text())
-        return GuestRun(result, counters, marks, ended, out)
+        return run_machine(bare_machine(name, **defines), tmp_path / "out", **(limits or {}))
 
     return start

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,19 +12,24 @@ import pytest
 
 from configs.activity import Activity
 from configs.host.lisa import lisa_binaries
+from configs.host.proc import run
 from configs.platform import Platform
+from engines import qemu
+from engines.base import Machine
 from engines.qemu import STEP_1_TURN, STEP_4_TURNS, QemuEngine
 from rootfs.elide import (
     BULK_ADDED,
     BULK_STEP_INSTRUCTIONS,
     CALL_INSTRUCTIONS,
+    FUNCTION_ADDRESS,
     FUNCTION_OFFSET,
+    LDEXP_RANGE,
     SINGLE_ADDED,
     SINGLE_STEP_INSTRUCTIONS,
     TURN_INSTRUCTIONS,
     elide_hint,
 )
-from tests.engines.conftest import GuestRun
+from tests.engines.conftest import GuestRun, run_machine
 
 #: Not a multiple of four: both hints are used.
 TURNS = 20_003
@@ -67,6 +74,58 @@ def test_elided_is_executed_to_the_instruction(loop_run: Callable[..., GuestRun]
     assert elided.result == took
     assert instructions(elided) == counted
     assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
+
+
+#: Of the busy loop and of everything else, unlike on every cluster.
+LOOP_IPC, SYSTEM_IPC = (1.0, 2.0), (0.4, 0.55)
+
+
+@pytest.fixture
+def weighed_run(
+    bare_machine: Callable[..., Machine],
+    juno_activity: Activity,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., GuestRun]:
+    """As `loop_run`, where the loop and everything else run at rates of their own."""
+    clusters = tuple(
+        replace(one, ipc=loop, system_ipc=system)
+        for one, loop, system in zip(juno_activity.clusters, LOOP_IPC, SYSTEM_IPC, strict=True)
+    )
+    activity = replace(juno_activity, clusters=clusters)
+
+    def start(*, elided: bool) -> GuestRun:
+        program = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
+        path = tmp_path / "rt-app"
+        path.write_bytes(elide_hint(program) if elided else program)
+        machine = bare_machine("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, TURNS=TURNS)
+        symbols = run(["aarch64-linux-gnu-nm", tmp_path / "rtapp.elf"]).decode()
+        found = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
+        assert found
+        # Where Linux would have the program at its own addresses.
+        moved = int(found[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
+        monkeypatch.setattr(qemu, "FUNCTION_ADDRESS", FUNCTION_ADDRESS + moved)
+        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(one + moved for one in LDEXP_RANGE))
+        return run_machine(replace(machine, activity=activity), tmp_path / "out")
+
+    return start
+
+
+@pytest.mark.guest
+def test_elided_is_executed_where_the_loop_has_a_rate_of_its_own(
+    weighed_run: Callable[..., GuestRun], juno: Platform
+) -> None:
+    executed = weighed_run(elided=False)
+    took, counted = executed.result, instructions(executed)
+    elided = weighed_run(elided=True)
+    assert elided.result == took
+    assert instructions(elided) == counted
+    assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
+    for cpu in juno.cpus:
+        cluster = juno.cluster_of(cpu)
+        per_ns = LOOP_IPC[cluster.index] * cluster.max_khz / 1e6
+        expected = TURNS * TURN_INSTRUCTIONS / per_ns
+        assert took[f"took_ns.{cpu}"] == pytest.approx(expected, rel=0.001)
 
 
 def test_engine_and_image_agree_on_the_constants(juno_activity: Activity, juno: Platform) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from tests.engines.conftest import GuestRun
+from engines.base import Machine
+from tests.engines.conftest import GuestRun, run_machine
 
 
 def speeds(out: Path) -> list[tuple[dict[int, int], str, int, float]]:
@@ -48,6 +50,23 @@ def test_rate_is_frequency_times_ipc(
         for opp in cluster.opps
     }
     assert seen == wanted
+
+
+@pytest.mark.guest
+def test_what_is_not_the_busy_loop_has_its_own_rate(
+    bare_machine: Callable[..., Machine], tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """The same instructions, which are nobody's busy loop, at the measured rate of a system."""
+    ipc = {"little": 0.37, "big": 0.53}
+    clusters = tuple(replace(one, system_ipc=ipc[one.name]) for one in juno_activity.clusters)
+    machine = replace(bare_machine("rate"), activity=replace(juno_activity, clusters=clusters))
+    seen = set()
+    for levels, kind, cpu, per_us in speeds(run_machine(machine, tmp_path / "out").out):
+        cluster = juno.cluster_of(cpu)
+        khz = sorted((opp.khz for opp in cluster.opps), reverse=True)[levels[cluster.index]]
+        assert per_us == pytest.approx(ipc[cluster.name] * khz / 1000, rel=0.005), (kind, cpu, khz)
+        seen.add(cluster.name)
+    assert seen == set(ipc)
 
 
 @pytest.mark.guest
