@@ -19,6 +19,7 @@ from configs.host.proc import Ending, duration, say
 from experiments.agreement_page import PLATFORM, Found, Ran, machine_load, page
 from experiments.cell import Cell, Request, find, prepare
 from experiments.cli import count
+from experiments.controls import Controls
 from experiments.pool import run_all
 from experiments.runs import Run, existing
 
@@ -38,30 +39,46 @@ ENGINES = (
 DETAILED = ENGINES[-1][0]
 #: Starts, seeds 0..N-1, of a cell: on the fast engine and in mode elided; in mode elided-detailed.
 STARTS, DETAILED_STARTS = 5, 1
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "engine-agreement.md"
-#: What a person found in the traces about differences; goes into the page as it is.
-NOTES = PAGE.with_suffix(".notes.md")
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
+#: The page, by the speeds at which all engines run. Beside each lie notes: what a person found in
+#: the traces about differences, which goes into the page as it is.
+PAGES = {
+    "board": RESULTS / "engine-agreement.md",
+    "measured": RESULTS / "engine-agreement-measured.md",
+}
 
 #: Scenario, variant, column, seed.
 Key = tuple[str, str, str, int]
 
 
-def requests(scenarios: Sequence[str], starts: Mapping[str, int]) -> Iterator[tuple[Key, Request]]:
+def requests(
+    scenarios: Sequence[str], starts: Mapping[str, int], speeds: str = "board"
+) -> Iterator[tuple[Key, Request]]:
     """What is asked for, in the order in which it is run.
 
     Cheap engines are first, then seeds: an interrupted set has whole seeds of all cells.
 
     :param starts: how many of each column; columns that are not in it are left out.
     """
+    controls = Controls(speeds=speeds)
     for column, engine, mode in ENGINES:
         for seed in range(starts.get(column, 0)):
             for scenario in scenarios:
                 for variant in VARIANTS:
-                    request = Request(PLATFORM, variant, scenario, engine, seed=seed, mode=mode)
+                    request = Request(
+                        PLATFORM, variant, scenario, engine,
+                        seed=seed, mode=mode, controls=controls,
+                    )  # fmt: skip
                     yield (scenario, variant, column, seed), request
 
 
-def run(scenarios: Sequence[str], starts: Mapping[str, int], *, present: bool = False) -> Found:
+def run(
+    scenarios: Sequence[str],
+    starts: Mapping[str, int],
+    *,
+    speeds: str = "board",
+    present: bool = False,
+) -> Found:
     """Run what is missing of the set.
 
     :param present: run nothing, and leave out what is not there.
@@ -70,7 +87,7 @@ def run(scenarios: Sequence[str], starts: Mapping[str, int], *, present: bool = 
     """
     identities: dict[str, dict[str, Any]] = {}
     cells: dict[Key, Cell] = {}
-    for key, request in requests(scenarios, starts):
+    for key, request in requests(scenarios, starts, speeds):
         cell = prepare(find(request), identities.get(key[2]))
         identities[key[2]] = cell.record["engine_identity"]
         if not present or existing(cell.simkey):
@@ -126,7 +143,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--present", action="store_true", help="run nothing: the page of the runs that are there"
     )
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument(
+        "--speeds", choices=PAGES, default="board",
+        help="of core types, on all engines (default %(default)s); each has a page of its own",
+    )  # fmt: skip
+    parser.add_argument("--page", type=Path, help="where to write instead")
     options = parser.parse_args(arguments)
     starts = dict.fromkeys(options.engine, options.seeds)
     if DETAILED in starts:
@@ -137,15 +158,20 @@ def main(arguments: list[str] | None = None) -> int:
                 f"--detailed-seeds {options.detailed_seeds}: allowed: 1 to {options.seeds}, "
                 "the starts of --seeds"
             )
-        found = comparable(run(options.scenario, starts, present=options.present))
+        found = comparable(
+            run(options.scenario, starts, speeds=options.speeds, present=options.present)
+        )
         if not found:
             raise EascopeError("no cell was run on both engines yet")
         load = "made from runs that were there" if options.present else machine_load()
-        write_atomic(options.page, page(found, load, NOTES.read_text()).encode())
+        written = options.page or PAGES[options.speeds]
+        notes = PAGES[options.speeds].with_suffix(".notes.md")
+        text = page(found, load, notes.read_text() if notes.exists() else "")
+        write_atomic(written, text.encode())
         runs = [ran for side in found.values() for some in side.values() for ran in some.values()]
         spent = sum(ran.host["host_s"] for ran in runs)
         say(
-            f"  {options.page}: {len(found)} cells, {len(runs)} runs, "
+            f"  {written}: {len(found)} cells, {len(runs)} runs, "
             f"{duration(spent)} of host time in all of them"
         )
     return ending.code

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -18,15 +17,13 @@ from analysis.compare import mean_of
 from analysis.engine import cpu_models
 from analysis.expect import judge
 from analysis.statistics import ENOUGH, Difference, difference
+from experiments.agreement_cost import against_executed, executed_costs
 
 PLATFORM = "juno-r2"
-#: What is aimed at: relative difference of energy, points of residency, and how many times less
-#: processor time than gem5 takes that executes the loops on atomic CPUs.
-ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 0.05, 0.02, 100
+#: What is aimed at: relative difference of energy, points of residency.
+ENERGY_GOAL, RESIDENCY_GOAL = 0.05, 0.02
 #: Of a line of text.
 WIDTH = 118
-#: The page of executed runs, whose cost is compared with the fast engine's.
-EXECUTED = Path(__file__).resolve().parents[1] / "docs" / "results" / "elision.md"
 
 
 @dataclass(frozen=True)
@@ -282,48 +279,23 @@ def _summary(found: Found) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-_EXECUTED_HEAD = "processor s per s, executed"
-
-
-def executed_costs(page: Path = EXECUTED) -> dict[str, float]:
-    """Processor seconds per simulated second of executed runs, from the page on elision."""
-    lines = page.read_text(encoding="utf-8").splitlines() if page.is_file() else []
-    costs: dict[str, float] = {}
-    column = None
-    for line in lines:
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if not line.startswith("|"):
-            column = None
-        elif _EXECUTED_HEAD in cells:
-            column = cells.index(_EXECUTED_HEAD)
-        elif column is not None and not cells[0].startswith("-"):
-            costs[cells[0]] = float(cells[column])
-    return costs
-
-
-def _against_executed(found: Found, costs: Mapping[str, float]) -> Iterator[str]:
-    """The fast engine's cost beside that of gem5 executing the loops on atomic CPUs."""
-    rows = [
-        (scenario, side[next(iter(side))])
-        for (scenario, variant), side in found.items()
-        if variant == "mainline" and scenario in costs
-    ]
-    if not rows:
-        return
-    yield from wrap(
-        "The fast engine beside gem5 that executes the loops on atomic CPUs ([short windows of "
-        "mainline](elision.md)), in processor seconds for a simulated one. Goal: "
-        f"{SPEED_GOAL} times less.",
-        WIDTH,
-    )
+def _wakeups(found: Found) -> Iterator[str]:
+    """Medians of all tasks' wake-up latencies: means over each engine's starts, in us."""
+    columns = list(dict.fromkeys(name for side in found.values() for name in side))
+    yield "Wake-ups, median in us (each engine's starts): from `sched_waking` to `sched_switch`."
     yield ""
-    yield "| scenario | gem5, executed | fast | times less |"
-    yield "|---|---:|---:|---:|"
-    for scenario, starts in rows:
-        fast = mean(list(starts.values())).host_s_per_s
-        ratio = costs[scenario] / fast
-        mark = "" if ratio >= SPEED_GOAL else " *"
-        yield f"| {scenario} | {costs[scenario]:.0f} | {fast:.2f} | {ratio:.0f}{mark} |"
+    yield f"| scenario | variant | task | {' | '.join(columns)} |"
+    yield "|---|---|---|" + "---:|" * len(columns)
+    for (scenario, variant), side in found.items():
+        medians = {
+            name: mean(list(starts.values())).result["latency_us"] for name, starts in side.items()
+        }
+        for task in dict.fromkeys(task for times in medians.values() for task in times):
+            told = [
+                f"{medians[name][task]['p50']:.1f}" if task in medians.get(name, {}) else "-"
+                for name in columns
+            ]
+            yield f"| {scenario} | {variant} | {task} | {' | '.join(told)} |"
     yield ""
 
 
@@ -333,6 +305,27 @@ def _seeds(seeds: Sequence[int]) -> str:
     if list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
         return f"{len(seeds)} starts (seeds {seeds[0]} to {seeds[-1]})"
     return f"{len(seeds)} starts (seeds {', '.join(map(str, seeds))})"
+
+
+def _fast_costs(found: Found) -> dict[str, float]:
+    """The fast engine's processor seconds per simulated second with mainline, by scenario."""
+    return {
+        scenario: mean(list(side[next(iter(side))].values())).host_s_per_s
+        for (scenario, variant), side in found.items()
+        if variant == "mainline" and side
+    }
+
+
+def _speeds(run: Ran) -> str:
+    speeds = run.cell["controls"]["speeds"]
+    return "the board's speeds" if speeds == "board" else f"{speeds} speeds"
+
+
+def _command(run: Ran) -> str:
+    speeds = run.cell["controls"]["speeds"]
+    if speeds == "board":
+        return "`make engine-agreement`"
+    return f"`python -m experiments.agreement --speeds {speeds}`"
 
 
 def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | None = None) -> str:
@@ -369,8 +362,11 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
     lines = [
         "# How far the fast engine and gem5 agree",
         "",
-        f"Made by `make engine-agreement`. Platform {PLATFORM}, short windows, busy loops elided",
-        f"on all engines, energy from {some.result['power_model']['name']} power.",
+        *wrap(
+            f"Made by {_command(some)}. Platform {PLATFORM}, {_speeds(some)}, short windows, busy "
+            f"loops elided on all engines, energy from {some.result['power_model']['name']} power.",
+            WIDTH,
+        ),
         "",
         *(f"* gem5 in mode `{name}`: {words}" for name, words in models.items()),
         f"* {load}",
@@ -379,7 +375,8 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
         "",
         *_summary(found),
         "",
-        *_against_executed(found, executed_costs() if costs is None else costs),
+        *_wakeups(found),
+        *against_executed(_fast_costs(found), executed_costs() if costs is None else costs),
         notes.rstrip(),
     ]
     for (scenario, variant), side in found.items():

@@ -9,7 +9,8 @@ import pytest
 
 from experiments import agreement, elision
 from experiments.agreement import comparable, main, requests
-from experiments.agreement_page import Found, Ran, compared, executed_costs, page, residency_points
+from experiments.agreement_cost import executed_costs
+from experiments.agreement_page import Found, Ran, compared, page, residency_points
 
 CELL = ("smoke", "cas")
 
@@ -44,6 +45,7 @@ def ran(
     settings = {"engine": {"machine": {"clusters": model}}} if parts else {}
     expect = [{"variant": variant, "statement": statement, "source": "a test"}]
     cell = {"settings": settings, "engine": "gem5", "expect": expect}
+    cell |= {"controls": {"speeds": "board"}}
     host: dict[str, Any] = {"host_s": 9.0, "cpu_s": 2.0, "sim_s": 1.0, "machine": "a test"}
     if parts:
         host |= {"parts_cpu_s": {"boot": 100.0, "warmup": 6.0, "window": 10.0}}
@@ -162,6 +164,22 @@ def test_the_set_has_both_modes_and_the_fast_engine_first_and_whole_seeds() -> N
     }
 
 
+def test_other_speeds_are_asked_for_and_named() -> None:
+    asked = [one for _, one in requests(["smoke"], {"fast": 1, "elided": 1}, "measured")]
+    assert {one.controls.speeds for one in asked} == {"measured"}
+    one = ran(1.0, 0.5, True)
+    other = Ran(one.result, {**one.cell, "controls": {"speeds": "measured"}}, one.host)
+    text = page({CELL: {"fast": {0: other}, "elided": {0: other}}}, "a test", costs={})
+    assert "`python -m experiments.agreement --speeds measured`" in text
+    assert "measured speeds, short windows" in text.replace("\n", " ")
+
+
+def test_medians_of_wake_ups_stand_side_by_side() -> None:
+    text = page({CELL: {"fast": {0: ran(1.0, 0.5, True)}, "elided": {0: ran(1.0, 0.5, True)}}}, "")
+    assert "| scenario | variant | task | fast | elided |" in text
+    assert "| smoke | cas | light | 5.0 | 5.0 |" in text
+
+
 def test_what_has_no_start_in_common_is_left_out() -> None:
     one = ran(1.0, 0.5, True)
     found: Found = {
@@ -187,16 +205,17 @@ def test_the_page_is_written_of_what_was_run(
 ) -> None:
     asked: list[Any] = []
 
-    def run(*wanted: Any, present: bool) -> Found:
-        asked.append((*wanted, present))
+    def run(*wanted: Any, speeds: str, present: bool) -> Found:
+        asked.append((*wanted, speeds, present))
         one = ran(1.0, 0.5, True)
         return {CELL: {"fast": {0: one, 1: one}, "elided": {0: one}}, ("smoke", "mainline"): {}}
 
     monkeypatch.setattr(agreement, "run", run)
+    monkeypatch.setattr(agreement, "PAGES", {"board": tmp_path / "usual.md"})
     page = tmp_path / "page.md"
     options = ["--scenario", "smoke", "--engine", "fast", "elided", "--seeds", "2"]
     assert main([*options, "--present", "--page", str(page)]) == 0
-    assert asked == [(["smoke"], {"fast": 2, "elided": 2}, True)]
+    assert asked == [(["smoke"], {"fast": 2, "elided": 2}, "board", True)]
     assert "| smoke | cas | elided | +0.0 % | 1 |" in page.read_text()
     assert "1 cells, 3 runs" in capfd.readouterr().err
     monkeypatch.setattr(agreement, "run", lambda *_, **__: {CELL: {"fast": {0: ran(1, 0.5, True)}}})
