@@ -63,7 +63,7 @@ AWAY_SHIFT = 17
 AWAY_NS = 1 << AWAY_SHIFT
 #: Cycles that a slice's own instructions take, by gem5's mode: they are part of what it stands for.
 #: Counted on ArmAtomicSimpleCPU; on the others the mean of what an Exec trace showed: 44 on
-#: MinorCPU, and on O3CPU 52 at 1200 MHz and 81 at 600.
+#: MinorCPU, and on O3CPU 52 at 1200 MHz and 81 at 600. Fewer where a turn takes no more.
 OWN_CYCLES = {"elided": 24, "elided-detailed": 60}
 
 #: Instructions that an O3CPU may fetch at once, so that the exclusives are not among them.
@@ -74,8 +74,9 @@ TABLE_CPUS = 8
 TABLE_BYTES = 2 * TABLE_CPUS
 TABLE_OFFSET = FUNCTION_OFFSET + FUNCTION_BYTES - TABLE_BYTES
 SIXTEENTHS = 16
-#: Below, a single turn would be shorter than a slice's own instructions.
-LEAST_CYCLES = 64
+#: A slice of a single turn stands still for this many cycles at least.
+LEAST_STILL = 4
+LEAST_CYCLES = 2 * OWN_CYCLES["elided"]
 MOST_CYCLES = 0xFFFF / SIXTEENTHS
 
 
@@ -85,13 +86,12 @@ def elide_gem5(program: bytes) -> bytes:
     return with_function(program, _assembled(IMAGE_SOURCE, SLICE_NS=IMAGE_SLICE_NS, OWN_CYCLES=own))
 
 
-def quiesce_function(mode: str) -> bytes:
+def quiesce_function(own_cycles: int) -> bytes:
     """``elide_gem5.S``, assembled; it fits the original's place to the byte.
 
-    :param mode: gem5's, one that elides.
     :raises EascopeError: when the cross compiler is missing.
     """
-    return _assembled(SOURCE, AWAY_SHIFT=AWAY_SHIFT, OWN_CYCLES=OWN_CYCLES[mode])
+    return _assembled(SOURCE, AWAY_SHIFT=AWAY_SHIFT, OWN_CYCLES=own_cycles)
 
 
 @cache
@@ -112,7 +112,9 @@ def with_table(mode: str, cycles: Sequence[float]) -> bytes:
     :param mode: gem5's, one that elides.
     :param cycles: as for `turn_table`.
     """
-    return quiesce_function(mode)[:-TABLE_BYTES] + turn_table(cycles)
+    table = turn_table(cycles)
+    own = min(OWN_CYCLES[mode], int(min(cycles)) - LEAST_STILL)
+    return quiesce_function(own)[:-TABLE_BYTES] + table
 
 
 def turn_table(cycles: Sequence[float]) -> bytes:

@@ -24,7 +24,7 @@ from experiments.controls import Controls, machine_of
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
 from rootfs.elide import FUNCTION_OFFSET
-from rootfs.elide_gem5 import quiesce_function, turn_table
+from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
@@ -218,7 +218,7 @@ def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
             assert int(offset) == FUNCTION_OFFSET + len(written)
             assert 1 <= len(digits) // 2 <= 64
             written += bytes.fromhex(digits)
-    assert bytes(written) == quiesce_function("elided")[: -len(table)] + table
+    assert bytes(written) == quiesce_function(OWN_CYCLES["elided"])[: -len(table)] + table
     assert f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/rt-app.json" in lines
     assert not any(line.startswith("bytes ") for line in prepared().machine.script.decode().split())
 
