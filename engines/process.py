@@ -24,6 +24,8 @@ from engines.base import EngineFailed
 TAIL_LINES = 15
 #: How often the console is looked at and ``on_progress`` is called, in seconds.
 POLL_S = 0.2
+#: Between two looks so much time passes only where nobody was there to look.
+SUSPENDED_S = 10.0
 
 #: What a kernel says when it will not go on.
 PANIC = re.compile(rb"Kernel panic - not syncing: .*|Internal error: .*|Unable to handle kernel .*")
@@ -108,7 +110,8 @@ class Simulator(ABC):
         try:
             self._listen(reader, stall_s, on_progress)
         except BaseException:
-            process.send_signal(signal.SIGKILL)
+            # Popen would first look whether it has ended, and so take its end from us.
+            os.kill(process.pid, signal.SIGKILL)
             raise
         finally:
             os.close(reader)
@@ -121,8 +124,11 @@ class Simulator(ABC):
     def _listen(
         self, reader: int, stall_s: float, on_progress: Callable[[float], None] | None
     ) -> None:
-        """Take lines until the process has ended or stopped making progress."""
-        moved_at = looked_at = time.monotonic()
+        """Take lines until the process has ended or stopped making progress.
+
+        Time in which this process was stopped itself, or the machine suspended, does not count.
+        """
+        moved_at = looked_at = awake_at = time.monotonic()
         with selectors.DefaultSelector() as selector:
             selector.register(reader, selectors.EVENT_READ)
             while True:
@@ -134,6 +140,9 @@ class Simulator(ABC):
                     if self.take(data):
                         moved_at = time.monotonic()
                 now = time.monotonic()
+                if now - awake_at > SUSPENDED_S:
+                    moved_at += now - awake_at
+                awake_at = now
                 if now - looked_at >= POLL_S:
                     looked_at = now
                     self._tell(on_progress)

@@ -1,0 +1,71 @@
+"""What watches a simulator, with processes that are none."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from engines import process
+from engines.base import EngineFailed
+from engines.process import Simulator, Spent
+
+
+class Plain(Simulator):
+    """Its lines are simulated ns and instructions."""
+
+    def __init__(self, on_look: Callable[[], None] = lambda: None) -> None:
+        super().__init__("a test", Spent())
+        self.on_look = on_look
+
+    def line(self, line: bytes) -> bool:
+        return self.progress(line.decode())
+
+    def failed(self, reason: str) -> EngineFailed:
+        return EngineFailed(reason, [], [])
+
+    def look(self) -> None:
+        self.on_look()
+
+    def run(self, script: str, stall_s: float) -> int:
+        """Watch a shell that writes into descriptor 3."""
+
+        def start(writer: int) -> subprocess.Popen[bytes]:
+            command = ["bash", "-c", f"exec 3>&{writer}; {script}"]
+            return subprocess.Popen(command, pass_fds=[writer], start_new_session=True)
+
+        return self.supervise(start, stall_s, None)
+
+
+def test_time_in_which_nobody_looked_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when the caller is stopped and goes on, or a laptop sleeps."""
+    ahead = [0.0]
+    clock = process.time.monotonic
+
+    class Clock:
+        monotonic = staticmethod(lambda: clock() + ahead[0])
+
+    def jump() -> None:
+        ahead[0] += 1000
+
+    monkeypatch.setattr(process, "time", Clock)
+    watched = Plain(jump)
+    assert watched.run("echo 1 1 >&3; sleep 1; echo 2 2 >&3; exit 7", stall_s=500) == 7
+    assert ahead[0] >= 2000
+    assert watched._spent.sim_ns == 2
+
+
+def test_a_stall_ends_it() -> None:
+    with pytest.raises(EngineFailed, match=r"no simulated progress for 0 s .* a test hangs"):
+        Plain().run("echo 1 1 >&3; sleep 60", stall_s=0.3)
+
+
+def test_one_that_has_ended_can_still_be_found_wanting() -> None:
+    """Somebody else holds the pipe, and what is wrong is seen after the end."""
+
+    def look() -> None:
+        raise EngineFailed("the guest has died", [], [])
+
+    with pytest.raises(EngineFailed, match="the guest has died"):
+        Plain(look).run("sleep 2 & exit 0", stall_s=60)
