@@ -88,8 +88,7 @@ def system_names(platform: Platform) -> Names:
     """The cell in which what is not the busy loop is measured.
 
     Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, with the
-    same key, but does not need the file that is made from it. At the board's speeds gem5 cannot
-    elide pixel6's loops: a turn on a big CPU would be too short.
+    same key, but does not need the file that is made from it.
 
     :raises RequestError: as `find`, and when the busy loop itself was not measured.
     """
