@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,9 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
         ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
         ("latency_ns=", "latency=", "wrong plugin option latency"),
         ("cluster_sleep=1:2", "cluster_sleep=1:0", "wrong plugin option cluster_sleep"),
+        ("loop_weight=1:", "loop_weight=1:0,loop_weight=1:", "wrong plugin option loop_weight"),
+        ("-0x41ff30", "-0x41fe00", "wrong plugin option loop_code"),
+        ("=a9bc7bfd:", "=a9bc7bfd,", "wrong plugin option loop_begins"),
     ],
 )
 def test_another_qemu_than_the_plugin_knows_does_not_start(
@@ -130,6 +134,9 @@ def test_another_qemu_than_the_plugin_knows_does_not_start(
 ) -> None:
     """Another thread mode, another number of CPUs, another version of the options."""
     machine = bare_machine("misbehave", HOW=1)
+    # A busy loop with a rate of its own, so that all options are there.
+    clusters = tuple(replace(one, system_ipc=0.5) for one in machine.activity.clusters)
+    machine = replace(machine, activity=replace(machine.activity, clusters=clusters))
     command = QemuEngine()._command(machine, machine.initramfs, 10.0)
     assert sum(was in word for word in command) == 1
     command = [word.replace(was, becomes) for word in command]
