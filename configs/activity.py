@@ -24,8 +24,8 @@ BUSY_LOOP = "busy_loop"
 
 #: Which speeds core types have, relative to one another.
 SPEEDS = {
-    "board": "the device tree's capacities as the board has them, and speeds in that ratio",
-    "measured": "speeds as measured on gem5's cores, and capacities in the busy loop's ratio",
+    "board": "the device tree's capacities as the board has them, and the busy loop in that ratio",
+    "measured": "the busy loop as measured on gem5's cores, and capacities in its ratio",
 }
 
 #: How far the device tree's relative capacities may lie from the engine's speeds.
@@ -36,7 +36,8 @@ CAPACITY_TOLERANCE = 0.01
 class ClusterActivity:
     """Instructions per cycle of the busy loop on a cluster's core, and where that comes from.
 
-    ``system_ipc`` is that of everything else, the kernel above all; None: as the busy loop's.
+    ``system_ipc`` is that of everything else, the kernel above all; None, where it was not
+    measured: as the busy loop's.
     """
 
     name: str
@@ -91,18 +92,24 @@ class Activity:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """One line for each cluster whose figure is not measured, for records and reports."""
-        return tuple(
+        """One line for each figure of a cluster that is not measured, for records and reports."""
+        loops = tuple(
             f"{entry.name}: instructions per cycle {entry.ipc:.4f}: {entry.source}"
             for entry in self.clusters
             if not entry.source.startswith("measured")
         )
+        return loops + tuple(
+            f"{entry.name}: the kernel's instructions per cycle: as the busy loop's; "
+            f"eascope characterise {self.platform} measures them"
+            for entry in self.clusters
+            if entry.system_ipc is None
+        )
 
 
 def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
-    """The activity of ``platform``.
+    """The activity of ``platform``, with what was measured of the rest of the system, if it was.
 
-    :raises RequestError: when the file is missing, wrong, or of another platform.
+    :raises RequestError: when the file is missing, or one is wrong or of another platform.
     """
     path = directory / f"{platform.name}.json"
     top = read_json(path)
@@ -114,16 +121,20 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     turn_source = source_text(loop)
     loop.finish()
     table = top.table("clusters")
+    system = load_system(platform, directory)
+    rates = [None] * len(platform.clusters) if system is None else system.ipc
     clusters = []
-    for cluster in platform.clusters:
+    for cluster, rate in zip(platform.clusters, rates, strict=True):
         entry = table.table(cluster.name)
         ipc = entry.number("ipc", 0.01, 16, "instructions per cycle")
-        clusters.append(ClusterActivity(cluster.name, ipc, source_text(entry)))
+        clusters.append(ClusterActivity(cluster.name, ipc, source_text(entry), rate))
         entry.finish()
     table.finish()
     measured = _read_measured(top.table("measured"), platform) if top.has("measured") else ()
     top.finish()
     digest = sha256_bytes(canonical_json(top.data))
+    if system is not None:
+        digest = digest_of({"activity": digest, "system": system.digest})
     return Activity(
         *(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest, measured)
     )
@@ -160,10 +171,11 @@ def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platfo
     return replace(platform, clusters=clusters)
 
 
-def at_loop_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
+def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
     """Both with the busy loop's speeds on gem5's cores, and the device tree's capacities with them.
 
-    What is not the busy loop has its IPC, too. Digests are others.
+    What is not the busy loop keeps its IPC; where that was not measured, it is the loop's still.
+    Digests are others.
 
     :raises RequestError: as `measured_ipc`.
     """
@@ -181,21 +193,6 @@ def at_loop_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Ac
         ),
         replace(activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **told})),
     )
-
-
-def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
-    """Both with the speeds of gem5's cores: `at_loop_speeds`, and the IPC of what is not the loop.
-
-    :raises RequestError: as `measured_ipc` and `load_system`.
-    """
-    platform, activity = at_loop_speeds(platform, activity)
-    system = load_system(platform, activity.path.parent)
-    speeds = tuple(
-        replace(one, system_ipc=measured.ipc)
-        for one, measured in zip(activity.clusters, system.clusters, strict=True)
-    )
-    digest = digest_of({"activity": activity.digest, "system": system.digest})
-    return platform, replace(activity, clusters=speeds, digest=digest)
 
 
 def _read_measured(table: Table, platform: Platform) -> tuple[KernelActivity, ...]:

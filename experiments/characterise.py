@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from configs.host.errors import RequestError
@@ -34,7 +34,7 @@ def characterise(options: argparse.Namespace) -> int:
     """Measure, write the files of the parts that are asked for, print what is in them."""
     from configs.activity import load_activity
     from configs.platform import load_platform
-    from configs.system_activity import load_system
+    from configs.system_activity import load_system, system_path
     from engines.characterise.record import capacities, text
     from engines.characterise.system import system_text
     from engines.gem5_provider import find_gem5
@@ -55,6 +55,12 @@ def characterise(options: argparse.Namespace) -> int:
             f"{platform.name} (needs gem5)"
         )
     system = load_system(platform, activity.path.parent) if "system" in parts else None
+    if "system" in parts and system is None:
+        raise RequestError(
+            f"{shown_path(system_path(platform, activity.path.parent))} is missing (instructions "
+            f"per cycle of what is not the busy loop): run eascope characterise {platform.name} "
+            "(needs gem5)"
+        )
     found: dict[str, object] = {}
     texts = []
     if "kernels" in parts:
@@ -87,19 +93,16 @@ def _kernels(platform: Platform) -> Path:
 def system_names(platform: Platform) -> Names:
     """The cell in which what is not the busy loop is measured.
 
-    Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, with the
-    same key, but does not need the file that is made from it.
+    Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, whose
+    key does not depend on the file that is made from it.
 
-    :raises RequestError: as `find`, and when the busy loop itself was not measured.
+    :raises RequestError: as `find`, so when the busy loop itself was not measured.
     """
-    from configs.activity import at_loop_speeds
     from experiments.cell import Request, find
     from experiments.controls import Controls
 
-    names = find(Request(platform.name, VARIANT, SCENARIO, "gem5", mode=MODE))
-    at_speeds, activity = at_loop_speeds(names.platform, names.activity)
-    request = replace(names.request, controls=Controls(speeds="measured"))
-    return replace(names, request=request, platform=at_speeds, told=at_speeds, activity=activity)
+    controls = Controls(speeds="measured")
+    return find(Request(platform.name, VARIANT, SCENARIO, "gem5", mode=MODE, controls=controls))
 
 
 def system_provenance(cell: Cell) -> dict[str, str | int]:

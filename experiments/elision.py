@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.derive import derive
-from configs.activity import at_loop_speeds
+from configs.activity import at_measured_speeds
 from configs.host.cache import digest_of, write_atomic
 from configs.host.proc import Ending, say
 from experiments.agreement_page import (
@@ -82,7 +82,7 @@ NOTES = PAGE.with_suffix(".notes.md")
 def executable(names: Names, case: Case) -> Names:
     """The cell as gem5 executes it: its speed of the loop, and a window that is short."""
     if case.detailed:
-        _, activity = at_loop_speeds(names.platform, names.activity)
+        _, activity = at_measured_speeds(names.platform, names.activity)
     else:
         activity = replace(
             names.activity,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from configs.activity import at_loop_speeds
+from configs.activity import at_measured_speeds
 from experiments.cell import find
 from experiments.elision import CASES, executable, page
 from tests.experiments.test_agreement import ran
@@ -17,7 +17,7 @@ def test_cells_run_at_what_gem5_executes() -> None:
             assert (names.engine.mode == "elided") == (not case.detailed)
             made = executable(names, case)
             if case.detailed:
-                measured = at_loop_speeds(names.platform, names.activity)[1]
+                measured = at_measured_speeds(names.platform, names.activity)[1]
                 assert made.activity.clusters == measured.clusters
             else:
                 assert {one.ipc for one in made.activity.clusters} == {1.0}
