@@ -9,13 +9,7 @@ from typing import Any
 
 import pytest
 
-from configs.activity import (
-    ACTIVITY,
-    Activity,
-    at_loop_speeds,
-    at_measured_speeds,
-    load_activity,
-)
+from configs.activity import ACTIVITY, Activity, at_measured_speeds, load_activity
 from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
 from configs.system_activity import load_system, system_path
@@ -54,43 +48,39 @@ def _write(juno: Platform, activity: Activity, record: object) -> Path:
     return path
 
 
-def test_at_the_boards_speeds_the_system_is_as_fast_as_the_loop(
-    juno: Platform, juno_activity: Activity
-) -> None:
-    for cluster in juno.clusters:
-        assert juno_activity.clusters[cluster.index].system_ipc is None
-        assert juno_activity.system_ipc(cluster) == juno_activity.ipc(cluster)
-
-
-def test_measured_speeds_have_the_systems_too(juno: Platform, activity: Activity) -> None:
+def test_what_was_measured_of_the_system_is_its_speed(juno: Platform, activity: Activity) -> None:
+    """At the board's speeds as at measured ones, which are the busy loop's."""
     _write(juno, activity, RECORD)
-    platform, measured = at_measured_speeds(juno, activity)
-    assert [measured.system_ipc(one) for one in juno.clusters] == [0.4, 0.571429]
-    loop_platform, loop = at_loop_speeds(juno, activity)
-    assert [measured.ipc(one) for one in juno.clusters] == [loop.ipc(one) for one in juno.clusters]
-    assert [loop.system_ipc(one) for one in juno.clusters] == [
-        loop.ipc(one) for one in juno.clusters
+    with_it = load_activity(juno, activity.path.parent)
+    assert [with_it.system_ipc(one) for one in juno.clusters] == [0.4, 0.571429]
+    assert [with_it.ipc(one) for one in juno.clusters] == [
+        activity.ipc(one) for one in juno.clusters
     ]
-    assert platform == loop_platform
-    # A figure that is measured anew is another activity; the board's stays.
+    assert not any("kernel" in line for line in with_it.assumed)
+    platform, measured = at_measured_speeds(juno, with_it)
+    assert [measured.system_ipc(one) for one in juno.clusters] == [0.4, 0.571429]
+    assert [measured.ipc(one) for one in platform.clusters] != [
+        with_it.ipc(one) for one in juno.clusters
+    ]
+    # A figure that is measured anew is another activity.
     clusters = RECORD["clusters"] | {"little": LITTLE | {"cycles": 8_000_000, "ipc": 0.25}}
     _write(juno, activity, RECORD | {"clusters": clusters})
-    again = at_measured_speeds(juno, activity)[1]
+    again = load_activity(juno, activity.path.parent)
     assert again.system_ipc(juno.clusters[0]) == 0.25
-    digests = {one.digest for one in (activity, loop, measured, again)}
-    assert len(digests) == 4
-    assert load_activity(juno, activity.path.parent) == activity
+    assert len({one.digest for one in (activity, with_it, measured, again)}) == 4
 
 
-def test_a_platform_that_was_not_measured_is_told_what_to_do(
+def test_where_nothing_was_measured_the_system_is_as_fast_as_the_loop(
     juno: Platform, activity: Activity
 ) -> None:
-    with pytest.raises(RequestError) as caught:
-        at_measured_speeds(juno, activity)
-    message = str(caught.value)
-    assert "system/juno-r2.json is missing" in message and "\n" not in message
-    assert "run eascope characterise juno-r2 (needs gem5)" in message
-    at_loop_speeds(juno, activity)  # the run that measures it
+    for speeds in (activity, at_measured_speeds(juno, activity)[1]):
+        for cluster in juno.clusters:
+            assert speeds.system_ipc(cluster) == speeds.ipc(cluster)
+        assert speeds.assumed[-2:] == tuple(
+            f"{name}: the kernel's instructions per cycle: as the busy loop's; "
+            "eascope characterise juno-r2 measures them"
+            for name in ("little", "big")
+        )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +112,7 @@ def test_a_wrong_file_is_one_line(
 ) -> None:
     path = _write(juno, activity, RECORD | change)
     with pytest.raises(RequestError) as caught:
-        at_measured_speeds(juno, activity)
+        load_activity(juno, activity.path.parent)
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
@@ -131,8 +121,9 @@ def test_a_wrong_file_is_one_line(
 def test_committed_figures_are_slower_than_the_loop(name: str) -> None:
     platform = load_platform(name)
     found = load_system(platform, ACTIVITY)
+    assert found is not None
     assert found.provenance["command"] == f"eascope characterise {name}"
-    _, loop = at_loop_speeds(platform, load_activity(platform))
+    _, loop = at_measured_speeds(platform, load_activity(platform))
     for cluster, one in zip(platform.clusters, found.clusters, strict=True):
         assert one.name == cluster.name
         assert 0.1 < one.ipc < loop.ipc(cluster)

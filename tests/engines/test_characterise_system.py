@@ -6,7 +6,6 @@ import argparse
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -98,18 +97,21 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
 def test_the_cell_does_not_need_what_is_made_from_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The loop at gem5's speeds, capacities that fit, and no system's speed."""
+    """The loop at gem5's speeds, capacities that fit; what gem5 is told has no system's speed."""
     platform = load_platform(name)
-    activity = load_activity(platform)
+    with_it = system_names(platform)
     shutil.copy(ACTIVITY / f"{name}.json", tmp_path)
-    alone = replace(activity, path=tmp_path / f"{name}.json")
+    alone = load_activity(platform, tmp_path)
     monkeypatch.setattr("experiments.controls.load_activity", lambda _: alone)
     names = system_names(platform)
-    loops = {one.cluster: one for one in activity.measured if one.kernel == "busy_loop"}
+    loops = {one.cluster: one for one in alone.measured if one.kernel == "busy_loop"}
     for cluster in names.platform.clusters:
         assert names.activity.ipc(cluster) == loops[cluster.name].ipc[cluster.max_khz]
         assert names.activity.system_ipc(cluster) == names.activity.ipc(cluster)
-    assert names.told == names.platform != platform
+        assert with_it.activity.system_ipc(cluster) < names.activity.system_ipc(cluster)
+    told = [one.engine.settings(one.platform, one.activity) for one in (names, with_it)]
+    assert told[0] == told[1]
+    assert names.told == names.platform == with_it.platform != platform
     assert (names.engine.name, names.engine.mode) == ("gem5", "elided-detailed")
     assert names.request.elide and names.request.controls.speeds == "measured"
 

@@ -11,7 +11,7 @@ from configs.host import debian
 from configs.host.errors import EascopeError
 from configs.platform import Platform
 from engines import qemu_provider
-from engines.qemu import QemuEngine
+from engines.qemu import WORK_UNITS, QemuEngine
 from engines.qemu_files import counters_table, with_script, write_counters, write_marks
 from rootfs.cpio import Archive
 from tests.rootfs.test_cpio import parse
@@ -114,6 +114,9 @@ def test_settings_hold_whole_instructions(juno: Platform, juno_activity: Activit
         for khz, uv, per_s in settings["clusters"][cluster.name]["opps"]:
             assert isinstance(per_s, int)
             assert cluster.opp(khz).uv == uv
-            assert per_s == pytest.approx(juno_activity.ipc(cluster) * khz * 1000, rel=1e-8)
+            assert per_s == pytest.approx(juno_activity.system_ipc(cluster) * khz * 1000, rel=1e-8)
+        weight = juno_activity.system_ipc(cluster) / juno_activity.ipc(cluster)
+        told = settings["clusters"][cluster.name]["loop_weight"]
+        assert isinstance(told, int) and told / WORK_UNITS == pytest.approx(weight, rel=1e-4)
     assert settings["gic"] == 2
     assert settings["transition_latency_ns"] == juno.transition_latency_us * 1000
