@@ -16,10 +16,10 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "engine-agreem
 #: The page's first table: its head, and all that follows up to an empty line.
 _TABLE = re.compile(r"^\| scenario \| variant \| gem5 \|.*?(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 #: scenario, variant, gem5's mode, difference of the fast engine's energy from gem5's, by how many
-#: starts.
+#: starts of the fast engine and of gem5.
 _ROW = re.compile(
     r"^\| (?P<scenario>[^|]+) \| (?P<variant>[^|]+) \| (?P<mode>[^|]+) \| "
-    r"(?P<energy>[+-]\d+\.\d+) %(?: \*)? \| (?P<starts>\d+) \|",
+    r"(?P<energy>[+-]\d+\.\d+) %(?: \*)? \| \d+, (?P<starts>\d+) \|",
     re.MULTILINE,
 )
 
@@ -28,7 +28,7 @@ _ROW = re.compile(
 class Agreed:
     """One cell on both engines; ``energy_percent`` is the fast engine's difference from gem5.
 
-    Of the means over ``starts`` (seeds).
+    Of the means; ``starts`` (seeds) is how many gem5 has.
     """
 
     scenario: str

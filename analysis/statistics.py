@@ -63,3 +63,43 @@ def difference(baseline: Sequence[float], variant: Sequence[float]) -> Differenc
         means = pairs[picks].mean(axis=1)
         low, high = (float(np.quantile(means, share)) for share in (0.025, 0.975))
     return Difference(absolute, percent, low, high, len(pairs))
+
+
+@dataclass(frozen=True)
+class Apart:
+    """The mean of some values less that of others which are not their pairs.
+
+    :param absolute: difference of the means.
+    :param percent: the same in percent of the baseline's mean; None when that is zero.
+    :param low: lower end of the 95 % interval of ``percent``; None with too few values on a side.
+    """
+
+    absolute: float
+    percent: float | None
+    low: float | None
+    high: float | None
+
+
+def apart(baseline: Sequence[float], values: Sequence[float]) -> Apart:
+    """Compare two samples, each of any positive length.
+
+    The interval is a percentile bootstrap that draws from each sample anew, with a fixed generator.
+
+    :raises ValueError: when one is empty.
+    """
+    if not baseline or not values:
+        raise ValueError("a sample is empty")
+    base, other = (np.asarray(one, dtype=float) for one in (baseline, values))
+    absolute = float(other.mean() - base.mean())
+    if base.mean() == 0:
+        return Apart(absolute, None, None, None)
+    low = high = None
+    if min(len(base), len(other)) >= ENOUGH:
+        generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
+        means = [
+            one[generator.integers(0, len(one), size=(RESAMPLES, len(one)))].mean(axis=1)
+            for one in (base, other)
+        ]
+        shares = 100 * (means[1] - means[0]) / np.abs(means[0])
+        low, high = (float(np.quantile(shares, share)) for share in (0.025, 0.975))
+    return Apart(absolute, 100 * absolute / abs(float(base.mean())), low, high)

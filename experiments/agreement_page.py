@@ -1,8 +1,9 @@
 """The page that puts gem5 beside the fast engine: means over starts, and how far starts part.
 
 A start is a seed: it shifts when tasks begin, by microseconds up to a tick, and with that may
-decide where the kernel puts them. So engines are compared over several starts, pair by pair, and
-each engine's own spread over starts stands beside their difference.
+decide where the kernel puts them. Which start does what is chance, and another one on each engine:
+so all starts of an engine are one sample, and each sample's own spread stands beside the difference
+of the means.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from analysis.compare import mean_of
 from analysis.engine import cpu_models
 from analysis.expect import judge
-from analysis.statistics import ENOUGH, Difference, difference
+from analysis.statistics import ENOUGH, Apart, apart
 from experiments.agreement_cost import against_executed, executed_costs
 
 PLATFORM = "juno-r2"
@@ -62,11 +63,6 @@ def mean(runs: Sequence[Ran]) -> Ran:
     return Ran(
         mean_of([run.result for run in runs]), runs[0].cell, mean_of([run.host for run in runs])
     )
-
-
-def common(base: Starts, other: Starts) -> list[int]:
-    """Seeds that both have."""
-    return sorted(set(base) & set(other))
 
 
 def residency_points(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, float]:
@@ -117,38 +113,23 @@ def _times(ratio: float) -> str:
 
 
 def table(side: Starting) -> Iterator[str]:
-    """One cell on all engines: means over starts, and differences to the first column's.
-
-    Each column's mean is over its own starts, its difference over those that the first one has,
-    too.
-    """
+    """One cell on all engines: means over each one's starts, and differences to the first's."""
     columns = list(side)
     heads = ["measure", columns[0]]
     for name in columns[1:]:
         heads += [f"gem5 {name}", "diff"]
     yield "| " + " | ".join(heads) + " |"
     yield "|---|" + "---:|" * (len(heads) - 1)
-    first = side[columns[0]]
     means = {name: mean(list(starts.values())) for name, starts in side.items()}
     values = {name: _measures(ran.result) for name, ran in means.items()}
-    pairs = {}
-    for name in columns[1:]:
-        seeds = common(first, side[name])
-        pairs[name] = tuple(
-            _measures(mean([starts[seed] for seed in seeds]).result)
-            for starts in (first, side[name])
-        )
     for measure, (value, kind) in values[columns[0]].items():
         cells = [measure, f"{value:.1f}"]
         for name in columns[1:]:
-            base, other = pairs[name]
-            if measure not in values[name] or measure not in base or measure not in other:
+            if measure not in values[name]:
                 cells += ["-", "-"]
                 continue
-            cells += [
-                f"{values[name][measure][0]:.1f}",
-                _difference(other[measure][0], base[measure][0], kind),
-            ]
+            other = values[name][measure][0]
+            cells += [f"{other:.1f}", _difference(other, value, kind)]
         yield "| " + " | ".join(cells) + " |"
     cost = means[columns[0]].host_s_per_s
     cells = ["processor s per simulated s", f"{cost:.2f}"]
@@ -158,27 +139,45 @@ def table(side: Starting) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One cell on the fast engine and in one mode of gem5, over the starts that both have.
+class Verdict:
+    """The answers of both engines to one expectation of a scenario.
 
-    :param energy: the fast engine's against gem5's, paired by start, in J.
-    :param by_start: the same per start, as a share of gem5's; least and most.
-    :param fast_spread: the fast engine's starts against its own mean; least and most, shares.
-    :param gem5_spread: gem5's.
+    :param holds: in how many of the fast engine's starts it does, and of gem5's.
+    :param starts: how many of them answer at all.
+    :param alike: whether the answers by the means are the same.
+    """
+
+    statement: str
+    holds: tuple[int, int]
+    starts: tuple[int, int]
+    alike: bool
+
+    @property
+    def words(self) -> str:
+        """For the table."""
+        (fast, gem5), (of_fast, of_gem5) = self.holds, self.starts
+        means = "the same" if self.alike else "differ *"
+        return f"holds in {fast} of {of_fast} and {gem5} of {of_gem5}, by the means {means}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One cell on the fast engine and in one mode of gem5, over all starts of each.
+
+    :param energy: the fast engine's against gem5's, in J.
+    :param spread: the fast engine's starts against their own mean, least and most, as shares; and
+        gem5's.
+    :param starts: of the fast engine and of gem5.
     :param points: largest difference of the means' residencies, as a share of the window.
-    :param agreeing: starts in which all answers to the scenario's expectations are the same; None
-        when there is no answer.
-    :param means_agree: whether the answers by the means are.
+    :param verdicts: one for each expectation that both can answer.
     :param cost: processor seconds per simulated second of gem5 and of the fast engine.
     """
 
-    energy: Difference
-    by_start: tuple[float, float]
-    fast_spread: tuple[float, float]
-    gem5_spread: tuple[float, float]
+    energy: Apart
+    spread: tuple[tuple[float, float], tuple[float, float]]
+    starts: tuple[int, int]
     points: float
-    agreeing: int | None
-    means_agree: bool
+    verdicts: tuple[Verdict, ...]
     cost: tuple[float, float]
 
 
@@ -188,7 +187,9 @@ def _spread(values: Sequence[float]) -> tuple[float, float]:
     return min(values) / middle - 1, max(values) / middle - 1
 
 
-def _answers(found: Found, key: tuple[str, str], column: str, seeds: Sequence[int]) -> Any:
+def _answers(
+    found: Found, key: tuple[str, str], column: str, seeds: Sequence[int]
+) -> dict[str, bool]:
     """Statement -> whether it holds by the means over ``seeds``, where it can be answered."""
     scenario, variant = key
     results = {
@@ -201,33 +202,41 @@ def _answers(found: Found, key: tuple[str, str], column: str, seeds: Sequence[in
     return {one.statement: one.holds for one in judged if one.holds is not None}
 
 
-def _same(found: Found, key: tuple[str, str], columns: tuple[str, str], seeds: list[int]) -> Any:
-    """Whether both columns answer alike; None when nothing is answered by both."""
-    first, second = (_answers(found, key, column, seeds) for column in columns)
-    statements = set(first) & set(second)
-    if not statements:
-        return None
-    return all(first[statement] == second[statement] for statement in statements)
+def _verdicts(found: Found, key: tuple[str, str], columns: tuple[str, str]) -> Iterator[Verdict]:
+    """Every expectation that both columns can answer, by their means and start by start."""
+    seeds = [list(found[key][column]) for column in columns]
+    means = [
+        _answers(found, key, column, mine) for column, mine in zip(columns, seeds, strict=True)
+    ]
+    singly = [
+        [_answers(found, key, column, [seed]) for seed in mine]
+        for column, mine in zip(columns, seeds, strict=True)
+    ]
+    for statement in means[0]:
+        if statement not in means[1]:
+            continue
+        answers = [[one[statement] for one in some if statement in one] for some in singly]
+        yield Verdict(
+            statement,
+            holds=(sum(answers[0]), sum(answers[1])),
+            starts=(len(answers[0]), len(answers[1])),
+            alike=means[0][statement] == means[1][statement],
+        )
 
 
 def compared(found: Found, key: tuple[str, str], column: str) -> Compared:
     """Put the fast engine's starts of a cell beside one gem5 column's."""
     side = found[key]
     base = next(iter(side))
-    seeds = common(side[base], side[column])
-    fast = [side[base][seed] for seed in seeds]
-    gem5 = [side[column][seed] for seed in seeds]
-    shares = [one.total_j / other.total_j - 1 for one, other in zip(fast, gem5, strict=True)]
-    alike = [_same(found, key, (base, column), [seed]) for seed in seeds]
+    fast, gem5 = (list(side[name].values()) for name in (base, column))
+    joules = [[run.total_j for run in runs] for runs in (fast, gem5)]
     means = mean(fast), mean(gem5)
     return Compared(
-        energy=difference([run.total_j for run in gem5], [run.total_j for run in fast]),
-        by_start=(min(shares), max(shares)),
-        fast_spread=_spread([run.total_j for run in side[base].values()]),
-        gem5_spread=_spread([run.total_j for run in side[column].values()]),
+        energy=apart(joules[1], joules[0]),
+        spread=(_spread(joules[0]), _spread(joules[1])),
+        starts=(len(fast), len(gem5)),
         points=max(residency_points(means[0].result, means[1].result).values()),
-        agreeing=None if None in alike else sum(alike),
-        means_agree=bool(_same(found, key, (base, column), seeds)),
+        verdicts=tuple(_verdicts(found, key, (base, column))),
         cost=(means[1].host_s_per_s, means[0].host_s_per_s),
     )
 
@@ -236,46 +245,32 @@ def _range(ends: tuple[float, float], runs: int) -> str:
     return f"{100 * ends[0]:+.1f} .. {100 * ends[1]:+.1f}" if runs > 1 else "-"
 
 
-def _verdict_words(one: Compared) -> str:
-    starts = one.energy.pairs
-    if one.agreeing is None:
-        return "none stated"
-    if starts == 1:
-        return "the same" if one.agreeing else "differ *"
-    if one.agreeing == starts and one.means_agree:
-        return f"the same in {starts} of {starts}"
-    means = "the same" if one.means_agree else "differ"
-    return f"the same in {one.agreeing} of {starts}, by the means {means} *"
+def _interval(energy: Apart) -> str:
+    if energy.low is None or energy.high is None:
+        return "-"
+    return f"{energy.low:+.1f} .. {energy.high:+.1f}"
 
 
 def _summary(found: Found) -> Iterator[str]:
     """One line per cell and mode of gem5."""
     rows = [
-        (key, side, name, compared(found, key, name))
+        (key, name, compared(found, key, name))
         for key, side in found.items()
         for name in list(side)[1:]
     ]
-    confident = any(one.energy.low is not None for *_, one in rows)
-    heads = ["scenario", "variant", "gem5", "energy", "starts", "by start, %"]
-    heads += ["95 % interval"] if confident else []
+    heads = ["scenario", "variant", "gem5", "energy", "starts", "95 % interval"]
     heads += ["fast's starts, %", "gem5's starts, %", "worst residency, points", "verdicts"]
     yield f"| {' | '.join(heads)} | processor s per s |"
     yield "|---|---|---|" + "---:|" * (len(heads) - 4) + "---|---:|"
-    for (scenario, variant), side, name, one in rows:
-        percent = one.energy.percent or 0.0
+    for (scenario, variant), name, one in rows:
+        percent = round(one.energy.percent or 0.0, 1) + 0.0  # never -0.0
         good = abs(percent) <= 100 * ENERGY_GOAL
         cells = [scenario, variant, name, f"{percent:+.1f} %{'' if good else ' *'}"]
-        cells += [str(one.energy.pairs), _range(one.by_start, one.energy.pairs)]
-        if confident:
-            low, high = one.energy.low, one.energy.high
-            scale = percent / one.energy.absolute if one.energy.absolute else 0.0
-            cells += ["-" if low is None or high is None else _range(
-                (low * scale / 100, high * scale / 100), one.energy.pairs
-            )]  # fmt: skip
-        cells += [_range(one.fast_spread, len(next(iter(side.values()))))]
-        cells += [_range(one.gem5_spread, len(side[name]))]
+        cells += [", ".join(map(str, one.starts)), _interval(one.energy)]
+        cells += [_range(*both) for both in zip(one.spread, one.starts, strict=True)]
         cells += [f"{100 * one.points:.1f}{'' if one.points <= RESIDENCY_GOAL else ' *'}"]
-        cells += [_verdict_words(one), f"{one.cost[0]:.1f} ({one.cost[1]:.2f})"]
+        cells += ["; ".join(verdict.words for verdict in one.verdicts) or "none stated"]
+        cells += [f"{one.cost[0]:.1f} ({one.cost[1]:.2f})"]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -344,20 +339,16 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
         for run in starts.values()
         if cpu_models(run.cell)
     }
-    confident = any(
-        len(starts) >= ENOUGH for side in found.values() for starts in list(side.values())[1:]
-    )
-    interval = ", with a paired bootstrap interval of the mean" if confident else ""
     legend = (
-        "Differences of the table below are the fast engine's against gem5's. Energy: of the means "
-        "over the starts that both have, and the least and the most of single starts, pair by pair"
-        f"{interval}. Beside it how far each engine's own starts lie from their mean: where they "
-        "part as far as engines do, a single pair tells nothing. Residency: of the means. "
-        "Verdicts: in how many starts both engines answer what the scenario expects alike, and "
-        "whether the means do, which is what a report states. A star: outside of what is aimed at "
-        f"(energy {100 * ENERGY_GOAL:.0f} %, residency {100 * RESIDENCY_GOAL:.0f} points, the same "
-        "verdicts). Processor seconds: gem5's of the window; in brackets the fast engine's of the "
-        "whole run."
+        "Differences of the table below are the fast engine's against gem5's, over all starts of "
+        "each: a start shifts when tasks begin, and which start puts them where is another draw on "
+        f"each engine. Energy: of the means, with a bootstrap interval where both have {ENOUGH} "
+        "starts; beside it how far each engine's own starts lie from their mean. Residency: of the "
+        "means. Verdicts: in how many starts of the fast engine and of gem5 holds what the "
+        "scenario expects, and whether the answers by the means, which are what a report states, "
+        f"are the same. A star: outside of what is aimed at (energy {100 * ENERGY_GOAL:.0f} %, "
+        f"residency {100 * RESIDENCY_GOAL:.0f} points, the same verdicts). Processor seconds: "
+        "gem5's of the window; in brackets the fast engine's of the whole run."
     )
     lines = [
         "# How far the fast engine and gem5 agree",
@@ -382,8 +373,7 @@ def page(found: Found, load: str, notes: str = "", costs: Mapping[str, float] | 
     for (scenario, variant), side in found.items():
         if len(side) > 1:
             starts = ", ".join(f"{name} {_seeds(sorted(runs))}" for name, runs in side.items())
-            means = f"Means: {starts}. Differences are over the starts that both have."
-            lines += ["", f"## {scenario}, {variant}", "", means, "", *table(side)]
+            lines += ["", f"## {scenario}, {variant}", "", f"Means: {starts}.", "", *table(side)]
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
-from analysis.statistics import ENOUGH, difference
+from analysis.statistics import ENOUGH, apart, difference
 from configs.host.errors import EascopeError
 from configs.platform import Platform
 from tests.analysis.conftest import EXPECT
@@ -177,3 +177,21 @@ def test_bootstrap_intervals() -> None:
     assert difference(base, shifted) == one  # the same values, the same interval
     noise = [value + (-1) ** number for number, value in enumerate(base)]
     assert difference(base, noise).clear is False
+
+
+def test_samples_that_are_no_pairs() -> None:
+    one = apart([1.0, 3.0], [2.5, 2.5, 2.5])
+    assert (one.absolute, one.percent) == pytest.approx((0.5, 25.0))
+    assert (one.low, one.high) == (None, None)
+    assert apart([0.0], [3.0]).percent is None
+    with pytest.raises(ValueError, match="empty"):
+        apart([1.0], [])
+
+
+def test_intervals_of_samples_that_are_no_pairs() -> None:
+    base = [100.0 + (-1) ** number for number in range(10)]
+    # The standard error of either mean is 1 / sqrt(n): 0.32 and 0.22, together 0.39 % of 100.
+    one = apart(base, [105.0 + (-1) ** number for number in range(20)])
+    assert one.low == pytest.approx(5 - 1.96 * 0.39, abs=0.1)
+    assert one.high == pytest.approx(5 + 1.96 * 0.39, abs=0.1)
+    assert apart(base, base[:9]).low is None
