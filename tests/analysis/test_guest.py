@@ -91,8 +91,9 @@ def test_slices_lie_within_the_counters_active_time(probe: dict[str, Any]) -> No
     assert ran[1] > 0.2e6 * LOOPS
     for cpu, ran_ns in ran.items():
         assert ran_ns <= active[cpu]
-    # What no thread covers is entry to and exit from idle and the timer interrupt.
-    assert (active[1] - ran[1]) / (LOOPS + 1) < 60_000
+    # What no thread covers is entry to and exit from idle and the timer interrupt, on a little CPU
+    # at 450 MHz or more: at most 19 000 instructions at the kernel's rate.
+    assert (active[1] - ran[1]) / (LOOPS + 1) < 120_000
 
 
 def test_requested_frequencies_are_those_that_the_engine_ran_at(probe: dict[str, Any]) -> None:

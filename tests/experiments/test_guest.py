@@ -104,21 +104,21 @@ def table(run: str, name: str) -> pl.DataFrame:
 
 
 def test_work_takes_its_time_on_the_largest_cpu(smoke: dict[str, Any]) -> None:
-    """run_us, in every burst that was at the top OPP throughout; rt-app around it takes < 1 %."""
-    top = table(smoke["run"], "frequency").filter(
-        pl.col("cluster_name") == "big", pl.col("khz") == 1_200_000
-    )
-    stretches = [tuple(row) for row in top.select("t0_ns", "t1_ns").iter_rows()]
+    """run_us at the top OPP, in every burst within one OPP; rt-app and ticks take 60 us more."""
+    big = table(smoke["run"], "frequency").filter(pl.col("cluster_name") == "big")
+    stretches = [tuple(row) for row in big.select("t0_ns", "t1_ns", "khz").iter_rows()]
     # A burst that was preempted or moved is several slices; only whole ones are looked at.
     whole = pl.col("slept") & pl.col("slept").shift(1).over("pid")
     bursts = table(smoke["run"], "slices").sort("t0_ns").filter(whole, pl.col("cpu") >= 4)
-    found = 0
+    found = set()
     for task, begin, end in bursts.select("task", "t0_ns", "t1_ns").iter_rows():
         work_us = {"heavy": 10_000, "pinned": 1_000}.get(task)
-        if work_us and any(t0 < begin and end <= t1 for t0, t1 in stretches):
-            found += 1
-            assert work_us * 1000 < end - begin < work_us * 1010, (task, begin)
-    assert found > 0
+        for khz in [khz for t0, t1, khz in stretches if t0 < begin and end <= t1]:
+            if work_us:
+                found.add(task)
+                at_top_us = (end - begin) / 1000 * khz / 1_200_000
+                assert work_us < at_top_us < work_us + 60, (task, begin, khz)
+    assert found == {"heavy", "pinned"}
 
 
 def test_elided_is_as_executed(smoke: dict[str, Any]) -> None:
