@@ -317,7 +317,10 @@ def _record(
         "window": {"warmup_ms": window.warmup_ms, "window_ms": window.length_ms(request.full)},
         "expect": [one.record() for one in scenario.expect if one.variant == names.variant.name],
         "borrowed": list(platform.borrowed),
-        "assumed": list(names.activity.assumed),
+        "assumed": [
+            *names.activity.assumed,
+            *(names.activity.assumed_system if request.engine == "qemu" else ()),
+        ],
     }
 
 

@@ -130,8 +130,8 @@ def _cell_options(parser: argparse.ArgumentParser) -> None:
         )
     controls.add_argument(
         "--speeds", default="board", metavar="S",
-        help="relative speeds of the core types, capacities in the device tree included: board "
-        "(default) or measured (gem5's cores: the busy loop, and what else is executed)",
+        help="how fast core types execute the busy loop, capacities in the device tree included: "
+        "board (default) or measured (on gem5's cores)",
     )  # fmt: skip
     controls.add_argument(
         "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"

@@ -176,6 +176,19 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
     assert record["window"] == {"warmup_ms": 300, "window_ms": 500}
 
 
+@pytest.mark.parametrize(("engine", "lines"), [("qemu", 2), ("gem5", 0)])
+def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
+    artefacts: Artefacts, engine: str, lines: int
+) -> None:
+    names = find(replace(REQUEST, engine=engine))
+    assert prepare(names).record["assumed"] == list(names.activity.assumed)
+    clusters = tuple(replace(one, system_ipc=None) for one in names.activity.clusters)
+    unknown = replace(names, activity=replace(names.activity, clusters=clusters))
+    more = prepare(unknown).record["assumed"][len(names.activity.assumed) :]
+    assert len(more) == lines
+    assert all("the kernel's instructions per cycle: as the busy loop's" in one for one in more)
+
+
 def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefacts) -> None:
     lines = prepared(variant="cas").machine.script.decode().splitlines()
     start, stop = lines.index("start"), lines.index("stop")
