@@ -1,7 +1,7 @@
 """What the fast engine states of activity, against what gem5 counts: ``make activity-error``.
 
-The fast engine counts instructions and no events: whatever a CPU executes is billed as rt-app's
-busy loop, by the events per instruction that gem5's detailed core had in it. A cell on gem5's
+The fast engine counts instructions and no events: every instruction is billed as one of rt-app's
+busy loop, by the events that gem5's detailed core had in it. A cell on gem5's
 detailed cores counts the events of everything beside the loop, which is elided. The record has both
 for each event, and the energy of the same rows billed both ways, so that nothing but activity
 differs.

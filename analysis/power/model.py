@@ -1,11 +1,11 @@
 """The derived power model: the same energies as the kernel's derived energy model, by component.
 
 A busy CPU's power is the sum over McPAT's events. Where the engine counted them (gem5's detailed
-cores) the counts are billed; elsewhere, and for busy loops that were elided, the events of an
-instruction are those that ``eascope characterise`` measured for rt-app's busy loop, or else the
-reference activity: then a busy CPU uses exactly what ``--em derived`` tells the kernel
-(`Level.opp_microwatt`). Idle CPUs leak by their power state; the shared part has a clock, leakage
-and, where counted, the L2's accesses.
+cores) the counts are billed; elsewhere, and for busy loops that were elided, every instruction has
+the events that ``eascope characterise`` measured for one of rt-app's busy loop. Where those were
+not measured, a busy CPU has the reference activity and uses exactly what ``--em derived`` tells the
+kernel (`Level.opp_microwatt`). Idle CPUs leak by their power state; the shared part has a clock,
+leakage and, where counted, the L2's accesses.
 """
 
 from __future__ import annotations
@@ -75,10 +75,14 @@ class DerivedPower:
     def __init__(self, platform: Platform, activity: Activity | None = None) -> None:
         self._power: dict[int, EventPower] = {}
         self._point: dict[tuple[int, int], _Point] = {}
+        #: Instructions in a busy cycle, by cluster; none where that is the reference activity's.
+        self._ipc: dict[int, float] = {}
         notes = []
         for cluster in platform.clusters:
             power = load_events(cluster.core.name)
             counts, source = busy_events(power, cluster, activity)
+            if activity is not None and _loop_events(cluster, activity) is not None:
+                self._ipc[cluster.index] = activity.ipc(cluster)
             notes.append(f"{cluster.name}: {source}")
             self._power[cluster.index] = power
             for opp in cluster.opps:
@@ -99,6 +103,7 @@ class DerivedPower:
                 "points": {f"{i}:{khz}": asdict(point) for (i, khz), point in self._point.items()},
                 "events": {str(i): power.parts_pj for i, power in self._power.items()},
                 "notes": self.notes,
+                "ipc": {str(i): ipc for i, ipc in self._ipc.items()},
             }
         )
 
@@ -123,10 +128,14 @@ class DerivedPower:
             parts = {part: active_ns * uw for part, uw in point.shared_on.items()}
             parts["idle"] = off_ns * point.shared_off
             return {f"shared.{part}": value for part, value in _sum(parts, events).items()}
-        # What an elided loop would have counted: active time in which gem5's CPU stood still.
-        stated_ns = active_ns
+        # Time at the busy loop's rate: what an elided loop would have counted, where gem5's CPU
+        # stood still; else as long as the loop takes for the instructions that were executed, of
+        # which the kernel makes fewer in a cycle.
+        stated_ns, ipc = active_ns, self._ipc.get(cluster.index)
         if counted:
             stated_ns = max(0, active_ns - int(row.get("on_ns", active_ns)))
+        elif ipc is not None and row.get("instructions") is not None:
+            stated_ns = round(row["instructions"] * 1e6 / (ipc * row["khz"]))
         parts = {
             part: (active_ns if part in ("clock", "leakage") else stated_ns) * uw
             for part, uw in point.active.items()
@@ -140,19 +149,23 @@ class DerivedPower:
         return found
 
 
+def _loop_events(cluster: Cluster, activity: Activity) -> Mapping[str, float] | None:
+    """Measured events of an instruction of the busy loop on ``cluster``."""
+    for one in activity.measured:
+        if one.kernel == KERNEL and one.cluster == cluster.name:
+            return one.events
+    return None
+
+
 def busy_events(
     power: EventPower, cluster: Cluster, activity: Activity | None
 ) -> tuple[dict[str, float], str]:
     """Events of one cycle of a busy CPU, and in words where they come from."""
-    measured = [
-        one
-        for one in (activity.measured if activity else ())
-        if one.kernel == KERNEL and one.cluster == cluster.name
-    ]
-    if not measured or activity is None:
+    measured = None if activity is None else _loop_events(cluster, activity)
+    if measured is None or activity is None:
         return power.reference(), f"reference activity ({power.level.sources[0]})"
     ipc = activity.ipc(cluster)
-    counts = {event: ipc * each for event, each in measured[0].events.items() if event != CYCLE}
+    counts = {event: ipc * each for event, each in measured.items() if event != CYCLE}
     return {CYCLE: 1.0} | counts, (
         "events per instruction of rt-app's busy loop, measured on gem5's detailed cores, at "
         f"{ipc:.3g} instructions per cycle"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.power.model import busy_events
+from analysis.power.model import KERNEL, busy_events
 from configs.activity import Activity, load_activity
 from configs.platform import Platform, load_platform
 from configs.power.derived import CYCLE, POWER_MODELS
@@ -28,8 +28,8 @@ def stated_against_counted() -> Iterator[str]:
         record = json.loads(path.read_text(encoding="utf-8"))
         cell = record["cell"]
         yield (
-            "The fast engine counts instructions and no events: whatever a CPU executes is billed "
-            "as rt-app's busy loop. On gem5's detailed cores the loop is elided and billed in the "
+            "The fast engine counts instructions and no events: every instruction is billed as one "
+            "of rt-app's busy loop. On gem5's detailed cores the loop is elided and billed in the "
             "same way, and the events of all else (the kernel, rt-app's own work) are counted. "
             f"The cell {record['platform']}, {cell['scenario']}, {cell['variant']} in mode "
             f"`{cell['mode']}` (`make activity-error`; run `{cell['simkey'][:12]}`), the same rows "
@@ -47,11 +47,12 @@ def stated_against_counted() -> Iterator[str]:
             "",
             "rt-app's tasks run nothing but the loop, so its activity is the one that pays; what "
             "the kernel executes beside it is in the table above. A program that is no busy loop "
-            "(`eas/sched-pipe`) is billed as one too. Dynamic energy of a cycle of a busy CPU at "
+            "(`eas/sched-pipe`) has the kernel's instructions per cycle, and the loop's events in "
+            "each. Dynamic energy of a cycle of a busy CPU at "
             "the fastest OPP, as the fast engine bills it, against each workload kernel on gem5's "
-            "detailed cores. What differs is most of all how many instructions a cycle has: the "
-            "engine has those of its loop, in the ratio of the device tree's "
-            "capacities, whatever the program.",
+            "detailed cores. What differs is most of all how many instructions a cycle has: of its "
+            "loop the engine has what the device tree's capacities say, of any other program what "
+            "the kernel makes.",
             "",
             "| core | kernel | IPC, fast engine | IPC, gem5 | pJ a cycle, fast engine | "
             "pJ a cycle, gem5 | error |",
@@ -85,19 +86,22 @@ def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
         power = load_events(cluster.core.name)
         per_cycle, _ = busy_events(power, cluster, activity)
         volts = cluster.opps[-1].uv / 1e6
-        stated = sum(power.pj(event, volts) * n for event, n in per_cycle.items())
+        clock = power.pj(CYCLE, volts)
+        loop = sum(power.pj(event, volts) * n for event, n in per_cycle.items()) - clock
         for one in activity.measured:
             if one.cluster == cluster.name:
-                ipc = one.ipc[cluster.max_khz]
-                measured = power.pj(CYCLE, volts) + ipc * sum(
+                ipc, stated_ipc = one.ipc[cluster.max_khz], activity.ipc(cluster)
+                if one.kernel != KERNEL:
+                    stated_ipc = activity.system_ipc(cluster)
+                measured = clock + ipc * sum(
                     power.pj(event, volts) * count
                     for event, count in one.events.items()
                     if event != CYCLE
                 )
                 found.append(
                     Kernel(
-                        *(cluster.core.name, one.kernel, activity.ipc(cluster), ipc),
-                        *(stated, measured),
+                        *(cluster.core.name, one.kernel, stated_ipc, ipc),
+                        *(clock + loop * stated_ipc / activity.ipc(cluster), measured),
                     )
                 )
     return found

@@ -90,6 +90,29 @@ def test_a_measured_activity_takes_the_place_of_the_reference(board: Platform) -
     assert "busy loop, measured on gem5" in one.notes[0]
 
 
+def test_a_cycle_with_fewer_instructions_has_fewer_events(board: Platform) -> None:
+    """The kernel executes fewer than the busy loop; clock and leakage are the cycle's."""
+    cluster, second = board.clusters[1], 10**9
+    opp = cluster.opps[0]
+    activity = measured(board, core__load_instructions=0.25, core__ialu_accesses=0.5)
+    model = DerivedPower(board, activity)
+    row = {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": second, "active_ns": second}
+    row |= {"exit_ns": 0}
+    busy = model.interval_fj(cluster, row)
+    loop = round(activity.ipc(cluster) * opp.khz * 1000)
+    assert model.interval_fj(cluster, row | {"instructions": loop}) == busy
+    quarter = model.interval_fj(cluster, row | {"instructions": loop // 4})
+    for part, energy in busy.items():
+        share = 1 if part in ("active.clock", "active.leakage") else 0.25
+        assert quarter[part] == pytest.approx(share * energy, rel=1e-6)
+    assert sum(quarter.values()) < sum(busy.values())
+    # The reference activity is a cycle's, whatever is executed in it.
+    assumed = DerivedPower(board)
+    assert assumed.interval_fj(cluster, row | {"instructions": 1}) == (
+        assumed.interval_fj(cluster, row)
+    )
+
+
 def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> None:
     """(c) on gem5's rows: what was counted, each event once, and elided time by the activity."""
     model, cluster = DerivedPower(board), board.clusters[1]
