@@ -69,30 +69,27 @@ def difference(baseline: Sequence[float], variant: Sequence[float]) -> Differenc
 class Apart:
     """The mean of some values less that of others which are not their pairs.
 
-    :param absolute: difference of the means.
-    :param percent: the same in percent of the baseline's mean; None when that is zero.
+    :param percent: difference of the means in percent of the baseline's.
     :param low: lower end of the 95 % interval of ``percent``; None with too few values on a side.
     """
 
-    absolute: float
-    percent: float | None
+    percent: float
     low: float | None
     high: float | None
 
 
 def apart(baseline: Sequence[float], values: Sequence[float]) -> Apart:
-    """Compare two samples, each of any positive length.
+    """Compare two samples of what is never zero, as energies are, each of any positive length.
 
     The interval is a percentile bootstrap that draws from each sample anew, with a fixed generator.
 
-    :raises ValueError: when one is empty.
+    :raises ValueError: when one is empty, or a value of the baseline is not positive.
     """
     if not baseline or not values:
         raise ValueError("a sample is empty")
+    if min(baseline) <= 0:
+        raise ValueError("the baseline is not positive")
     base, other = (np.asarray(one, dtype=float) for one in (baseline, values))
-    absolute = float(other.mean() - base.mean())
-    if base.mean() == 0:
-        return Apart(absolute, None, None, None)
     low = high = None
     if min(len(base), len(other)) >= ENOUGH:
         generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
@@ -100,6 +97,6 @@ def apart(baseline: Sequence[float], values: Sequence[float]) -> Apart:
             one[generator.integers(0, len(one), size=(RESAMPLES, len(one)))].mean(axis=1)
             for one in (base, other)
         ]
-        shares = 100 * (means[1] - means[0]) / np.abs(means[0])
+        shares = 100 * (means[1] / means[0] - 1)
         low, high = (float(np.quantile(shares, share)) for share in (0.025, 0.975))
-    return Apart(absolute, 100 * absolute / abs(float(base.mean())), low, high)
+    return Apart(100 * float(other.mean() / base.mean() - 1), low, high)

@@ -2,7 +2,7 @@
 
 Kernel, agent and rt-app beside its loop wait for caches and predictors, which the loop does not.
 The figures stand in files of their own: those of the busy loop are in the keys of every run, these
-only in those of the fast engine's. gem5 has the kernel's speed from the kernel.
+only in those of the fast engine's. On gem5 the kernel takes what it takes.
 """
 
 from __future__ import annotations

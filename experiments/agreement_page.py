@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 from textwrap import wrap
 from typing import Any
 
@@ -23,6 +24,8 @@ from experiments.agreement_cost import against_executed, executed_costs
 PLATFORM = "juno-r2"
 #: What is aimed at: relative difference of energy, points of residency.
 ENERGY_GOAL, RESIDENCY_GOAL = 0.05, 0.02
+#: Medians of wake-ups that differ by no more count as close.
+CLOSE = 0.2
 #: Of a line of text.
 WIDTH = 118
 
@@ -157,14 +160,15 @@ class Verdict:
         """For the table."""
         (fast, gem5), (of_fast, of_gem5) = self.holds, self.starts
         means = "the same" if self.alike else "differ *"
-        return f"holds in {fast} of {of_fast} and {gem5} of {of_gem5}, by the means {means}"
+        starts = f"{fast} of {of_fast} and {gem5} of {of_gem5}"
+        return f"`{self.statement}` holds in {starts}, by the means {means}"
 
 
 @dataclass(frozen=True)
 class Compared:
     """One cell on the fast engine and in one mode of gem5, over all starts of each.
 
-    :param energy: the fast engine's against gem5's, in J.
+    :param energy: the fast engine's against gem5's.
     :param spread: the fast engine's starts against their own mean, least and most, as shares; and
         gem5's.
     :param starts: of the fast engine and of gem5.
@@ -263,7 +267,7 @@ def _summary(found: Found) -> Iterator[str]:
     yield f"| {' | '.join(heads)} | processor s per s |"
     yield "|---|---|---|" + "---:|" * (len(heads) - 4) + "---|---:|"
     for (scenario, variant), name, one in rows:
-        percent = round(one.energy.percent or 0.0, 1) + 0.0  # never -0.0
+        percent = round(one.energy.percent, 1) + 0.0  # never -0.0
         good = abs(percent) <= 100 * ENERGY_GOAL
         cells = [scenario, variant, name, f"{percent:+.1f} %{'' if good else ' *'}"]
         cells += [", ".join(map(str, one.starts)), _interval(one.energy)]
@@ -277,6 +281,7 @@ def _summary(found: Found) -> Iterator[str]:
 def _wakeups(found: Found) -> Iterator[str]:
     """Medians of all tasks' wake-up latencies: means over each engine's starts, in us."""
     columns = list(dict.fromkeys(name for side in found.values() for name in side))
+    ratios: dict[str, list[float]] = {}
     yield "Wake-ups, median in us (each engine's starts): from `sched_waking` to `sched_switch`."
     yield ""
     yield f"| scenario | variant | task | {' | '.join(columns)} |"
@@ -291,6 +296,17 @@ def _wakeups(found: Found) -> Iterator[str]:
                 for name in columns
             ]
             yield f"| {scenario} | {variant} | {task} | {' | '.join(told)} |"
+            for name in columns[1:]:
+                if task in medians.get(columns[0], {}) and task in medians.get(name, {}):
+                    ratio = medians[columns[0]][task]["p50"] / medians[name][task]["p50"]
+                    ratios.setdefault(name, []).append(ratio)
+    yield ""
+    for name, found_ratios in ratios.items():
+        close = sum(abs(ratio - 1) <= CLOSE for ratio in found_ratios)
+        yield (
+            f"The fast engine's are {geometric_mean(found_ratios):.2f} times those of "
+            f"`{name}` (geometric mean of {len(found_ratios)}; {close} within {100 * CLOSE:.0f} %)."
+        )
     yield ""
 
 

@@ -81,7 +81,7 @@ class DerivedPower:
         for cluster in platform.clusters:
             power = load_events(cluster.core.name)
             counts, source = busy_events(power, cluster, activity)
-            if activity is not None and _loop_events(cluster, activity) is not None:
+            if activity is not None and _loop_events(cluster, activity):
                 self._ipc[cluster.index] = activity.ipc(cluster)
             notes.append(f"{cluster.name}: {source}")
             self._power[cluster.index] = power
@@ -149,20 +149,19 @@ class DerivedPower:
         return found
 
 
-def _loop_events(cluster: Cluster, activity: Activity) -> Mapping[str, float] | None:
-    """Measured events of an instruction of the busy loop on ``cluster``."""
+def _loop_events(cluster: Cluster, activity: Activity) -> Mapping[str, float]:
+    """Measured events of an instruction of the busy loop on ``cluster``; none, if not measured."""
     for one in activity.measured:
         if one.kernel == KERNEL and one.cluster == cluster.name:
             return one.events
-    return None
+    return {}
 
 
 def busy_events(
     power: EventPower, cluster: Cluster, activity: Activity | None
 ) -> tuple[dict[str, float], str]:
     """Events of one cycle of a busy CPU, and in words where they come from."""
-    measured = None if activity is None else _loop_events(cluster, activity)
-    if measured is None or activity is None:
+    if activity is None or not (measured := _loop_events(cluster, activity)):
         return power.reference(), f"reference activity ({power.level.sources[0]})"
     ipc = activity.ipc(cluster)
     counts = {event: ipc * each for event, each in measured.items() if event != CYCLE}

@@ -181,11 +181,12 @@ def test_bootstrap_intervals() -> None:
 
 def test_samples_that_are_no_pairs() -> None:
     one = apart([1.0, 3.0], [2.5, 2.5, 2.5])
-    assert (one.absolute, one.percent) == pytest.approx((0.5, 25.0))
+    assert one.percent == pytest.approx(25.0)
     assert (one.low, one.high) == (None, None)
-    assert apart([0.0], [3.0]).percent is None
     with pytest.raises(ValueError, match="empty"):
         apart([1.0], [])
+    with pytest.raises(ValueError, match="not positive"):
+        apart([1.0, 0.0], [3.0])
 
 
 def test_intervals_of_samples_that_are_no_pairs() -> None:

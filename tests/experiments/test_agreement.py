@@ -65,9 +65,9 @@ def test_differences_goals_and_cost_of_one_start() -> None:
         "elided-detailed": {0: ran(108.0, 0.55, False)},
     }
     text = page({CELL: side}, "measured on a test", costs={})
-    same = "holds in 1 of 1 and 1 of 1, by the means the same"
+    same = "`migrations > 1` holds in 1 of 1 and 1 of 1, by the means the same"
     assert row(text) == ["+10.0 % *", "1, 1", *"---", "1.0", same, "20.0 (2.00)"]
-    differ = "holds in 1 of 1 and 0 of 1, by the means differ *"
+    differ = "`migrations > 1` holds in 1 of 1 and 0 of 1, by the means differ *"
     detailed = ["+1.9 %", "1, 1", *"---", "5.0 *", differ, "20.0 (2.00)"]
     assert row(text, "elided-detailed") == detailed
     assert "| energy, total (mJ) | 110.0 | 100.0 | -9.1 % | 108.0 | -1.8 % |" in text
@@ -91,7 +91,7 @@ def test_several_starts_are_compared_by_their_means() -> None:
     assert row(text) == [
         *("+0.0 %", "3, 4", "-", "-20.0 .. +20.0", "-25.0 .. +25.0", "0.0"),
         # The means are 2 and 3 migrations; alone, seed 1 of the fast engine has none.
-        *("holds in 2 of 3 and 4 of 4, by the means the same", "20.0 (20.00)"),
+        *("`migrations > 1` holds in 2 of 3 and 4 of 4, by the means the same", "20.0 (20.00)"),
     ]
     assert "Means: fast 3 starts (seeds 0 to 2), elided 4 starts (seeds 0 to 3)." in text
     assert "| migrations | 2.0 | 3.0 | +1.0 |" in text
@@ -180,9 +180,21 @@ def test_other_speeds_are_asked_for_and_named() -> None:
 
 
 def test_medians_of_wake_ups_stand_side_by_side() -> None:
-    text = page({CELL: {"fast": {0: ran(1.0, 0.5, True)}, "elided": {0: ran(1.0, 0.5, True)}}}, "")
+    slow = ran(1.0, 0.5, True)
+    slow.result["latency_us"]["light"]["p50"] = 20.0
+    other = ("smoke", "mainline")
+    sides = {
+        CELL: {"fast": {0: ran(1.0, 0.5, True)}, "elided": {0: ran(1.0, 0.5, True)}},
+        other: {"fast": {0: ran(1.0, 0.5, True)}, "elided": {0: slow}},
+    }
+    text = page(sides, "")
     assert "| scenario | variant | task | fast | elided |" in text
     assert "| smoke | cas | light | 5.0 | 5.0 |" in text
+    assert "| smoke | mainline | light | 5.0 | 20.0 |" in text
+    # Once and a quarter: the geometric mean is a half.
+    assert (
+        "The fast engine's are 0.50 times those of `elided` (geometric mean of 2; 1 within 20 %)."
+    ) in text
 
 
 def test_what_was_not_run_on_both_engines_is_left_out() -> None:
