@@ -12,15 +12,15 @@ help: ## this list
 
 setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 
-.venv/ready: pyproject.toml configs/host/setup.sh configs/host/system-packages.txt
-	@configs/host/setup.sh
+.venv/ready: pyproject.toml host/setup.sh host/system-packages.txt
+	@host/setup.sh
 
 demo: setup ## the first figure: mainline against cas on juno-r2, video playback, ten start offsets
 	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy --no-error-summary configs engines kernels rootfs experiments analysis
+	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies
 	@git ls-files -z '*.sh' .ci/run | xargs -0 -r shellcheck
 
 test: lint ## the whole test suite
@@ -39,10 +39,10 @@ rootfs: setup ## build the guest image
 	@$(PYTHON) -m rootfs.image
 
 results: setup ## docs/results: every scenario's variants over ten start offsets (resumable)
-	@nice $(PYTHON) -m experiments.results $(RESULTS)
+	@nice $(PYTHON) -m studies.pages $(RESULTS)
 
 engine-agreement: setup ## docs/results/engine-agreement.md: gem5 beside the fast engine (resumable)
-	@nice $(PYTHON) -m experiments.agreement
+	@nice $(PYTHON) -m studies.agreement
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --
@@ -56,16 +56,16 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; 20 min 
 	@cd power-models && $(POWER_RUN) voltages ../configs/cores anchors.toml derived $(POWER_CORES)
 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
-	@$(PYTHON) -m analysis.power calibrate
+	@$(PYTHON) -m studies.power_validation calibrate
 
 power-expressions: setup ## gem5's power expressions beside the rows, by workload kernel (gem5)
-	@$(PYTHON) -m engines.characterise.expressions
+	@$(PYTHON) -m studies.characterise.expressions
 
 activity-error: setup ## what the fast engine states of activity, against gem5's counts (gem5)
-	@nice $(PYTHON) -m experiments.activity_error
+	@nice $(PYTHON) -m studies.activity_error
 
 power-validation: setup ## write docs/results/power-validation.md and its figures
-	@$(PYTHON) -m analysis.power validation
+	@$(PYTHON) -m studies.power_validation validation
 
 figures: demo ## the figures of the documents, from the demo's runs
 	@mkdir -p docs/figures

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.compare import Comparison, told_in, verdict_word
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 
 
 @dataclass(frozen=True)

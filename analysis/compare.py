@@ -13,8 +13,8 @@ from analysis.engine import engine_words
 from analysis.expect import Verdict, judge
 from analysis.rows import Row, rows
 from analysis.statistics import ENOUGH, Difference, difference
-from configs.host.errors import EascopeError
 from configs.platform import Platform
+from host.errors import EascopeError
 
 _INDENT = "  "
 #: Where what belongs to an expectation stands, and how wide its sentences are.

@@ -27,10 +27,10 @@ from analysis.tables.tasks import thread_names
 from analysis.trace import read_trace
 from analysis.window import Window, read_window
 from configs.activity import Activity
-from configs.host.cache import digest_of, tree_digest
-from configs.host.errors import EascopeError
 from configs.platform import Platform
-from configs.power.memory import load_controller
+from host.cache import digest_of, tree_digest
+from host.errors import EascopeError
+from power.memory import load_controller
 
 TABLES = (
     *("intervals", "energy", "slices", "latency"),
@@ -106,7 +106,7 @@ def derive(
 def analysis_version() -> str:
     """Digest of the code that makes tables and results (figures and reports are not part of it)."""
     here = Path(__file__).resolve().parent
-    names = ("trace.py", "window.py", "energy.py", "derive.py", "expect.py", "power/model.py")
+    names = ("trace.py", "window.py", "energy.py", "derive.py", "expect.py", "../power/model.py")
     files = {name: (here / name).read_text() for name in names}
     return digest_of({"files": files, "tables": tree_digest(here / "tables", "*.py")})
 

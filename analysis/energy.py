@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from analysis.tables.counters import SHARED
-from configs.host.cache import digest_of
 from configs.platform import Cluster, Platform
+from host.cache import digest_of
 
 FJ_PER_J = 10**15
 #: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.

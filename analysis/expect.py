@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from configs.host.errors import RequestError
+from host.errors import RequestError
 
 #: (path, variant or "") to a number; raises :class:`Absent` when there is none.
 Lookup = Callable[[tuple[str, ...], str], float]

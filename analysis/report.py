@@ -16,7 +16,7 @@ from analysis.beside import Beside
 from analysis.compare import Comparison, Line, verdict_values, verdict_word
 from analysis.engine import engine_words
 from analysis.statistics import ENOUGH
-from configs.host.cache import write_atomic
+from host.cache import write_atomic
 
 _STYLE = """
 :root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }

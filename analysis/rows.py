@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.energy import component_of
 from configs.platform import Platform
-from configs.power.events import STACK
+from power.events import STACK
 
 #: Parts of the energy stack that want more words than their name.
 STACK_WORDS = {

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from configs.host.errors import EascopeError
-from configs.host.lisa import host_trace_cmd
+from host.errors import EascopeError
+from host.lisa import host_trace_cmd
 
 #: Fields of the events that analysis reads, in the order of their format: ``int`` or ``str``.
 FIELDS: dict[str, dict[str, type]] = {

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 
 START = 2
 STOP = 3

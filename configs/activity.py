@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from configs.host.cache import canonical_json, digest_of, sha256_bytes
-from configs.host.errors import RequestError
 from configs.platform import Cluster, Platform
 from configs.source import source_text
-from configs.strict import Table, read_json, shown_path
 from configs.system_activity import load_system
+from host.cache import canonical_json, digest_of, sha256_bytes
+from host.errors import RequestError
+from host.strict import Table, read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
 

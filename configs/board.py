@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from configs.host.errors import unknown
+from host.errors import unknown
 
 #: QEMU counts eight CPUs in Aff0, whatever the clusters are.
 QEMU_CPUS_PER_AFFINITY_1 = 8

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.host.errors import bad_input
 from configs.source import source_text
-from configs.strict import Table, read_toml
+from host.errors import bad_input
+from host.strict import Table, read_toml
 
 CORES = Path(__file__).resolve().parent / "cores"
 

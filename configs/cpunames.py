@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from configs.host.errors import RequestError, nearest
+from host.errors import RequestError, nearest
 
 _PART = re.compile(r"!?([a-z][a-z0-9-]*?)(?::(\*|\d{1,3}|\d{1,3}-\d{1,3}))?")
 

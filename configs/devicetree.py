@@ -12,9 +12,9 @@ from pathlib import Path
 
 from configs.board import Board, board_of
 from configs.core import Cache
-from configs.host.errors import EascopeError, unknown
-from configs.host.proc import need, run
 from configs.platform import Cluster, Opp, Platform, load_platform
+from host.errors import EascopeError, unknown
+from host.proc import need, run
 
 #: Flavours: what a variant may ask of the device tree.
 FLAVOURS = {

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from configs.core import Core, Parameter, read_figures
-from configs.host.cache import canonical_json, sha256_bytes
-from configs.host.errors import bad_input, missing_key
-from configs.strict import Table, read_toml
+from host.cache import canonical_json, sha256_bytes
+from host.errors import bad_input, missing_key
+from host.strict import Table, read_toml
 
 PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from configs import cpunames
 from configs.core import Cache, Core
-from configs.host.errors import unknown
 from configs.source import is_borrowed
-from configs.strict import read_toml
+from host.errors import unknown
+from host.strict import read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 

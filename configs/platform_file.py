@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from configs.core import Core, list_cores, load_core, read_cache
-from configs.host.cache import canonical_json, sha256_bytes
-from configs.host.errors import bad_input, nearest
 from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
-from configs.strict import Table, read_toml
+from host.cache import canonical_json, sha256_bytes
+from host.errors import bad_input, nearest
+from host.strict import Table, read_toml
 
 #: Both engines have a GICv2, which has eight CPU interfaces.
 MAX_CPUS = 8

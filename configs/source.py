@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from configs.host.errors import bad_input, missing_key, nearest
-from configs.strict import Table
+from host.errors import bad_input, missing_key, nearest
+from host.strict import Table
 
 #: How a source's text begins, and what that means.
 KINDS = {

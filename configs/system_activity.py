@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.host.cache import canonical_json, sha256_bytes
 from configs.platform import Platform
-from configs.strict import Table, read_json
+from host.cache import canonical_json, sha256_bytes
+from host.strict import Table, read_json
 
 #: The folder of these files, in that of the activity files.
 FOLDER = "system"

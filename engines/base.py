@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from configs.activity import Activity
-from configs.host.errors import EascopeError, RequestError, unknown
 from configs.platform import Platform
+from host.errors import EascopeError, RequestError, unknown
 
 #: Name and one line of every engine.
 ENGINES = {
@@ -144,13 +144,13 @@ def get_engine(name: str, mode: str | None = None) -> Engine:
     :raises RequestError: when there is none, with the nearest name.
     """
     if name == "qemu":
-        from engines.qemu import QemuEngine
+        from engines.qemu.engine import QemuEngine
 
         if mode is not None:
             raise RequestError(f"mode {mode!r}: the fast engine has none: use --engine gem5")
         return QemuEngine()
     if name == "gem5":
-        from engines.gem5 import DEFAULT_MODE, Gem5Engine
+        from engines.gem5.engine import DEFAULT_MODE, Gem5Engine
 
         return Gem5Engine(mode or DEFAULT_MODE)
     raise unknown("engine", name, ENGINES)

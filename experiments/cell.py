@@ -18,16 +18,15 @@ from configs.activity import (
     with_speeds,
 )
 from configs.devicetree import device_tree
-from configs.host.cache import artefact, digest_of, sha256_bytes, sha256_file
-from configs.host.errors import EascopeError, RequestError, bad_input, nearest, unknown
 from configs.platform import Platform
-from configs.power.told import USUAL, ToldModel, tell, told_record
-from configs.strict import shown_path
 from engines.base import Engine, Machine, get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario
 from experiments.script import DECISION_EVENT, script, trace_events, trace_kib
+from host.cache import artefact, digest_of, sha256_bytes, sha256_file
+from host.errors import EascopeError, RequestError, bad_input, nearest, unknown
+from host.strict import shown_path
 from kernels.build import KernelArtefact, kernel
 from kernels.variants import (
     Variant,
@@ -37,6 +36,7 @@ from kernels.variants import (
     load_variants,
     state_expectations,
 )
+from power.given import USUAL, ToldModel, tell, told_record
 from rootfs.image import ImageArtefact, initramfs
 
 SCHEMA = 1

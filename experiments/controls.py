@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from configs.activity import SPEEDS, Activity, at_measured_speeds, load_activity
-from configs.host.cache import digest_of
-from configs.host.errors import RequestError, unknown
 from configs.platform import Platform, load_platform
+from host.cache import digest_of
+from host.errors import RequestError, unknown
 from kernels.variants import SCHED_DEBUG, Variant
 
 NO_DELAY_DEQUEUE = (f"{SCHED_DEBUG}/features", "NO_DELAY_DEQUEUE")

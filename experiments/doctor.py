@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from configs.host.cache import MANIFEST, cache_root, runs_root
-from configs.host.errors import EascopeError
-from configs.host.proc import run
 from configs.platform import list_platforms, load_platform
 from engines.base import ENGINES, get_engine
+from host.cache import MANIFEST, cache_root, runs_root
+from host.errors import EascopeError
+from host.proc import run
 from kernels.build import built
 from kernels.variants import load_kernels
 
-PACKAGES = Path(__file__).parent.parent / "configs" / "host" / "system-packages.txt"
+PACKAGES = Path(__file__).parent.parent / "host" / "system-packages.txt"
 #: Disk that kernels, image, engine and some hundred runs take.
 DISK_GB = 6
 #: Memory of one run on the fast engine and of the kernel's link, in GB.

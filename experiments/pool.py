@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from configs.host.proc import duration, say
 from experiments.cell import Cell
 from experiments.runs import HOST, Run, all_runs, execute, existing
+from host.proc import duration, say
 
 Result = TypeVar("Result")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from configs.cpunames import CpuNameError
-from configs.host.errors import EascopeError
 from configs.platform import Platform
-from configs.strict import Table
+from host.errors import EascopeError
+from host.strict import Table
 from rootfs.image import LAUNCH, OVERLAY, PERF, PING_PONG
 
 #: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" behind it.

@@ -26,9 +26,9 @@ from fractions import Fraction
 from typing import Any
 
 from configs.activity import Activity
-from configs.host.errors import bad_input
 from configs.platform import Platform
 from experiments.scenario import Phase, Scenario, Task
+from host.errors import bad_input
 
 #: ns per turn that rt-app is told: makes ``run: N`` mean N turns (see above).
 CALIBRATION = 1000

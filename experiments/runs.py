@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from configs.host.cache import runs_root, sha256_file, write_atomic
-from configs.host.errors import EascopeError, RequestError
-from configs.host.proc import say
 from engines.base import EngineFailed
 from experiments.cell import Cell, cell_bytes
+from host.cache import runs_root, sha256_file, write_atomic
+from host.errors import EascopeError, RequestError
+from host.proc import say
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
 RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt")

@@ -15,11 +15,11 @@ from pathlib import Path
 from analysis.expect import ExpectationError
 from analysis.expect import parse as parse_statement
 from configs.cpunames import CpuNameError
-from configs.host.cache import canonical_json, sha256_bytes
-from configs.host.errors import bad_input, missing_key, unknown
 from configs.platform import Platform
-from configs.strict import Table, read_toml
 from experiments.program import Program, read_cpus, read_program
+from host.cache import canonical_json, sha256_bytes
+from host.errors import bad_input, missing_key, unknown
+from host.strict import Table, read_toml
 
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
 ROOT = Path(__file__).parent / "scenarios"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from configs.activity import Activity
-from configs.host.errors import RequestError
 from configs.platform import Platform
-from configs.strict import shown_path
 from experiments.program import KINDS
 from experiments.rtapp import start_offset_us
 from experiments.scenario import Scenario
+from host.errors import RequestError
+from host.strict import shown_path
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import MOST_FETCHED, with_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT

@@ -19,10 +19,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from configs.host.cache import artefact, cache_root, digest_of, sha256_bytes, sha256_file
-from configs.host.debian import apt
-from configs.host.errors import EascopeError, unknown
-from configs.host.proc import Ending, need, run, say
+from host.cache import artefact, cache_root, digest_of, sha256_bytes, sha256_file
+from host.debian import apt
+from host.errors import EascopeError, unknown
+from host.proc import Ending, need, run, say
 from kernels.source import ARCHITECTURE, Source, find_source, series_digest
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
 from kernels.worktree import OUT, worktree

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.host.cache import digest_of, sha256_file
-from configs.host.debian import SUITES, apt
-from configs.host.errors import EascopeError, RequestError
-from configs.host.proc import CommandFailed, need, run, say
+from host.cache import digest_of, sha256_file
+from host.debian import SUITES, apt
+from host.errors import EascopeError, RequestError
+from host.proc import CommandFailed, need, run, say
 
 PACKAGE = "linux-source-6.12"
 #: Upstream versions on which the series apply, build and boot; `tests/kernels` holds them to it.

@@ -18,8 +18,8 @@ import re
 import sys
 from pathlib import Path
 
-from configs.host.errors import EascopeError, RequestError, unknown
-from configs.host.proc import CommandFailed, Ending, Step, need, run
+from host.errors import EascopeError, RequestError, unknown
+from host.proc import CommandFailed, Ending, Step, need, run
 from kernels.source import PatchFailed, Source, find_source, series_patches
 from kernels.variants import SERIES, Kernel, load_kernels
 

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Any
 
 from configs.devicetree import FLAVOURS, opps_of
-from configs.host.errors import RequestError, missing_key
 from configs.platform import Cluster, Platform
-from configs.strict import NAME_RULE, Table, read_toml
+from host.errors import RequestError, missing_key
+from host.strict import NAME_RULE, Table, read_toml
 from kernels.source import series_patches
 
 VARIANTS = Path(__file__).parent / "variants.toml"

@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from configs.host.cache import cache_root, locked, sha256_file, write_atomic
-from configs.host.errors import EascopeError
-from configs.host.proc import CommandFailed, Step
+from host.cache import cache_root, locked, sha256_file, write_atomic
+from host.errors import EascopeError
+from host.proc import CommandFailed, Step
 from kernels.source import Source, apply_patch, series_patches, take_back
 
 FOLDER = "kernel-tree"

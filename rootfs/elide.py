@@ -26,7 +26,7 @@ from __future__ import annotations
 import hashlib
 import struct
 
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 
 #: LISA 3.1.0's arm64 rt-app: static, stripped.
 RT_APP_SHA256 = "704820a5b42ffac4b3d72e92babd1c9124981f2cf29db263201abc390a38a56d"

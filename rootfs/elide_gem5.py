@@ -45,8 +45,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from configs.host.errors import RequestError
-from configs.host.proc import need, run
+from host.errors import RequestError
+from host.proc import need, run
 from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, with_function
 
 SOURCE = Path(__file__).parent / "elide_gem5.S"

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from configs.host.cache import artefact, sha256_bytes, sha256_file, write_atomic
-from configs.host.debian import apt
-from configs.host.errors import EascopeError
-from configs.host.lisa import VERSION as LISA_VERSION
-from configs.host.lisa import lisa_binaries
-from configs.host.proc import need, run
+from host.cache import artefact, sha256_bytes, sha256_file, write_atomic
+from host.debian import apt
+from host.errors import EascopeError
+from host.lisa import VERSION as LISA_VERSION
+from host.lisa import lisa_binaries
+from host.proc import need, run
 from rootfs.cpio import Archive
 from rootfs.elide import elide_hint
 from rootfs.elide_gem5 import elide_gem5

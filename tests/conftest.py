@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from configs.activity import Activity, load_activity
-from configs.host.errors import EascopeError
 from configs.platform import Platform, load_platform
-from engines.gem5_provider import find_gem5, version
+from engines.gem5.provider import find_gem5, version
+from host.errors import EascopeError
+
+pytest_plugins = ("tests.support.platforms",)
 
 REPO = Path(__file__).resolve().parent.parent
 

@@ -9,7 +9,7 @@ from analysis.compare import Comparison
 from analysis.figures import style
 from analysis.figures.common import label
 from analysis.rows import STACK_WORDS
-from configs.power.events import STACK
+from power.events import STACK
 
 #: One colour for each part, in the order of `STACK`: clock, units of the core, caches, leakage.
 COLOURS = {

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from analysis.window import Window
-from configs.host.errors import EascopeError
 from configs.platform import Platform
+from host.errors import EascopeError
 
 #: Column ``cpu`` of the rows of a cluster's shared part.
 SHARED = -1

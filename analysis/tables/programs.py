@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 
 _PING_PONG = re.compile(r"^(\d+) round trips in (\d+) ns$", re.MULTILINE)
 _PERF_DONE = re.compile(r"^# Executed (\d+) pipe operations", re.MULTILINE)

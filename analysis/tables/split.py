@@ -19,8 +19,8 @@ import polars as pl
 from analysis.tables.counters import SHARED
 from analysis.trace import Trace
 from analysis.window import Window
-from configs.host.errors import EascopeError
 from configs.platform import Cluster, Platform
+from host.errors import EascopeError
 
 Times = npt.NDArray[np.int64]
 

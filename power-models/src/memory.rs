@@ -14,7 +14,7 @@ use crate::report::{self, Component};
 use crate::runner;
 use crate::xml::{self, Counts, CYCLES};
 
-/// One 64-bit channel of DDR3-1600, what gem5's machine has (`configs/gem5/settings.py`).
+/// One 64-bit channel of DDR3-1600, what gem5's machine has (`engines/gem5/settings.py`).
 const PARAMETERS: [(&str, u32, &str); 13] = [
     ("type", 1, "low power"),
     ("mc_clock", 800, "MHz"),

@@ -11,8 +11,8 @@ from analysis.compare import Comparison, comparison
 from analysis.derive import Derived, derive
 from configs.activity import Activity, load_activity
 from configs.platform import Platform, load_platform
-from tests.analysis import synthetic
-from tests.analysis.synthetic import Schedule, playback, write_run
+from tests.support import synthetic
+from tests.support.synthetic import Schedule, playback, write_run
 
 PERIODS = {"decode-0": 33_333, "render-1": 16_667, "audio-2": 16_667}
 EXPECT = [
@@ -75,7 +75,7 @@ def compared(
 
 
 def make_run(root: Path, platform: Platform, variant: str, seed: int) -> Path:
-    """One run of :func:`tests.analysis.synthetic.playback` below ``root``."""
+    """One run of :func:`tests.support.synthetic.playback` below ``root``."""
     run = root / f"{variant}-{seed}"
     expect = [entry for entry in EXPECT if entry["variant"] == variant]
     schedule = playback(variant, seed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.agreement import PAGE, agreed, engine_error
-from experiments.agreement_page import page
-from tests.experiments.test_agreement import ran
+from studies.agreement.page import page
+from tests.studies.test_agreement import ran
 
 
 def test_the_table_that_the_page_has_is_the_one_that_is_read(tmp_path: Path) -> None:

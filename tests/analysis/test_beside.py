@@ -10,9 +10,9 @@ from analysis.beside import Beside
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
 from analysis.report import page
-from configs.host.errors import EascopeError
 from configs.platform import Platform
-from configs.power.told import told_model, told_record
+from host.errors import EascopeError
+from power.given import told_model, told_record
 from tests.analysis.test_compare import stated
 
 

@@ -12,8 +12,8 @@ import pytest
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
 from analysis.statistics import ENOUGH, apart, difference
-from configs.host.errors import EascopeError
 from configs.platform import Platform
+from host.errors import EascopeError
 from tests.analysis.conftest import EXPECT
 
 GOLDEN = Path(__file__).parent / "golden"

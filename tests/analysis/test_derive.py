@@ -12,10 +12,10 @@ import pytest
 from analysis.derive import TABLES, Derived, derive
 from analysis.energy import PublishedPower
 from configs.activity import Activity
-from configs.host.errors import EascopeError
 from configs.platform import Platform
+from host.errors import EascopeError
 from tests.analysis.conftest import make_run
-from tests.analysis.synthetic import MS, Burst, Schedule
+from tests.support.synthetic import MS, Burst, Schedule
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 #: Keys that DESIGN.md (section 4) names.

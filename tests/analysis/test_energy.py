@@ -10,7 +10,7 @@ import pytest
 from analysis.derive import Derived
 from analysis.energy import FJ_PER_J, PublishedPower, joules
 from configs.platform import Cluster, Platform
-from tests.analysis.synthetic import MS, Burst, Schedule
+from tests.support.synthetic import MS, Burst, Schedule
 
 UW_S = 10**9  # fJ of 1 uW for 1 s
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}

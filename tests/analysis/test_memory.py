@@ -11,10 +11,10 @@ import pytest
 from analysis.compare import comparison
 from analysis.derive import derive
 from analysis.figures.stack import draw
-from analysis.power.model import DerivedPower
 from configs.activity import Activity
 from configs.platform import Platform
-from configs.power.memory import load_controller
+from power.memory import load_controller
+from power.model import DerivedPower
 from tests.analysis.conftest import make_run
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.tables.programs import throughput
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 
 PING_PONG = "8000 round trips in 160000000 ns\n"
 PERF = """\

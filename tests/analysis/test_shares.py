@@ -11,7 +11,7 @@ from analysis.derive import Derived
 from analysis.tables import shares
 from configs.activity import Activity
 from configs.platform import Platform
-from tests.analysis.synthetic import MS, Burst, Schedule
+from tests.support.synthetic import MS, Burst, Schedule
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 

@@ -13,8 +13,8 @@ from analysis.tables.split import ENDS, split
 from analysis.trace import Trace
 from analysis.window import Window
 from configs.activity import load_activity
-from configs.host.errors import EascopeError
 from configs.platform import Platform
+from host.errors import EascopeError
 
 US = 1000
 #: The trace's clock runs 1 ms behind.

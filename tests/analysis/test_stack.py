@@ -11,15 +11,15 @@ import pytest
 from analysis import figures
 from analysis.compare import Comparison, comparison
 from analysis.derive import derive
-from analysis.power.choice import power_model
-from analysis.power.model import DerivedPower
 from analysis.report import page
 from configs.activity import Activity
-from configs.host.errors import RequestError
 from configs.platform import Platform
-from configs.power import events, level
-from configs.power.derived import CYCLE, CorePower, load_derived
-from configs.power.events import STACK
+from host.errors import RequestError
+from power import events, level
+from power.choice import power_model
+from power.derived import CYCLE, CorePower, load_derived
+from power.events import STACK
+from power.model import DerivedPower
 from tests.analysis.conftest import make_run
 
 

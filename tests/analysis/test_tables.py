@@ -14,10 +14,10 @@ from analysis.tables.latency import latency, percentile
 from analysis.tables.slices import placement, slices
 from analysis.trace import Trace, TraceError, read_trace
 from analysis.window import Window, read_window
-from configs.host.errors import EascopeError
 from configs.platform import Platform
-from tests.analysis.synthetic import MS, Burst, Schedule
-from tests.analysis.tracefile import Event, marker, migrate, switch, waking, write
+from host.errors import EascopeError
+from tests.support.synthetic import MS, Burst, Schedule
+from tests.support.tracefile import Event, marker, migrate, switch, waking, write
 
 A, B = ("a", 11), ("b", 12)
 NAMES = {"a": "task-a", "b": "task-b"}

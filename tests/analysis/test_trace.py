@@ -8,7 +8,7 @@ import pytest
 
 import analysis.trace
 from analysis.trace import TraceError, read_trace
-from tests.analysis.tracefile import Event, marker, migrate, switch, trace_dat, waking, write
+from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking, write
 
 MS = 1_000_000
 TASK = ("odd c=a pid=9", 11)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from analysis.trace import read_trace
-from tests.analysis.tracefile import switch, waking, write
+from tests.support.tracefile import switch, waking, write
 
 EVENTS = 100_000
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.lisa import lisa_binaries
 from engines.base import Machine
-from engines.qemu import QemuEngine
+from engines.qemu.engine import QemuEngine
+from host.lisa import lisa_binaries
 from rootfs.elide import FUNCTION_OFFSET
-from tests.engines import linux
 from tests.engines.conftest import *  # noqa: F403 (fixtures)
+from tests.support import linux
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.agreement_page import PLATFORM, Ran
 from experiments.cell import Cell, Request, find, prepare
-from experiments.elision import CASES, ENERGY_GOAL, VARIANT, prepared, run
 from experiments.pool import run_all
 from experiments.runs import Run
+from studies.agreement.page import PLATFORM, Ran
+from studies.elision import CASES, ENERGY_GOAL, VARIANT, prepared, run
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 

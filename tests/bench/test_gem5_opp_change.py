@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from configs.boot import COUNTER_HZ, boot_loader
-from configs.gem5.settings import machine_settings
-from configs.host.proc import need, run
 from configs.platform import load_platform
-from engines.characterise.measure import RUN
-from engines.gem5_process import environment
-from engines.gem5_provider import find_gem5
+from engines.gem5.boot import COUNTER_HZ, boot_loader
+from engines.gem5.process import environment
+from engines.gem5.provider import find_gem5
+from engines.gem5.settings import machine_settings
+from host.proc import need, run
+from studies.characterise.measure import RUN
 
 GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
 LINK = (

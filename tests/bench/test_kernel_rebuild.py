@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.cache import sha256_file
+from host.cache import sha256_file
 from kernels import build as module
 from kernels.build import kernel
 from kernels.source import find_source

@@ -16,8 +16,8 @@ from configs.activity import (
     check_capacity,
     load_activity,
 )
-from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
+from host.errors import RequestError
 from rootfs.elide import TURN_INSTRUCTIONS
 
 

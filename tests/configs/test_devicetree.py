@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main, opps_of
-from configs.host.errors import EascopeError, RequestError
 from configs.platform import Platform, load_platform
-from tests.configs.dts import Node, decompile
+from host.errors import EascopeError, RequestError
 from tests.conftest import REPO
+from tests.support.dts import Node, decompile
 
 
 @pytest.fixture(scope="module")

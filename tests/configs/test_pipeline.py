@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from configs.core import list_cores, load_core
-from configs.host.errors import RequestError
 from configs.pipeline import MODELS, PIPELINES, load_pipeline
+from host.errors import RequestError
 
 
 @pytest.mark.parametrize("name", list_cores())

@@ -8,11 +8,11 @@ import pytest
 
 from configs.activity import check_capacity, load_activity
 from configs.devicetree import device_tree
-from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
 from configs.source import KINDS, kind
+from host.errors import RequestError
 from rootfs.elide import TURN_INSTRUCTIONS
-from tests.configs.dts import decompile
+from tests.support.dts import decompile
 
 #: kHz and capacity of every OPP, as the EAS rework's discussion lists them.
 TABLE = {

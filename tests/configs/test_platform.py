@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from configs.cpunames import CpuNameError
-from configs.host.errors import RequestError
 from configs.platform import CAPACITY_SCALE, Platform, list_platforms, load_platform
 from configs.source import KINDS, kind
+from host.errors import RequestError
 
 #: Juno r0's cluster power, busy: (MHz, V, mW), from its juno-sched-energy.dtsi.
 R0_SHARED = {

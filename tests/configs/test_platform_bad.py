@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from configs.core import CORES, load_core
-from configs.host.errors import RequestError
 from configs.platform import load_platform
+from host.errors import RequestError
 
 BAD = {
     "OPPs out of order": (

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from configs.activity import ACTIVITY, Activity, at_measured_speeds, load_activity
-from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
 from configs.system_activity import load_system, system_path
+from host.errors import RequestError
 
 LITTLE = {"instructions": 2_000_000, "cycles": 5_000_000, "ipc": 0.4}
 RECORD: dict[str, Any] = {

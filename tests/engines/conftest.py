@@ -17,13 +17,13 @@ import pytest
 
 from configs.activity import Activity
 from configs.devicetree import device_tree
-from configs.host.proc import need, run
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
-from engines.qemu import QemuEngine
+from engines.qemu.engine import QemuEngine
+from host.proc import need, run
 from kernels.build import kernel
 from rootfs.image import initramfs
-from tests.engines.linux import with_rt_app
+from tests.support.linux import with_rt_app
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
 FLAGS = (

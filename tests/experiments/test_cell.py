@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from configs.core import Parameter
-from configs.host.errors import EascopeError, RequestError
-from configs.power.told import told_model
-from engines.qemu import QemuEngine
+from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare, wrong_capacities
 from experiments.controls import Controls, machine_of
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
+from host.errors import EascopeError, RequestError
+from power.given import told_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT

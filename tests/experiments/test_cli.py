@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import COMMANDS
+from experiments.cli.main import COMMANDS
 from experiments.runs import execute
-from tests.experiments.fake import KEY, badly, cell
 from tests.power.test_calibration import row
+from tests.support.fake import KEY, badly, cell
 
 RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
 COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", "smoke"]
@@ -21,7 +21,7 @@ COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", 
 
 def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "experiments.cli", *arguments],
+        [sys.executable, "-m", "experiments.cli.main", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, **env},
@@ -163,7 +163,7 @@ def test_help_has_an_example(command: str) -> None:
 def test_examples_are_right() -> None:
     """The example of each help parses; what it names exists."""
     from experiments.cell import Request, find
-    from experiments.cli import make_parser
+    from experiments.cli.main import make_parser
 
     for _, example in COMMANDS.values():
         options = make_parser().parse_args(example.split()[1:])
@@ -262,7 +262,7 @@ def test_qemu_cannot_be_had(tmp_path: Path) -> None:
 
 
 def test_verify_finds_a_corrupt_cache_entry(tmp_path: Path) -> None:
-    from configs.host.cache import artefact
+    from host.cache import artefact
 
     os.environ["EASCOPE_CACHE"] = str(tmp_path / "cache")
     try:

@@ -17,10 +17,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from configs.host.cache import cache_root
-from configs.host.errors import EascopeError
 from experiments.cell import Request, find, prepare
 from experiments.runs import execute
+from host.cache import cache_root
+from host.errors import EascopeError
 from tests.experiments.test_cli import RUN, eascope
 
 pytestmark = pytest.mark.guest
@@ -162,7 +162,7 @@ def test_undeclared_state_fails_the_run() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "term"])
 def test_interrupt_and_continue(number: signal.Signals) -> None:
     """Exit 130 within a second, no process and no file left, and the same command continues."""
-    command = [sys.executable, "-m", "experiments.cli", "compare", "mainline", "cas", *VIDEO]
+    command = [sys.executable, "-m", "experiments.cli.main", "compare", "mainline", "cas", *VIDEO]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     runs = Path(os.environ["EASCOPE_RUNS"])
     deadline = time.monotonic() + 60

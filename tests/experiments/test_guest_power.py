@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import EascopeError
 from configs.platform import load_platform
-from configs.power.told import told_model
 from experiments import cell as cells
 from experiments.cell import Request, find, prepare
 from experiments.runs import execute
+from host.errors import EascopeError
+from power.given import told_model
 from tests.experiments.test_cli import COMPARE, RUN, eascope
 
 pytestmark = pytest.mark.guest

@@ -11,7 +11,7 @@ from experiments import pool
 from experiments.cell import Cell
 from experiments.pool import BOOT_S, HOST_S_PER_S, Progress, estimate_s
 from experiments.runs import HOST, execute
-from tests.experiments.fake import cell
+from tests.support.fake import cell
 
 GEM5 = {"engine": "gem5", "mode": "elided"}
 

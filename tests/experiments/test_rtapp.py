@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from configs.activity import Activity
-from configs.host.errors import RequestError
 from configs.platform import Platform
 from experiments.rtapp import compile_scenario, start_offset_us, turns_per_us
 from experiments.scenario import load_scenario
+from host.errors import RequestError
 from tests.experiments.test_scenario import SECOND, write
 
 

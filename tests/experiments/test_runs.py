@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import EascopeError, RequestError
 from experiments import pool
 from experiments.runs import RAW, Run, all_runs, check, execute, existing, find_run
-from tests.experiments.fake import KEY, FakeEngine, badly, cell, forever, well
+from host.errors import EascopeError, RequestError
+from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
 
 
 def runs() -> Path:
@@ -27,7 +27,7 @@ def leftovers() -> list[str]:
 
 def spawn(behaviour: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.experiments.fake", behaviour],
+        [sys.executable, "-m", "tests.support.fake", behaviour],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import RequestError
 from configs.platform import Platform
 from experiments.scenario import load_scenario, names
+from host.errors import RequestError
 
 GOOD = """
 summary = "s"

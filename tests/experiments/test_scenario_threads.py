@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from configs.activity import Activity
-from configs.host.errors import RequestError
 from configs.platform import Platform
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import load_scenario
+from host.errors import RequestError
 from tests.experiments.test_scenario import PHASE, SECOND, write
 
 #: Two tasks that meet before the work of the one and after that of both.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.cache import artefact, sha256_bytes
+from host.cache import artefact, sha256_bytes
 from kernels.build import KernelArtefact, kernel
 from kernels.source import PACKAGE, Source, find_source, series_patches
 from kernels.variants import SERIES

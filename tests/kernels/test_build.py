@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.cache import sha256_file
-from configs.host.errors import EascopeError, RequestError
+from host.cache import sha256_file
+from host.errors import EascopeError, RequestError
 from kernels import build as module
 from kernels.build import (
     KernelArtefact,

@@ -13,7 +13,7 @@ from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.build import KernelArtefact
 from kernels.variants import STATS, load_variants, state_expectations
-from tests.kernels.guest import Booted, boot
+from tests.support.kernel_guest import Booted, boot
 
 pytestmark = pytest.mark.guest
 

@@ -13,8 +13,8 @@ from configs.platform import Platform
 from kernels.build import configure, fragment_text, make, names
 from kernels.source import Source, apply_series
 from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
-from tests.kernels.guest import boot
-from tests.kernels.stress import SPLAT, counters, survive
+from tests.support.kernel_guest import boot
+from tests.support.stress import SPLAT, counters, survive
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 

@@ -15,7 +15,7 @@ from kernels.build import OUT, configure, fragment_text, make, names
 from kernels.source import Source
 from kernels.variants import SERIES, load_kernels
 from kernels.worktree import worktree
-from tests.kernels.stress import survive
+from tests.support.stress import survive
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.cache import sha256_file
+from host.cache import sha256_file
 from kernels.build import (
     OUT,
     KernelArtefact,

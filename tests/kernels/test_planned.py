@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import RequestError
 from configs.platform import Platform
+from host.errors import RequestError
 from kernels.variants import VARIANTS, load_planned, load_variants, state_expectations
 
 

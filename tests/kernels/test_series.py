@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.debian import apt
-from configs.host.errors import EascopeError
-from configs.host.proc import need
+from host.debian import apt
+from host.errors import EascopeError
+from host.proc import need
 from kernels.source import (
     ARCHITECTURE,
     PACKAGE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import RequestError
+from host.errors import RequestError
 from kernels import source as module
 from kernels.source import TESTED, Source, _compare, directory_source, find_source, upstream
 

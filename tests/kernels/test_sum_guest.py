@@ -10,8 +10,8 @@ from configs.platform import Platform
 from experiments.script import UCLAMP_IN_USE
 from kernels.build import KernelArtefact, kernel
 from kernels.variants import STATS
-from tests.kernels.guest import Booted, boot
-from tests.kernels.stress import counters, guest_program, survive
+from tests.support.kernel_guest import Booted, boot
+from tests.support.stress import counters, guest_program, survive
 
 pytestmark = pytest.mark.guest
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import RequestError
+from host.errors import RequestError
 from kernels.source import PatchFailed, Source, series_patches
 from kernels.tree import main, open_tree, save_tree
 from kernels.variants import SERIES, load_kernels

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import RequestError
 from configs.platform import Platform
+from host.errors import RequestError
 from kernels import variants as module
 from kernels.variants import (
     SERIES,

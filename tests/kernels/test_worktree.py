@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 from kernels.source import PatchFailed, Source
 from kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
 

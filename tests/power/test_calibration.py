@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.power import calibrate
-from analysis.power.fit import fit, leaving_out, non_negative
-from analysis.power.measurements import VARIABLE, load_measured
-from analysis.power.predict import COLUMN, predicted, write_csv
-from configs.host.errors import RequestError
-from configs.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
-from configs.power.derived import load_derived
+from host.errors import RequestError
+from power import calibrate
+from power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
+from power.derived import load_derived
+from power.fit import fit, leaving_out, non_negative
+from power.measurements import VARIABLE, load_measured
+from power.predict import COLUMN, predicted, write_csv
 
 CORE = "cortex-a15"
 RECORD = json.loads((CALIBRATED / f"{CORE}.json").read_text())

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from configs.core import Core, Parameter, list_cores, load_core
-from configs.host.errors import RequestError
-from configs.power.derived import CYCLE, DERIVED, PARTS, derived_cores, g_of_t, load_derived
+from host.errors import RequestError
+from power.derived import CYCLE, DERIVED, PARTS, derived_cores, g_of_t, load_derived
 
 
 def changed(core: Core, inputs: dict[str, Any]) -> list[str]:
@@ -85,7 +85,7 @@ def test_published_figures_of_an_independent_derivation() -> None:
         "L2.read_misses": -112.232,
     }
     for event, energy in expected.items():
-        # The design supply is another: as near as the law is (tests/power/test_validation.py).
+        # The design supply is another: as near as the law is (tests/studies/test_validation.py).
         at_one_volt = a53.pj(event) * a53.dynamic_scale(1.0)
         assert at_one_volt == pytest.approx(energy, rel=0.02), event
 

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from configs.core import list_cores
-from configs.gem5.columns import EVENTS, L2, cpu_events
-from configs.gem5.power import STATES, expressions, number, readable
-from configs.gem5.settings import machine_settings
 from configs.platform import Platform
-from configs.power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
-from configs.power.level import load_level
+from engines.gem5.expressions import STATES, expressions, number, readable
+from engines.gem5.inside.columns import EVENTS, L2, cpu_events
+from engines.gem5.settings import machine_settings
+from power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
+from power.level import load_level
 
 
 @pytest.mark.parametrize("core", list_cores())

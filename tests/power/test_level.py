@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 from configs.core import list_cores
-from configs.host.errors import RequestError
 from configs.platform import load_platform
-from configs.power.level import level_cores, load_level
+from host.errors import RequestError
+from power.level import level_cores, load_level
 
 
 def test_every_core_has_a_level() -> None:

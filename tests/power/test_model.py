@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from analysis.energy import SHARED, PublishedPower
-from analysis.power.em import em_rows, inefficient, records, text
-from analysis.power.model import DerivedPower, whole
 from configs.activity import Activity, KernelActivity, load_activity
-from configs.host.errors import RequestError
 from configs.platform import Platform, load_platform
-from configs.power.events import load_events
-from configs.power.level import load_level
-from configs.power.told import told_model
+from host.errors import RequestError
+from power.em import em_rows, inefficient, records, text
+from power.events import load_events
+from power.given import told_model
+from power.level import load_level
+from power.model import DerivedPower, whole
 
 
 @pytest.fixture(scope="module")

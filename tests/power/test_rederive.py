@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from configs.core import CORES
-from configs.host.cache import cache_root
-from configs.power.derived import DERIVED, POWER_MODELS
+from host.cache import cache_root
+from power.derived import DERIVED, POWER_MODELS
 
 MISSING = [tool for tool in ("cargo", "g++", "make", "patch") if shutil.which(tool) is None]
 

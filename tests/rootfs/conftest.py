@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.lisa import lisa_binaries
-from configs.host.proc import need, run
+from host.lisa import lisa_binaries
+from host.proc import need, run
 from rootfs.image import AGENT, FLAGS
 
 

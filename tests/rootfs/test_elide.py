@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import EascopeError
+from host.errors import EascopeError
 from rootfs import elide
 from rootfs.elide import elide_hint, hint_function
-from tests.rootfs.interpreter import Machine
+from tests.support.interpreter import Machine
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.errors import EascopeError, RequestError
+from host.errors import EascopeError, RequestError
 from rootfs import elide, elide_gem5
 from rootfs.elide_gem5 import AWAY_NS, quiesce_function, turn_table, with_table
-from tests.rootfs.interpreter import Machine
+from tests.support.interpreter import Machine
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
 #: Cycles of a turn and clock in GHz of a little and of a big CPU.

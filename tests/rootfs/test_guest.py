@@ -12,11 +12,11 @@ import pytest
 
 from configs.activity import Activity
 from configs.devicetree import device_tree
-from configs.host.lisa import host_trace_cmd
 from configs.platform import Platform
 from engines import qemu
 from engines.base import READY, START, STOP, EngineFailed, Machine, get_engine
 from experiments.cell import BOOT
+from host.lisa import host_trace_cmd
 from kernels.build import kernel
 from rootfs import elide
 from rootfs.image import RT_APP, RT_APP_ELIDED_HINT, initramfs

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.host import cache, lisa
-from configs.host.cache import cache_root, sha256_file
-from configs.host.errors import EascopeError
+from host import cache, lisa
+from host.cache import cache_root, sha256_file
+from host.errors import EascopeError
 from rootfs import image
 from rootfs.elide import elide_hint
 from rootfs.elide_gem5 import elide_gem5

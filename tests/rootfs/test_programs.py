@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.host.cache import cache_root
-from configs.host.errors import EascopeError
-from configs.host.proc import need, run
+from host.cache import cache_root
+from host.errors import EascopeError
+from host.proc import need, run
 from rootfs import image
 from rootfs.image import FLAGS, PROGRAMS, guest_programs, initramfs, program_names
 from tests.rootfs.test_cpio import parse

@@ -1,0 +1,69 @@
+"""Our boot loader for gem5: ``boot.S``, built once into the cache.
+
+What it does and what gem5 gives it stands at the head of the assembly.
+"""
+
+from __future__ import annotations
+
+import platform as host
+from pathlib import Path
+from typing import Any
+
+from host.cache import artefact, sha256_file
+from host.proc import need, run
+
+SOURCE = Path(__file__).resolve().parent / "boot.S"
+NAME = "boot.elf"
+
+#: Where VExpress_GEM5_V1 has its GICv2.
+GIC_DISTRIBUTOR = 0x2C00_1000
+GIC_CPU_INTERFACE = 0x2C00_2000
+#: Frequency of the system counter: 16 ns a tick, as on the fast engine.
+COUNTER_HZ = 62_500_000
+
+#: In gem5's boot memory, which begins at 0.
+_LOAD_ADDRESS = 0x1000
+_ASSEMBLE = ("-c", "-march=armv8-a")
+_LINK = (
+    *("-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none"),
+    *(f"-Wl,-Ttext={_LOAD_ADDRESS:#x}", "-Wl,-e,_start", "-Wl,-z,noexecstack"),
+    *("-Wl,-z,max-page-size=4096", "-Wl,--no-warn-rwx-segments"),
+)
+
+
+def _compiler() -> str:
+    prefix = "" if host.machine() == "aarch64" else "aarch64-linux-gnu-"
+    return need(f"{prefix}gcc", f"gcc{'-aarch64-linux-gnu' if prefix else ''}")
+
+
+def identity() -> dict[str, Any]:
+    """What the boot loader is made from: digest of the source, options, compiler."""
+    version = run([_compiler(), "--version"]).decode().splitlines()[0]
+    return {
+        "source": sha256_file(SOURCE),
+        "options": [*_ASSEMBLE, *_defines(), *_LINK],
+        "compiler": version,
+    }
+
+
+def _defines() -> list[str]:
+    return [
+        f"-DGICD={GIC_DISTRIBUTOR:#x}",
+        f"-DGICC={GIC_CPU_INTERFACE:#x}",
+        f"-DCOUNTER_HZ={COUNTER_HZ}",
+    ]
+
+
+def boot_loader() -> Path:
+    """The boot loader as an ELF file, built when the cache does not have it.
+
+    :raises EascopeError: no cross compiler, or a corrupt cache entry.
+    """
+
+    def build(folder: Path) -> None:
+        # The object has a name of its own: one that the compiler makes up stays in the symbols.
+        assemble: list[str | Path] = [_compiler(), *_ASSEMBLE, *_defines(), "-o", "boot.o", SOURCE]
+        run(assemble, cwd=folder, label="boot loader")
+        run([_compiler(), *_LINK, "-o", NAME, "boot.o"], cwd=folder, label="boot loader")
+
+    return artefact("boot", identity(), build, label="boot loader of gem5") / NAME

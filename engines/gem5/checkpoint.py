@@ -1,0 +1,86 @@
+"""Checkpoints: a machine that has booted to the agent's barrier, once for all its runs.
+
+The store is the cache: content-addressed, written under a temporary name, verified on every use.
+Everything that the saved state depends on is in the key, and nothing that a run chooses afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from host.cache import (
+    MANIFEST,
+    artefact,
+    cache_root,
+    check_artefact,
+    digest_of,
+    sha256_bytes,
+    sha256_file,
+)
+from host.errors import EascopeError
+from host.proc import say
+
+KIND = "gem5-checkpoint"
+#: Measured: some 100 million instructions on atomic CPUs.
+ESTIMATE_S = 110.0
+FACTS = "boot.json"
+#: Raised whenever engines/gem5/inside/machine.py builds another machine from the same settings,
+#: or names its parts otherwise. (gem5 refuses a checkpoint whose parts it does not find.)
+LAYOUT = 1
+STATE = "state"
+
+
+def checkpoint_key(
+    identity: dict[str, Any],
+    settings: dict[str, Any],
+    vmlinux: Path,
+    dtb: Path,
+    initrd: Path,
+    cmdline: str,
+) -> dict[str, Any]:
+    """All that a saved machine depends on.
+
+    :param identity: of the engine; of its scripts only `LAYOUT` counts here.
+    :param settings: `engines.gem5.settings.machine_settings` in mode ``boot``.
+    """
+    return {
+        "schema": 1,
+        "engine": {name: identity[name] for name in ("version", "binary_sha256", "boot_loader")},
+        "layout": LAYOUT,
+        "settings": settings,
+        "vmlinux": sha256_file(vmlinux),
+        "dtb": sha256_file(dtb),
+        "initrd": sha256_file(initrd),
+        "cmdline": sha256_bytes(cmdline.encode()),
+    }
+
+
+def checkpoint(
+    key: dict[str, Any], boot: Callable[[Path], dict[str, Any]], label: str
+) -> tuple[Path, dict[str, Any]]:
+    """The saved machine's folder, and facts of its boot; booted when the store has none.
+
+    One that is damaged is thrown away and made anew.
+
+    :param boot: boots, saves the state into the folder that it is given, returns facts.
+    """
+
+    def build(folder: Path) -> None:
+        facts = boot(folder / STATE)
+        if not (folder / STATE / "m5.cpt").is_file():
+            raise EascopeError("gem5 ended at the agent's barrier, but saved nothing")
+        (folder / FACTS).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+
+    folder = cache_root() / KIND / digest_of(key)[:32]
+    if (folder / MANIFEST).is_file():
+        try:
+            check_artefact(folder)
+        except EascopeError as error:
+            say(f"warning: {error}: it is made anew")
+            shutil.rmtree(folder)
+    folder = artefact(KIND, key, build, label=label, estimate_s=ESTIMATE_S)
+    return folder / STATE, json.loads((folder / FACTS).read_bytes())

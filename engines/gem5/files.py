@@ -1,0 +1,115 @@
+"""gem5's files: what the guest sent in pieces, rows as parquet, marks, its own statistics."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from engines.base import Transitions
+from engines.qemu.files import write_counters, write_marks
+from host.errors import EascopeError
+
+#: What the agent calls a piece of a file.
+_PIECE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)@(\d+)")
+STATISTICS = "stats.txt"
+COUNTERS = "counters.parquet"
+#: Columns that are whole numbers: ns, kHz, uV, counts.
+_INTEGERS = (
+    *("t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions"),
+    *("on_ns", "gated_ns", "off_ns"),
+)
+
+
+def join_pieces(folder: Path, out: Path) -> list[str]:
+    """Put the guest's files together from the pieces in ``folder``; their names.
+
+    :raises EascopeError: when a piece is missing between two others, or lies over another.
+    """
+    pieces: dict[str, list[tuple[int, Path]]] = {}
+    for path in folder.iterdir():
+        if match := _PIECE.fullmatch(path.name):
+            pieces.setdefault(match[1], []).append((int(match[2]), path))
+    for name, parts in sorted(pieces.items()):
+        end = 0
+        with (out / name).open("wb") as stream:
+            for offset, path in sorted(parts):
+                if offset < end:
+                    raise EascopeError(f"the guest's {name}: two pieces at {offset}")
+                stream.seek(offset)
+                stream.write(path.read_bytes())
+                end = stream.tell()
+    return sorted(pieces)
+
+
+def read_rows(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The window's rows as run.py left them, and what it says about them.
+
+    :raises EascopeError: when there was no window, or the files do not fit each other.
+    """
+    try:
+        record = json.loads((folder / "rows.json").read_text())
+        data: array[float] = array("d")
+        data.frombytes((folder / "rows.bin").read_bytes())
+        columns: list[str] = record["columns"]
+        rows: int = record["rows"]
+    except FileNotFoundError as error:
+        raise EascopeError(f"gem5 left no {Path(error.filename).name}: no window") from error
+    except (ValueError, KeyError) as error:
+        raise EascopeError(f"rows.json, rows.bin: not readable: {error}") from error
+    if len(data) != rows * len(columns):
+        raise EascopeError(
+            f"rows.bin: {len(data)} numbers: allowed: {rows} rows of {len(columns)} columns"
+        )
+    table = pl.DataFrame({name: data[place :: len(columns)] for place, name in enumerate(columns)})
+    # Times are cut to whole ns, as those of the marks are, so windows and rows meet exactly.
+    return (
+        table.with_columns(
+            pl.col(name).floor().cast(pl.Int64)
+            if name.endswith("_ns")
+            else pl.col(name).round().cast(pl.Int64)
+            for name in _INTEGERS
+            if name in columns
+        ).with_columns(pl.col("cluster", "cpu").cast(pl.Int32)),
+        record,
+    )
+
+
+def save_counters(folder: Path, out: Path) -> dict[str, Any]:
+    """``counters.parquet`` from the rows in ``folder``; what run.py says about them."""
+    table, record = read_rows(folder)
+    write_counters(table.sort("cluster", "t0_ns", "cpu"), out / COUNTERS)
+    return record
+
+
+def save_marks(folder: Path, out: Path, record: Mapping[str, Any]) -> None:
+    """``marks.json``: when each mark was set, by gem5's clock and by the guest's."""
+    marks = []
+    for ident, at_ns in record["marks"]:
+        told = folder / f"mark-{ident}"
+        if not told.is_file():
+            raise EascopeError(f"the guest set mark {ident} without saying when")
+        marks.append((int(ident), int(at_ns), int(told.read_text())))
+    write_marks(marks, out / "marks.json")
+
+
+def save_statistics(folder: Path, out: Path) -> None:
+    """gem5's own text of the window, without what depends on the host."""
+    path = folder / STATISTICS
+    if not path.is_file():
+        return
+    with path.open(errors="replace") as lines, (out / STATISTICS).open("w") as kept:
+        kept.writelines(line for line in lines if not line.startswith("host"))
+
+
+def transitions(record: Mapping[str, Any]) -> dict[str, Transitions]:
+    """Completed OPP changes of the window by cluster; requests stand in the trace."""
+    return {
+        name: Transitions(requested, completed)
+        for name, (requested, completed) in record["transitions"].items()
+    }

@@ -1,0 +1,221 @@
+"""What gem5 is told about a machine: a function of the platform and the mode.
+
+The result is plain data (JSON): part of every run's key, and all that ``run.py`` reads of the
+platform. Parameter names of the CPU models are gem5's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from configs.core import Cache, Core
+from configs.pipeline import Pipeline, load_pipeline
+from configs.platform import L3, Cluster, Platform
+from engines.gem5.boot import COUNTER_HZ, GIC_CPU_INTERFACE, GIC_DISTRIBUTOR
+from engines.gem5.inside.operations import minor_units, o3_units
+from host.errors import unknown
+
+#: Modes: what each is, for lists and messages.
+MODES = {
+    "boot": "atomic CPUs without caches, to the agent's barrier; then a checkpoint",
+    "elided": "atomic CPUs without caches; busy loops stand still for the cycles they would take",
+    "elided-detailed": "Minor and O3 CPUs with caches; busy loops stand still likewise",
+    "timing": "timing CPUs (one instruction at a time) with caches",
+    "detailed": "Minor and O3 CPUs with caches; everything is executed",
+}
+SIMPLE_MODELS = {
+    "boot": "ArmAtomicSimpleCPU",
+    "elided": "ArmAtomicSimpleCPU",
+    "timing": "ArmTimingSimpleCPU",
+}
+#: Modes without caches.
+ATOMIC = ("boot", "elided")
+DETAILED_MODELS = {"minor": "ArmMinorCPU", "o3": "ArmO3CPU"}
+
+#: EnergyCtrl of VExpress_GEM5_V1.
+ENERGY_CTRL = 0x1000_0000
+RAM = 0x8000_0000
+#: gem5's classic caches have one line length for all.
+LINE_BYTES = 64
+#: Armv8.0: what the fast engine's CPUs are too, so both run the same code of one kernel.
+EXTENSIONS = ("SECURITY", "LPAE", "VIRTUALIZATION", "FEAT_CRC32")
+#: Interconnect and devices; no platform states one.
+SYSTEM_HZ = 1_000_000_000
+#: 64 bits at 1600 MT/s, with the power figures that gem5 has from the maker's data sheet.
+DRAM = "DDR3_1600_8x8"
+#: Misses under way in an L3: as many as the L2s of two big cores have; no public figure.
+L3_MSHRS = 64
+#: gem5 is built for at most this many operations a cycle in a stage of O3CPU.
+O3_MAX_WIDTH = 12
+
+
+def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
+    """Everything that gem5 is told about ``platform`` in ``mode``.
+
+    Frequencies and voltages are in gem5's order: index 0 is the fastest OPP.
+
+    :raises RequestError: an unknown mode, or a pipeline file that is missing or wrong.
+    """
+    if mode not in MODES:
+        raise unknown("gem5 mode", mode, MODES)
+    return {
+        "schema": 1,
+        "platform": platform.name,
+        "mode": mode,
+        "memory_mode": "atomic" if mode in ATOMIC else "timing",
+        "clusters": [_cluster(cluster, mode) for cluster in platform.clusters],
+        "memory": {
+            "base": RAM,
+            "bytes": platform.memory_mib << 20,
+            "device": DRAM,
+            "line_bytes": LINE_BYTES,
+        },
+        "l3": None if mode in ATOMIC or platform.l3 is None else _l3(platform.l3),
+        "system_hz": SYSTEM_HZ,
+        "transition_latency_ns": platform.transition_latency_us * 1000,
+        "energy_ctrl": ENERGY_CTRL,
+        "gic_distributor": GIC_DISTRIBUTOR,
+        "gic_cpu_interface": GIC_CPU_INTERFACE,
+        "counter_hz": COUNTER_HZ,
+        "extensions": list(EXTENSIONS),
+    }
+
+
+def _cluster(cluster: Cluster, mode: str) -> dict[str, Any]:
+    descending = cluster.opps[::-1]
+    settings: dict[str, Any] = {
+        "name": cluster.name,
+        "index": cluster.index,
+        "cpus": list(cluster.cpus),
+        "core": cluster.core.name,
+        "clocks_hz": [opp.khz * 1000 for opp in descending],
+        "volts": [opp.uv / 1e6 for opp in descending],
+        "caches": None,
+        "pipeline": None,
+    }
+    if mode in SIMPLE_MODELS:
+        settings["model"] = SIMPLE_MODELS[mode]
+        if mode == "timing":
+            settings["caches"] = _caches(cluster, load_pipeline(cluster.core))
+        return settings
+    pipeline = load_pipeline(cluster.core)
+    settings["model"] = DETAILED_MODELS[pipeline.model]
+    settings["caches"] = _caches(cluster, pipeline)
+    settings["pipeline"] = (
+        _minor(cluster.core, pipeline) if pipeline.model == "minor" else _o3(cluster.core, pipeline)
+    )
+    return settings
+
+
+def _caches(cluster: Cluster, pipeline: Pipeline) -> dict[str, Any]:
+    structure, cycles = cluster.core.structure, pipeline.caches
+
+    def cache(figures: Cache, mshrs: str, latency: str, prefetch: int) -> dict[str, int]:
+        return {
+            "bytes": figures.size_kib * 1024,
+            "ways": figures.ways,
+            "cycles": cycles[latency].value,
+            "mshrs": structure[mshrs].value,
+            "write_buffers": structure["write_buffer_entries"].value,
+            "prefetch": prefetch,
+        }
+
+    return {
+        "l1i": cache(cluster.core.l1i, "icache_mshrs", "l1i", 0),
+        "l1d": cache(cluster.core.l1d, "dcache_mshrs", "l1d", cycles["l1d_prefetch"].value),
+        "l2": cache(cluster.l2, "l2_mshrs", "l2", cycles["l2_prefetch"].value),
+    }
+
+
+def _l3(l3: L3) -> dict[str, Any]:
+    """The cache behind all clusters; it runs with the interconnect's clock."""
+    return {
+        "bytes": l3.cache.size_kib * 1024,
+        "ways": l3.cache.ways,
+        "cycles": max(1, round(l3.latency_ns * SYSTEM_HZ / 1e9)),
+        "mshrs": L3_MSHRS,
+        "write_buffers": L3_MSHRS,
+        "prefetch": 0,
+    }
+
+
+def power_of_two(value: int) -> int:
+    """The largest power of two that is not above ``value``: gem5's tables have no other sizes."""
+    return 1 << value.bit_length() - 1
+
+
+def _predictor(core: Core, kind: str) -> dict[str, Any]:
+    """Branch predictor; table sizes are rounded down to powers of two."""
+    figures = core.structure
+    entries = power_of_two(figures["predictor_entries"].value)
+    return {
+        "kind": kind,
+        "entries": entries,
+        "btb_entries": power_of_two(figures["btb_entries"].value),
+        "return_stack_entries": figures["return_stack_entries"].value,
+    }
+
+
+def _tlbs(core: Core) -> dict[str, int]:
+    return {name: core.structure[f"{name}_entries"].value for name in ("itlb", "dtlb")}
+
+
+def _minor(core: Core, pipeline: Pipeline) -> dict[str, Any]:
+    """MinorCPU's parameters (in-order)."""
+    structure = {name: figure.value for name, figure in core.structure.items()}
+    ports = sum(figure.value for figure in pipeline.memory_pipelines.values())
+    width = core.parameters["issue_width"].value
+    return {
+        "parameters": {
+            "decodeInputWidth": core.parameters["decode_width"].value,
+            "executeInputWidth": width,
+            "executeIssueLimit": width,
+            "executeMemoryIssueLimit": ports,
+            "executeCommitLimit": structure["commit_width"],
+            "executeMemoryCommitLimit": ports,
+            "executeInputBufferSize": structure["decode_queue_entries"],
+            "executeLSQStoreBufferSize": structure["store_queue_entries"],
+            "executeBranchDelay": pipeline.stages["branch_delay"].value,
+        },
+        "units": minor_units(core, pipeline),
+        "predictor": _predictor(core, "TournamentBP"),
+        "tlbs": _tlbs(core),
+    }
+
+
+def _o3(core: Core, pipeline: Pipeline) -> dict[str, Any]:
+    """O3CPU's parameters (out-of-order)."""
+    structure = {name: figure.value for name, figure in core.structure.items()}
+    dispatch = core.parameters["dispatch_width"].value
+    issue = min(core.parameters["issue_ports"].value, O3_MAX_WIDTH)
+    return {
+        "parameters": {
+            "fetchWidth": structure["fetch_width"],
+            # With less, straight code waits for the L1I at each part of a line.
+            "fetchBufferSize": LINE_BYTES,
+            "fetchQueueSize": structure["fetch_queue_entries"],
+            "fetchToDecodeDelay": pipeline.stages["fetch_to_decode"].value,
+            "decodeWidth": core.parameters["decode_width"].value,
+            "decodeToRenameDelay": pipeline.stages["decode_to_rename"].value,
+            "renameWidth": dispatch,
+            "renameToIEWDelay": pipeline.stages["rename_to_issue"].value,
+            "dispatchWidth": dispatch,
+            "issueWidth": issue,
+            "wbWidth": issue,
+            "commitWidth": structure["commit_width"],
+            "squashWidth": issue,
+            "LQEntries": structure["load_queue_entries"],
+            "SQEntries": structure["store_queue_entries"],
+            # Bytes that do not overlap are no conflict. gem5's own 4 compares 16-byte blocks: a
+            # load of the stack slot beside a store's then waits for that store, always.
+            "LSQDepCheckShift": 0,
+            "numIQEntries": structure["issue_queue_entries"] + structure["fp_issue_queue_entries"],
+            "numROBEntries": structure["rob_entries"],
+            "numPhysIntRegs": structure["physical_int_registers"],
+            # Scalar floating point lives in gem5's vector registers on Arm.
+            "numPhysVecRegs": structure["physical_fp_registers"],
+        },
+        "units": o3_units(core, pipeline),
+        "predictor": _predictor(core, "BiModeBP"),
+        "tlbs": _tlbs(core),
+    }

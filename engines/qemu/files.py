@@ -1,0 +1,65 @@
+"""The fast engine's files: the guest image with the script in it, counters as parquet, marks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from host.errors import EascopeError
+
+#: Where the guest agent finds its script.
+SCRIPT_PATH = "eascope/script"
+
+_FIXED = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns")
+
+
+def with_script(initramfs: bytes, script: bytes) -> bytes:
+    """The guest image followed by a second archive that holds the agent's script.
+
+    The kernel unpacks archives that lie one behind the other, each at a multiple of four bytes.
+    """
+    folder = SCRIPT_PATH.partition("/")[0]
+    image = initramfs + bytes(-len(initramfs) % 4)
+    image += _record(folder, 0o040755, b"", 1) + _record(SCRIPT_PATH, 0o100644, script, 2)
+    return image + _record("TRAILER!!!", 0, b"", 0)
+
+
+def _record(name: str, mode: int, content: bytes, inode: int) -> bytes:
+    """One entry of a newc cpio archive, owned by root and dated 0."""
+    encoded = name.encode() + b"\0"
+    fields = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(encoded), 0)
+    head = b"070701" + b"".join(b"%08x" % value for value in fields) + encoded
+    head += bytes(-len(head) % 4)
+    return head + content + bytes(-len(content) % 4)
+
+
+def counters_table(raw: Path, idle_states: int) -> pl.DataFrame:
+    """The plugin's rows, checked: every row's times sum to its length.
+
+    :raises EascopeError: when they do not, or a line is cut short.
+    """
+    idle = [f"idle{state}_ns" for state in range(idle_states)]
+    names = [*_FIXED, *idle, "cycles", "instructions"]
+    schema = {name: pl.Int32 if name in ("cluster", "cpu") else pl.Int64 for name in names}
+    try:
+        table = pl.read_csv(raw, has_header=False, new_columns=names, schema=schema)
+    except pl.exceptions.PolarsError as error:
+        raise EascopeError(f"{raw.name}: not readable: {str(error).splitlines()[0]}") from error
+    spent = pl.sum_horizontal("active_ns", "exit_ns", *idle)
+    wrong = table.filter(spent != pl.col("t1_ns") - pl.col("t0_ns"))
+    if wrong.height or table.null_count().sum_horizontal().item():
+        raise EascopeError(f"{raw.name}: times that do not add up: {wrong.head(1).rows()}")
+    return table.sort("cluster", "t0_ns", "cpu")
+
+
+def write_counters(table: pl.DataFrame, path: Path) -> None:
+    """Parquet with bytes that depend on the rows alone (and on polars' version)."""
+    table.write_parquet(path, compression="zstd", statistics=False, use_pyarrow=False)
+
+
+def write_marks(marks: list[tuple[int, int, int]], path: Path) -> None:
+    """``marks.json``: id, ns since power-on and the guest's CLOCK_MONOTONIC of each mark."""
+    entries = [{"id": ident, "t_ns": at, "mono_ns": mono} for ident, at, mono in marks]
+    path.write_text(json.dumps(entries, indent=1) + "\n")

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options that follow the plugin's name on QEMU's command line; engines/qemu/engine.py writes them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+struct config config = {
+	.report_fd = 2,
+	.program_quantum_ns = 100000,
+	.kernel_quantum_ns = 20000,
+	.transition_latency_ns = 20000,
+	.energyctrl_address = 0x0b000000,
+	.dead_ns = 600ull * 1000000000,
+	.limit_ns = 24ull * 3600 * 1000000000,
+};
+
+/* "0:0-3:850000@900000@850000000+450000@...": cluster, CPUs, OPPs by falling frequency. */
+static bool parse_cluster(const char *text)
+{
+	unsigned int c, first, last;
+	struct cluster *cluster;
+	int used;
+
+	if (sscanf(text, "%u:%u-%u:%n", &c, &first, &last, &used) != 3 || c >= MAX_CLUSTERS ||
+	    last >= MAX_CPUS || first > last)
+		return false;
+	cluster = &clusters[c];
+	for (const char *p = text + used; *p; p += *p == '+') {
+		struct opp *opp = &cluster->opps[cluster->n_opps];
+
+		if (cluster->n_opps == MAX_OPPS ||
+		    sscanf(p, "%" SCNu32 "@%" SCNu32 "@%" SCNu64 "%n", &opp->khz, &opp->uv,
+			   &opp->instructions_per_s, &used) != 3 ||
+		    !opp->instructions_per_s)
+			return false;
+		cluster->n_opps++;
+		p += used;
+		if (*p && *p != '+')
+			return false;
+	}
+	cluster->loop_weight = ONE_INSTRUCTION;
+	for (unsigned int i = first; i <= last; i++) {
+		config.cluster_of[i] = c;
+		vcpus[i].index = i;
+		vcpus[i].cluster = cluster;
+		vcpus[i].announced_idle = IDLE_NONE;
+		vcpus[i].horizon = VT_NEVER;
+	}
+	if (c >= config.n_clusters)
+		config.n_clusters = c + 1;
+	if (last >= config.n_cpus)
+		config.n_cpus = last + 1;
+	return cluster->n_opps > 0;
+}
+
+/* "0:1000:1200000": cluster, exit time of each idle state in ns. */
+static bool parse_idle(const char *text)
+{
+	unsigned int c, n = 0;
+	int used;
+
+	if (sscanf(text, "%u%n", &c, &used) != 1 || c >= MAX_CLUSTERS)
+		return false;
+	for (text += used; *text; text += used) {
+		if (n == MAX_IDLE_STATES ||
+		    sscanf(text, ":%" SCNu64 "%n", &config.idle_exit_ns[c][n], &used) != 1)
+			return false;
+		n++;
+	}
+	if (n > config.n_idle_states)
+		config.n_idle_states = n;
+	return n > 0;
+}
+
+/* "0:2": cluster, the idle state in which all of its CPUs are when it sleeps. */
+static bool parse_cluster_sleep(const char *text)
+{
+	unsigned int c, state;
+	int used = 0;
+
+	if (sscanf(text, "%u:%u%n", &c, &state, &used) != 2 || text[used] ||
+	    c >= MAX_CLUSTERS || !state || state >= MAX_IDLE_STATES)
+		return false;
+	config.cluster_sleep[c] = state;
+	return true;
+}
+
+/* "0:24000": cluster, what an instruction of the busy loop weighs, in 2^-16 of any other. */
+static bool parse_loop_weight(const char *text)
+{
+	unsigned int c;
+	int used = 0;
+	work weight;
+
+	if (sscanf(text, "%u:%" SCNu64 "%n", &c, &weight, &used) != 2 || text[used] ||
+	    c >= MAX_CLUSTERS || !weight || weight > 1024 * ONE_INSTRUCTION)
+		return false;
+	clusters[c].loop_weight = weight;
+	config.weighs_loop = true;
+	return true;
+}
+
+/* "0x402660-0x402764": addresses of the busy loop; the first are its function's. */
+static bool parse_loop_code(const char *text)
+{
+	struct address_range *range = &config.loop_code[config.n_loop_ranges];
+	int used = 0;
+
+	if (config.n_loop_ranges == MAX_LOOP_RANGES ||
+	    sscanf(text, "0x%" SCNx64 "-0x%" SCNx64 "%n", &range->start, &range->end, &used) != 2 ||
+	    text[used] || range->start >= range->end)
+		return false;
+	config.n_loop_ranges++;
+	return true;
+}
+
+/* "d503201f:d503201f:d503201f:d503201f": the first instructions of the function in one copy. */
+static bool parse_loop_begins(const char *text)
+{
+	uint32_t *words = config.loop_begins[config.n_loop_copies];
+	int used = 0;
+
+	if (config.n_loop_copies == MAX_LOOP_COPIES ||
+	    sscanf(text, "%" SCNx32 ":%" SCNx32 ":%" SCNx32 ":%" SCNx32 "%n", &words[0], &words[1],
+		   &words[2], &words[3], &used) != LOOP_WORDS ||
+	    text[used])
+		return false;
+	config.n_loop_copies++;
+	return true;
+}
+
+static bool parse_option(char *option)
+{
+	static const struct {
+		const char *name;
+		uint64_t *value;
+	} numbers[] = {
+		{ "program_quantum_ns", &config.program_quantum_ns },
+		{ "kernel_quantum_ns", &config.kernel_quantum_ns },
+		{ "latency_ns", &config.transition_latency_ns },
+		{ "energyctrl", &config.energyctrl_address },
+		{ "hint_4_turns", &config.hint_4_turns },
+		{ "hint_1_turn", &config.hint_1_turn },
+		{ "dead_ns", &config.dead_ns },
+		{ "limit_ns", &config.limit_ns },
+	};
+	char *value = strchr(option, '=');
+	char *end;
+
+	if (!value)
+		return false;
+	*value++ = 0;
+	if (!strcmp(option, "cluster"))
+		return parse_cluster(value);
+	if (!strcmp(option, "idle"))
+		return parse_idle(value);
+	if (!strcmp(option, "cluster_sleep"))
+		return parse_cluster_sleep(value);
+	if (!strcmp(option, "loop_weight"))
+		return parse_loop_weight(value);
+	if (!strcmp(option, "loop_code"))
+		return parse_loop_code(value);
+	if (!strcmp(option, "loop_begins"))
+		return parse_loop_begins(value);
+	if (!strcmp(option, "report")) {
+		config.report_fd = atoi(value);
+		return true;
+	}
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(option, numbers[i].name))
+			continue;
+		*numbers[i].value = strtoull(value, &end, 0);
+		return *value && !*end;
+	}
+	return false;
+}
+
+bool options_parse(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (!parse_option(argv[i])) {
+			fprintf(stderr, "eascope: wrong plugin option %s\n", argv[i]);
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,143 @@
+"""``eascope characterise``: how fast gem5's detailed cores are, measured or as it was measured.
+
+Two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and what a whole
+system executes beside the busy loop (``configs/activity/system/PLATFORM.json``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from host.errors import RequestError
+from host.proc import Step, say
+from host.strict import shown_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from configs.platform import Platform
+    from experiments.cell import Cell, Names
+
+PARTS = {
+    "kernels": "workload kernels on one CPU of each cluster, without an operating system",
+    "system": "what is not the busy loop, in one run of a whole system",
+}
+#: The cell of the second part: on each platform it wakes tasks on every cluster.
+SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
+
+
+def characterise(options: argparse.Namespace) -> int:
+    """Measure, write the files of the parts that are asked for, print what is in them."""
+    from configs.activity import load_activity
+    from configs.platform import load_platform
+    from configs.system_activity import load_system, system_path
+    from engines.gem5.provider import find_gem5
+    from studies.characterise.record import capacities, text
+    from studies.characterise.system import system_text
+
+    parts = PARTS if options.only is None else {options.only}
+    platform = load_platform(options.platform)
+    if not options.show:
+        load_activity(platform)  # a wrong file is told at once
+        find_gem5()
+        for part, measure in (("kernels", _kernels), ("system", measure_system)):
+            if part in parts:
+                path = measure(platform)
+                say(f"written to {shown_path(path)}")
+    activity = load_activity(platform)
+    if "kernels" in parts and not activity.measured:
+        raise RequestError(
+            f"{shown_path(activity.path)}: measured is missing: run eascope characterise "
+            f"{platform.name} (needs gem5)"
+        )
+    system = load_system(platform, activity.path.parent) if "system" in parts else None
+    if "system" in parts and system is None:
+        raise RequestError(
+            f"{shown_path(system_path(platform, activity.path.parent))} is missing (instructions "
+            f"per cycle of what is not the busy loop): run eascope characterise {platform.name} "
+            "(needs gem5)"
+        )
+    found: dict[str, object] = {}
+    texts = []
+    if "kernels" in parts:
+        found["kernels"] = [asdict(one) for one in activity.measured]
+        found["capacities"] = capacities(platform, activity.measured)
+        texts.append(text(platform, activity.measured))
+    if system is not None:
+        found["system"] = [asdict(one) for one in system.clusters]
+        texts.append(system_text(system.clusters))
+    print(json.dumps(found, indent=1, sort_keys=True) if options.json else "\n\n".join(texts))
+    return 0
+
+
+def _kernels(platform: Platform) -> Path:
+    """The workload kernels on a CPU of each cluster, in minutes; the file that was written."""
+    from studies.characterise.guest import KERNELS
+    from studies.characterise.measure import measure, provenance
+    from studies.characterise.record import write
+
+    instructions = 0.14e6 * len(KERNELS) * sum(len(one.opps) for one in platform.clusters)
+    with (
+        Step(f"gem5's detailed cores of {platform.name}", instructions / 0.1e6),
+        ThreadPoolExecutor(2) as pool,
+    ):
+        parts = list(pool.map(lambda one: measure(platform, one, say), platform.clusters))
+    measured = [one for part, _ in parts for one in part]
+    return write(platform, measured, provenance(platform, parts[0][1]))
+
+
+def system_names(platform: Platform) -> Names:
+    """The cell in which what is not the busy loop is measured.
+
+    Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, whose
+    key does not depend on the file that is made from it.
+
+    :raises RequestError: as `find`, so when the busy loop itself was not measured.
+    """
+    from experiments.cell import Request, find
+    from experiments.controls import Controls
+
+    controls = Controls(speeds="measured")
+    return find(Request(platform.name, VARIANT, SCENARIO, "gem5", mode=MODE, controls=controls))
+
+
+def system_provenance(cell: Cell) -> dict[str, str | int]:
+    """What the figures of ``cell``'s run depend on."""
+    request, identity = cell.names.request, cell.record["engine_identity"]
+    return {
+        "gem5": identity["version"],
+        "gem5_sha256": identity["binary_sha256"],
+        "simkey": cell.simkey,
+        "scenario": request.scenario,
+        "variant": request.variant,
+        "mode": cell.names.engine.mode,
+        "seed": request.seed,
+        "command": f"eascope characterise {request.platform}",
+    }
+
+
+def measure_system(platform: Platform, directory: Path | None = None) -> Path:
+    """One run of a whole system, unless it is there already, in minutes; the file made from it.
+
+    :param directory: the folder of activity files (the committed ones).
+    :raises EascopeError: when the run failed, or a cluster executed too little.
+    """
+    import polars as pl
+
+    from analysis.window import read_window
+    from configs.activity import ACTIVITY
+    from experiments.cell import prepare
+    from experiments.pool import run_all
+    from studies.characterise.system import evaluate, write_system
+
+    cell = prepare(system_names(platform))
+    say(f"{SCENARIO} on gem5's detailed cores of {platform.name}")
+    (folder,) = run_all([cell], lambda _, run: run.path)
+    window = read_window(folder / "marks.json")
+    counters = pl.read_parquet(folder / "counters.parquet")
+    measured = evaluate(platform, counters, window.t0_ns, window.t1_ns)
+    return write_system(platform, measured, system_provenance(cell), directory or ACTIVITY)

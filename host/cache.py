@@ -1,0 +1,199 @@
+"""The content-addressed cache of downloads and builds.
+
+An artefact is a folder ``<cache>/<kind>/<key>`` whose key is the SHA-256 of what it was made from.
+It is built under a temporary name and renamed when complete, so a reader never sees half of one;
+``manifest.json`` in it holds the digest of every file, checked whenever the artefact is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from host.errors import EascopeError
+from host.proc import Step
+
+MANIFEST = "manifest.json"
+#: Longer than what any file system takes for two points in time.
+CLOCK_TICK_S = 3.0
+
+_digests: dict[tuple[int, ...], str] = {}
+
+
+def cache_root() -> Path:
+    """``$EASCOPE_CACHE``, by default ``${XDG_CACHE_HOME:-~/.cache}/eascope``."""
+    given = os.environ.get("EASCOPE_CACHE")
+    if given:
+        return Path(given).absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "eascope"
+
+
+def runs_root() -> Path:
+    """``$EASCOPE_RUNS``, by default ``./runs``."""
+    return Path(os.environ.get("EASCOPE_RUNS") or "runs").absolute()
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Hex SHA-256 of ``data``."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes.
+
+    A process reads a file once, as long as the file system says that it has not changed since: a
+    comparison asks for the same kernel and the same QEMU for every cell.
+    """
+    with path.open("rb") as stream:
+        stat = os.fstat(stream.fileno())
+        state = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        known = _digests.get(state)
+        if known is None:
+            known = hashlib.file_digest(stream, "sha256").hexdigest()
+            # Two changes within a tick of the file system's clock look like one.
+            if time.time() - max(stat.st_mtime, stat.st_ctime) > CLOCK_TICK_S:
+                _digests[state] = known
+        return known
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one JSON spelling of ``value``: sorted keys, no spaces, UTF-8."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def digest_of(fields: Mapping[str, Any]) -> str:
+    """Hex SHA-256 over the canonical JSON of ``fields``."""
+    return sha256_bytes(canonical_json(fields))
+
+
+def tree_digest(folder: Path, pattern: str = "**/*") -> str:
+    """Hex SHA-256 over the relative names and bytes of the files below ``folder``."""
+    fields = {
+        str(path.relative_to(folder)): sha256_file(path)
+        for path in sorted(folder.glob(pattern))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    return digest_of(fields)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path`` so that a reader sees the old bytes or all of the new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on ``path`` (made if absent); freed by the kernel when we die."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(stream, fcntl.LOCK_UN)
+
+
+def artefact(
+    kind: str,
+    key_fields: Mapping[str, Any],
+    build: Callable[[Path], None],
+    *,
+    label: str = "",
+    estimate_s: float | None = None,
+    large: bool = False,
+) -> Path:
+    """The cached folder for ``key_fields``, built by ``build(folder)`` when it is not there.
+
+    :param kind: first folder level, e.g. ``kernel``.
+    :param key_fields: everything that the result depends on (digests, versions, options).
+    :param build: fills the empty folder that it is given; may raise, then nothing remains.
+    :param label: what a person is told while it is built.
+    :param estimate_s: expected seconds on two cores.
+    :param large: check file sizes only on use (source trees), not every digest.
+    :raises EascopeError: when the stored artefact does not match its manifest.
+    """
+    folder = cache_root() / kind / digest_of(key_fields)[:32]
+    if (folder / MANIFEST).is_file():
+        check_artefact(folder, large=large)
+        return folder
+    with locked(folder.parent / f".{folder.name}.lock"):
+        if (folder / MANIFEST).is_file():
+            check_artefact(folder, large=large)
+            return folder
+        if folder.exists():
+            raise EascopeError(
+                f"cache entry {folder} is corrupt: {MANIFEST} is missing: "
+                "remove that folder and run again"
+            )
+        for stale in folder.parent.glob(f".{folder.name}.tmp-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.tmp-"))
+        try:
+            with Step(label or kind, estimate_s):
+                build(work)
+            _write_manifest(work, key_fields)
+            work.chmod(0o755)
+            os.replace(work, folder)
+        except BaseException:
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+    return folder
+
+
+def _write_manifest(folder: Path, key_fields: Mapping[str, Any]) -> None:
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            files[str(path.relative_to(folder))] = {
+                "bytes": path.stat().st_size,
+                "sha256": sha256_file(path),
+            }
+    manifest = {"key": dict(key_fields), "files": files}
+    write_atomic(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())
+
+
+def check_artefact(folder: Path, *, large: bool = False) -> None:
+    """Compare an artefact with its manifest.
+
+    :raises EascopeError: one line naming the first file that differs.
+    """
+    try:
+        files = json.loads((folder / MANIFEST).read_bytes())["files"]
+        items = sorted(files.items())
+    except (ValueError, KeyError, AttributeError) as error:
+        raise EascopeError(
+            f"cache entry {folder} is corrupt: {MANIFEST} is not readable ({error}): "
+            "remove that folder and run again"
+        ) from error
+    for name, wanted in items:
+        path = folder / name
+        found = path.stat().st_size if path.is_file() else None
+        same = found == wanted["bytes"]
+        if same and not large:
+            same = sha256_file(path) == wanted["sha256"]
+        if not same:
+            what = "is missing" if found is None else "does not match its recorded SHA-256"
+            raise EascopeError(
+                f"cache entry {folder} is corrupt: {name} {what}: remove that folder and run again"
+            )

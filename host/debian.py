@@ -1,0 +1,256 @@
+"""Debian packages through a private apt state: the system's own is only read.
+
+The mirror is the one that the system's own apt configuration names. A private ``sources.list``
+names the suites that eascope draws on, whatever release the host runs, so packages of another
+suite or architecture can be downloaded and unpacked without being installed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from host.cache import cache_root, locked, sha256_file, write_atomic
+from host.errors import EascopeError
+from host.proc import CommandFailed, need, run, say
+
+#: Suites, with the part of the archive that holds them. Absent ones are skipped.
+SUITES = (
+    ("trixie", "main"),
+    ("trixie-security", "security"),
+    ("bookworm", "main"),
+    ("bookworm-security", "security"),
+    ("bookworm-backports", "main"),
+)
+
+
+@dataclass(frozen=True)
+class Deb:
+    """A downloaded package file."""
+
+    package: str
+    version: str
+    architecture: str
+    path: Path
+    sha256: str
+
+    def provenance(self) -> dict[str, str]:
+        """What goes into records: name, version, architecture, SHA-256."""
+        return {
+            "package": self.package,
+            "version": self.version,
+            "architecture": self.architecture,
+            "sha256": self.sha256,
+        }
+
+    def unpack(self, folder: Path) -> None:
+        """Unpack the package's files below ``folder`` (no maintainer scripts are run)."""
+        folder.mkdir(parents=True, exist_ok=True)
+        run([need("dpkg-deb", "dpkg"), "-x", self.path, folder], label=self.package)
+
+
+@cache
+def mirrors() -> dict[str, str]:
+    """Base addresses ``{"main": .., "security": ..}`` from the system's apt configuration.
+
+    :raises EascopeError: when the system has no Debian source configured.
+    """
+    listing = run(
+        [
+            need("apt-get", "apt"),
+            "indextargets",
+            "--format",
+            "$(REPO_URI) $(RELEASE)",
+            "Identifier: Packages",
+        ],
+        label="apt sources",
+    ).decode()
+    found: dict[str, str] = {}
+    for line in listing.splitlines():
+        uri, _, release = line.partition(" ")
+        base = uri.rstrip("/")
+        if not re.search(r"/debian(-security)?$", base):
+            continue  # another vendor's archive
+        part = "security" if base.endswith("-security") or "security" in release else "main"
+        found.setdefault(part, base)
+    if "main" not in found:
+        raise EascopeError(
+            "no Debian archive in the system's apt sources: run eascope on Debian 12 or 13"
+        )
+    found.setdefault("security", found["main"] + "-security")
+    return found
+
+
+class PrivateApt:
+    """apt with its own sources, lists and archives, for one architecture.
+
+    The package lists are fetched once and kept: later runs resolve to the same versions (and work
+    offline) until :meth:`refresh` is asked for.
+    """
+
+    def __init__(self, architecture: str) -> None:
+        self.architecture = architecture
+        self.root = cache_root() / "apt" / architecture
+        self.archives = self.root / "archives"
+
+    def _options(self) -> list[str]:
+        root = self.root
+        pairs = {
+            "Dir::Etc::sourcelist": root / "sources.list",
+            "Dir::Etc::sourceparts": root / "none",
+            "Dir::Etc::preferencesparts": root / "none",
+            "Dir::Etc::preferences": root / "no-preferences",
+            "Dir::State": root / "state",
+            "Dir::State::lists": root / "state" / "lists",
+            "Dir::State::status": root / "state" / "status",
+            "Dir::Cache": root,
+            "Dir::Cache::archives": self.archives,
+            # Container images switch these off; without them each look-up takes seconds.
+            "Dir::Cache::pkgcache": root / "pkgcache.bin",
+            "Dir::Cache::srcpkgcache": root / "srcpkgcache.bin",
+            "APT::Architecture": self.architecture,
+            "APT::Architectures": self.architecture,
+            "APT::Sandbox::User": "",
+            "APT::Install-Recommends": "false",
+            "APT::Get::Assume-Yes": "true",
+            "Acquire::Languages": "none",
+            "Acquire::Retries": "3",
+        }
+        return [part for key, value in pairs.items() for part in ("-o", f"{key}={value}")]
+
+    def _prepare(self) -> None:
+        """Fetch the package lists when there are none; the caller holds the lock."""
+        if (self.root / "ready").is_file():
+            return
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Fetch the package lists anew; suites that the mirror does not have are left out."""
+        for folder in (
+            self.root / "none",
+            self.root / "state" / "lists" / "partial",
+            self.archives / "partial",
+        ):
+            folder.mkdir(parents=True, exist_ok=True)
+        (self.root / "state" / "status").touch()
+        keyring = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+        signed = f" [signed-by={keyring}]" if keyring.is_file() else ""
+        suites = list(SUITES)
+        say(f"  package lists ({self.architecture}) ...")
+        while True:
+            lines = [f"deb{signed} {mirrors()[part]} {suite} main" for suite, part in suites]
+            write_atomic(self.root / "sources.list", ("\n".join(lines) + "\n").encode())
+            try:
+                run(["apt-get", *self._options(), "update"], label="package lists")
+                break
+            except CommandFailed as error:
+                absent = [
+                    entry
+                    for entry in suites
+                    if re.search(rf" {re.escape(entry[0])} Release' ", error.log_text)
+                ]
+                if not absent or len(absent) == len(suites):
+                    raise
+                suites = [entry for entry in suites if entry not in absent]
+        write_atomic(self.root / "ready", b"")
+
+    def resolve(self, package: str, suite: str | None = None) -> dict[str, str]:
+        """Version, SHA-256 and file name of the candidate of ``package`` (newest of ``suite``).
+
+        :raises EascopeError: when no configured suite has it.
+        """
+        with locked(self.root / "lock"):
+            self._prepare()
+            wanted = ["--target-release", suite] if suite else []
+            try:
+                policy = run(["apt-cache", *self._options(), *wanted, "policy", package]).decode()
+                candidate = re.search(r"Candidate: (\S+)", policy)
+                if candidate is None or candidate.group(1) == "(none)":
+                    raise EascopeError(
+                        f"package {package} ({self.architecture}) is in none of: "
+                        f"{', '.join(name for name, _ in SUITES)}"
+                    )
+                text = run(
+                    ["apt-cache", *self._options(), "show", f"{package}={candidate.group(1)}"]
+                ).decode()
+            except CommandFailed as error:
+                raise EascopeError(f"package {package} ({self.architecture}): {error}") from error
+        fields = dict(
+            line.split(": ", 1) for line in text.split("\n\n")[0].splitlines() if ": " in line
+        )
+        return {
+            "version": fields["Version"],
+            "sha256": fields["SHA256"],
+            "filename": fields["Filename"],
+            "architecture": fields["Architecture"],
+        }
+
+    def download(self, packages: list[str], suite: str | None = None) -> list[Deb]:
+        """The packages alone, without what they depend on; kept in the cache.
+
+        :raises EascopeError: when one is not to be had.
+        """
+        return [
+            self._exact(package, self.resolve(package, suite)["version"]) for package in packages
+        ]
+
+    def closure(self, packages: list[str], suite: str | None = None) -> list[Deb]:
+        """The packages and everything that they depend on (no recommends), sorted by name.
+
+        :raises CommandFailed: when apt cannot resolve or fetch them.
+        """
+        for package in packages:
+            self.resolve(package, suite)  # one clear line when one does not exist
+        target = ["--target-release", suite] if suite else []
+        with locked(self.root / "lock"):
+            simulated = run(
+                ["apt-get", *self._options(), *target, "--simulate", "install", *packages],
+                label="resolve " + " ".join(packages),
+            ).decode()
+        pairs = re.findall(r"^Inst (\S+) \((\S+) ", simulated, re.MULTILINE)
+        names = sorted({name.partition(":")[0]: version for name, version in pairs}.items())
+        return self._exactly(list(names))
+
+    def _exact(self, package: str, version: str) -> Deb:
+        return self._exactly([(package, version)])[0]
+
+    def _exactly(self, pairs: list[tuple[str, str]]) -> list[Deb]:
+        """The files of these packages and versions, all fetched by one call of apt."""
+        named = [f"{package}={version}" for package, version in pairs]
+        with locked(self.root / "lock"):
+            text = run(["apt-cache", *self._options(), "show", *named]).decode()
+            known: dict[tuple[str, str], Deb] = {}
+            for stanza in text.split("\n\n"):
+                fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line)
+                if not fields:
+                    continue
+                package, version = fields["Package"], fields["Version"]
+                architecture = fields["Architecture"]
+                name = f"{package}_{version.replace(':', '%3a')}_{architecture}.deb"
+                deb = Deb(package, version, architecture, self.archives / name, fields["SHA256"])
+                known.setdefault((package, version), deb)
+            debs = [known[pair] for pair in pairs]
+            absent = [
+                f"{deb.package}={deb.version}"
+                for deb in debs
+                if not deb.path.is_file() or sha256_file(deb.path) != deb.sha256
+            ]
+            if absent:
+                run(
+                    ["apt-get", *self._options(), "download", *absent],
+                    cwd=self.archives,
+                    label=f"download {absent[0]}"
+                    + (f" and {len(absent) - 1} more" if len(absent) > 1 else ""),
+                )
+            for deb in debs:
+                if not deb.path.is_file() or sha256_file(deb.path) != deb.sha256:
+                    raise EascopeError(f"download of {deb.package}: {deb.path} has another SHA-256")
+        return debs
+
+
+@cache
+def apt(architecture: str) -> PrivateApt:
+    """The private apt state for ``amd64`` or ``arm64``."""
+    return PrivateApt(architecture)

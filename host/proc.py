@@ -1,0 +1,169 @@
+"""Subprocesses whose failure shows the command and the end of its log; progress lines."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from host.errors import EascopeError
+
+#: Lines of a failed command's log that are shown.
+TAIL_LINES = 15
+
+
+def tail(text: str, lines: int = TAIL_LINES) -> str:
+    """The last non-empty lines of ``text``, indented by two spaces."""
+    kept = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n".join("  " + line for line in kept[-lines:])
+
+
+class CommandFailed(EascopeError):
+    """A subprocess ended with an error; the message has its command and the end of its log."""
+
+    def __init__(self, command: Sequence[str], code: int, log_text: str, label: str = "") -> None:
+        self.command = list(command)
+        self.code = code
+        self.log_text = log_text
+        head = f"{label}: " if label else ""
+        super().__init__(
+            f"{head}command failed with exit code {code}: {shlex.join(self.command)}\n"
+            f"{tail(log_text)}"
+        )
+
+
+def need(program: str, package: str) -> str:
+    """Path of ``program``, or an error that names the Debian package which has it."""
+    found = shutil.which(program)
+    if found is None:
+        raise EascopeError(
+            f"{program} is not installed: run: apt-get install {package} (or make setup)"
+        )
+    return found
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    log: Path | None = None,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    label: str = "",
+    nice: int = 0,
+) -> bytes:
+    """Run ``command`` to its end.
+
+    :param log: file that receives stdout and stderr together (appended); without it both are
+        captured and stdout is returned.
+    :param env: added to the environment; ``LC_ALL`` is always ``C``.
+    :param nice: added niceness, for long work beside interactive work.
+    :returns: stdout, or ``b""`` when it went to ``log``.
+    :raises CommandFailed: on a non-zero exit.
+    :raises EascopeError: when the program does not exist.
+    """
+    argv = [str(part) for part in command]
+    full_env = {**os.environ, "LC_ALL": "C", **(env or {})}
+    if nice:
+        argv = ["nice", "-n", str(nice), *argv]
+    try:
+        if log is None:
+            done = subprocess.run(
+                argv, cwd=cwd, env=full_env, input=stdin, capture_output=True, check=False
+            )
+            if done.returncode != 0:
+                text = (done.stdout + done.stderr).decode(errors="replace")
+                raise CommandFailed(argv, done.returncode, text, label)
+            return done.stdout
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as out:
+            done_code = subprocess.run(
+                argv,
+                cwd=cwd,
+                env=full_env,
+                input=stdin,
+                stdin=None if stdin is not None else subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                check=False,
+            ).returncode
+        if done_code != 0:
+            raise CommandFailed(argv, done_code, log.read_text(errors="replace"), label)
+        return b""
+    except FileNotFoundError as error:
+        raise EascopeError(f"{argv[0]}: no such program ({error.strerror})") from error
+
+
+def say(text: str) -> None:
+    """One line for the person who waits, on stderr so that stdout stays parseable."""
+    print(text, file=sys.stderr, flush=True)
+
+
+class Ending:
+    """How a command that is run by itself ends: one line for what is known to go wrong.
+
+    ``with Ending() as ending: ...``, then ``return ending.code``: 0, an error's exit code, or 130
+    after an interrupt.
+    """
+
+    code = 0
+
+    def __enter__(self) -> Ending:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, EascopeError):
+            say(f"error: {error}")
+            self.code = error.exit_code
+        elif isinstance(error, KeyboardInterrupt):
+            say("interrupted; the same command continues")
+            self.code = 130
+        else:
+            return False
+        return True
+
+
+class Step:
+    """A named piece of long work: says that it starts with an estimate, and how long it took.
+
+    >>> with Step("kernel base", estimate_s=240):
+    ...     build()
+    """
+
+    def __init__(self, label: str, estimate_s: float | None = None) -> None:
+        self.label = label
+        self.estimate_s = estimate_s
+        self.started = 0.0
+
+    def __enter__(self) -> Step:
+        self.started = time.monotonic()
+        about = f" (about {duration(self.estimate_s)})" if self.estimate_s else ""
+        say(f"  {self.label} ...{about}")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        word = "done" if error is None else "failed"
+        say(f"  {self.label}: {word} in {duration(time.monotonic() - self.started)}")
+
+
+def duration(seconds: float) -> str:
+    """``41 s``, ``3 min 20 s``, ``1 h 05 min``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

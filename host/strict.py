@@ -1,0 +1,172 @@
+"""Reading TOML and JSON strictly: every key is asked for, typed and bounded, or it is an error.
+
+A wrong file gets one line: file, key, value, what is allowed. Nothing is defaulted in silence and
+nothing is ignored: `Table.finish` complains about a key that no one asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from host.errors import RequestError, bad_input, missing_key, nearest
+
+_REPO = Path(__file__).resolve().parent.parent
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+NAME_RULE = "lower-case letters, digits and single dashes, beginning with a letter"
+
+
+def shown_path(path: Path) -> str:
+    """``path`` as a person would type it in the repository: relative to its root when inside."""
+    resolved = path.resolve()
+    return str(resolved.relative_to(_REPO)) if resolved.is_relative_to(_REPO) else str(path)
+
+
+def _read_text(path: Path, kind: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"{shown_path(path)}: byte {error.start} is not UTF-8: allowed: {kind}"
+        ) from error
+    except OSError as error:
+        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: {kind}") from error
+
+
+def read_toml(path: Path) -> Table:
+    """The TOML file at ``path``.
+
+    :raises RequestError: when it cannot be read or is not TOML (with line and column).
+    """
+    text = _read_text(path, "a readable TOML file")
+    try:
+        return Table(shown_path(path), tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{shown_path(path)}: not TOML: {error}") from error
+
+
+def read_json(path: Path) -> Table:
+    """The JSON object in the file at ``path``.
+
+    :raises RequestError: when it cannot be read, is not JSON, or is not an object.
+    """
+    text = _read_text(path, "a readable JSON file")
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RequestError(
+            f"{shown_path(path)}: not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        ) from error
+    if not isinstance(data, dict):
+        raise RequestError(f"{shown_path(path)}: a {type(data).__name__}: allowed: a JSON object")
+    return Table(shown_path(path), data)
+
+
+class Table:
+    """One table of a file; the accessors check and remember what was asked for.
+
+    :param file: the file's name for messages.
+    :param data: the parsed content.
+    :param where: dotted path of this table inside the file, empty for the top.
+    """
+
+    def __init__(self, file: str, data: Mapping[str, Any], where: str = "") -> None:
+        self.file = file
+        self.data = data
+        self.where = where
+        self._asked: set[str] = set()
+
+    def key(self, key: str) -> str:
+        """Dotted path of ``key`` inside the file."""
+        return f"{self.where}.{key}" if self.where else key
+
+    def error(self, key: str, allowed: str) -> RequestError:
+        """The line for a wrong value at ``key``."""
+        return bad_input(self.file, self.key(key), self.data.get(key), allowed)
+
+    def has(self, key: str) -> bool:
+        """Whether ``key`` is there; it counts as asked for."""
+        self._asked.add(key)
+        return key in self.data
+
+    def _get(self, key: str, allowed: str) -> Any:
+        if not self.has(key):
+            raise missing_key(self.file, self.key(key), allowed)
+        return self.data[key]
+
+    def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
+        """An integer in ``minimum..maximum``; a boolean or a float is not one."""
+        allowed = f"an integer in {minimum}..{maximum}" + (f" ({unit})" if unit else "")
+        value = self._get(key, allowed)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.error(key, allowed)
+        if not minimum <= value <= maximum:
+            raise self.error(key, allowed)
+        return value
+
+    def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
+        """A finite integer or float in ``minimum..maximum``."""
+        allowed = f"a number in {minimum:g}..{maximum:g}" + (f" ({unit})" if unit else "")
+        value = self._get(key, allowed)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.error(key, allowed)
+        if not math.isfinite(value) or not minimum <= value <= maximum:
+            raise self.error(key, allowed)
+        return float(value)
+
+    def text(self, key: str, choices: Iterable[str] = ()) -> str:
+        """A non-empty string without line breaks; one of ``choices`` when given."""
+        known = sorted(choices)
+        allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
+        value = self._get(key, allowed)
+        if not isinstance(value, str) or not value.strip() or "\n" in value:
+            raise self.error(key, allowed)
+        if known and value not in known:
+            raise self.error(key, allowed + nearest(value, known))
+        return value
+
+    def name(self, key: str) -> str:
+        """A string that can stand in file names, flags and columns."""
+        value = self._get(key, NAME_RULE)
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            raise self.error(key, NAME_RULE)
+        return value
+
+    def table(self, key: str) -> Table:
+        """The table at ``key``."""
+        value = self._get(key, "a table")
+        if not isinstance(value, dict):
+            raise self.error(key, "a table")
+        return Table(self.file, value, self.key(key))
+
+    def tables(self, key: str, minimum: int, maximum: int) -> tuple[Table, ...]:
+        """The array of tables at ``key``, with ``minimum..maximum`` entries."""
+        allowed = f"{minimum} to {maximum} tables"
+        value = self._get(key, allowed)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.error(key, allowed)
+        if not minimum <= len(value) <= maximum:
+            raise bad_input(self.file, self.key(key), f"{len(value)} tables", allowed)
+        return tuple(
+            Table(self.file, item, f"{self.key(key)}[{index}]") for index, item in enumerate(value)
+        )
+
+    def finish(self) -> None:
+        """Complain about the first key that no accessor asked for.
+
+        :raises RequestError: naming the key, its value, the nearest known key and all of them.
+        """
+        for key in self.data:
+            if key not in self._asked:
+                known = sorted(self._asked)
+                raise bad_input(
+                    self.file,
+                    self.key(key),
+                    self.data[key],
+                    f"no such key{nearest(key, known)}; keys here: {', '.join(known)}",
+                )

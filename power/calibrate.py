@@ -1,0 +1,134 @@
+"""The calibration of a core with counted events: its factors, and every error that is published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from power.counted import CALIBRATED, CountedModel, load_counted
+from power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
+from power.measurements import Measured, load_measured
+
+
+def calibrate(core: str) -> dict[str, Any]:
+    """Factors of ``core`` and their errors, as they are committed.
+
+    :raises RequestError: when there is no mapping or no data.
+    """
+    model = load_counted(core)
+    data = load_measured(model)
+    fitted = [group.name for group in model.fitted]
+    factors = fit(data.matrix(fitted), data.watts)
+    every = [group.name for group in model.groups]
+    uncalibrated = errors(data.matrix(every).sum(axis=1), data.watts)
+    return {
+        "schema": 1,
+        "core": core,
+        "inputs": {
+            "data": data.file,
+            "data_sha256": data.sha256,
+            "rows": len(data.watts),
+            "mapping_sha256": model.sha256,
+            "derived_sha256": model.power.sha256,
+        },
+        "factors": {name: _digits(value) for name, value in zip(fitted, factors, strict=True)},
+        "errors": _fitted(data, data.matrix(fitted), non_negative),
+        "uncalibrated": {
+            "mape": _digits(uncalibrated.mape),
+            "mean_error": _digits(uncalibrated.relative.mean() * 100),
+            "by_mhz": _by(uncalibrated, data.megahertz),
+        },
+        "alternatives": {
+            title: {
+                "factors": _named(names, data, non_negative),
+                **_fitted(data, _columns(data, names), non_negative),
+            }
+            for title, names in alternatives(model).items()
+        },
+        "free_regression": _fitted(data, free_terms(data), unbounded)
+        | {"terms": free_terms(data).shape[1]},
+    }
+
+
+def alternatives(model: CountedModel) -> dict[str, list[tuple[str, ...]]]:
+    """Other sets of factors that were tried: title -> the groups that share each factor."""
+    fitted: list[tuple[str, ...]] = [(group.name,) for group in model.fitted]
+    left_out = [group.name for group in model.groups if group.left_out]
+    tried = {"each left-out group with a factor of its own": [*fitted, *((n,) for n in left_out)]}
+    tried |= {f"{name} with a factor of its own": [*fitted, (name,)] for name in left_out}
+    if "integer" in left_out:
+        tried["integer within back_end"] = [
+            (*group, "integer") if group == ("back_end",) else group for group in fitted
+        ]
+    if "gate_leakage" in left_out:
+        tried["gate_leakage within leakage"] = [
+            (*group, "gate_leakage") if group == ("leakage",) else group for group in fitted
+        ]
+    tried["one factor for all of McPAT"] = [tuple(group.name for group in model.groups)]
+    for name in (group.name for group in model.fitted):
+        tried[f"without {name}"] = [group for group in fitted if group != (name,)]
+    return tried
+
+
+def free_terms(data: Measured) -> np.ndarray:
+    """Terms of a free regression: every rate and the clock with V^2, and leakage's V, V^3, V T.
+
+    It knows nothing of McPAT and its factors may be negative: what the counters allow at best.
+    """
+    square = data.volts**2
+    terms = [rate * square for rate in data.rates.values()]
+    terms += [data.megahertz * square, data.volts, data.volts**3, data.volts * data.celsius]
+    return np.column_stack(terms)
+
+
+def _columns(data: Measured, names: Sequence[tuple[str, ...]]) -> np.ndarray:
+    return np.column_stack([sum(data.raw[name] for name in group) for group in names])
+
+
+def _named(names: Sequence[tuple[str, ...]], data: Measured, solver: Solver) -> dict[str, float]:
+    factors = fit(_columns(data, names), data.watts, solver)
+    return {"+".join(group): _digits(value) for group, value in zip(names, factors, strict=True)}
+
+
+def _fitted(data: Measured, matrix: np.ndarray, solver: Solver) -> dict[str, Any]:
+    """Errors of the fit itself, leaving workloads out, leaving OPPs out."""
+    seen = errors(matrix @ fit(matrix, data.watts, solver), data.watts)
+    workloads = leaving_out(matrix, data.watts, data.workload, solver)
+    opps = leaving_out(matrix, data.watts, data.megahertz, solver)
+    return {
+        "fit": {"mape": _digits(seen.mape), "by_mhz": _by(seen, data.megahertz)},
+        "leaving_workloads_out": {
+            "mape": _digits(workloads.mape),
+            "by_mhz": _by(workloads, data.megahertz),
+            "by_workload": _by(workloads, data.workload),
+            "by_copies": _by(workloads, data.copies),
+        },
+        "leaving_opps_out": {"mape": _digits(opps.mape), "by_mhz": _by(opps, data.megahertz)},
+    }
+
+
+def _by(found: Errors, keys: np.ndarray) -> dict[str, dict[str, float]]:
+    def name(key: float | str) -> str:
+        return key if isinstance(key, str) else f"{key:g}"
+
+    return {
+        name(key): {"mape": _digits(absolute), "mean": _digits(mean)}
+        for key, (absolute, mean) in found.by(keys).items()
+    }
+
+
+def _digits(value: float) -> float:
+    """Four digits: more would differ between machines' linear algebra."""
+    return float(f"{value:.3e}")
+
+
+def write(document: Mapping[str, Any], directory: Path = CALIBRATED) -> Path:
+    """Write a calibration as it is committed."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{document['core']}.json"
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return path

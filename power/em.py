@@ -1,0 +1,145 @@
+"""``eascope em PLATFORM``: the kernel's energy model beside the derived power, OPP by OPP.
+
+Derived power is told twice: at the reference activity (what ``--em derived`` tells the kernel) and
+at the activity that runs are billed with, which is the same until ``eascope characterise`` has
+measured rt-app's busy loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from configs.activity import Activity
+from configs.platform import Platform
+from power.given import USUAL, ToldModel, tell
+from power.level import load_level
+from power.model import DerivedPower, shared_microwatt
+
+
+@dataclass(frozen=True)
+class EmRow:
+    """One OPP: powers in uW, ``difference`` of derived to published power of a CPU.
+
+    ``told_uw`` is what the kernel is told (``--em``, ``--em-error``; by default the published
+    power), ``simulated_uw`` a busy CPU as runs by derived power are billed,
+    ``simulated_difference`` how it differs from what the kernel is told.
+
+    ``inefficient``: in each model, whether a higher OPP costs no more energy for the same work, as
+    the kernel judges it; EAS then never wants this one.
+    """
+
+    cluster: str
+    core: str
+    khz: int
+    uv: int
+    published_uw: int
+    derived_uw: int
+    difference: float
+    published_inefficient: bool
+    derived_inefficient: bool
+    published_shared_uw: int
+    derived_shared_uw: int
+    told_uw: int
+    told_inefficient: bool
+    simulated_uw: int
+    simulated_difference: float
+
+
+def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
+    """For ascending OPPs: whether some higher OPP needs no more power per frequency."""
+    costs = [power / speed for speed, power in zip(khz, microwatts, strict=True)]
+    return [any(later <= cost for later in costs[index + 1 :]) for index, cost in enumerate(costs)]
+
+
+def em_rows(
+    platform: Platform, activity: Activity | None = None, model: ToldModel = USUAL
+) -> list[EmRow]:
+    """Published, derived and told energy model of ``platform``, and power at ``activity``.
+
+    :raises RequestError: an error for a cluster that is not there, a power that no kernel takes.
+    """
+    rows = []
+    billed, told = DerivedPower(platform, activity), tell(platform, model)
+    for cluster, heard in zip(platform.clusters, told.clusters, strict=True):
+        level = load_level(cluster.core.name)
+        khz = [opp.khz for opp in cluster.opps]
+        derived = [
+            level.opp_microwatt(opp.khz, opp.uv, platform.temperature_c) for opp in cluster.opps
+        ]
+        judged = zip(
+            inefficient(khz, [opp.power_uw for opp in cluster.opps]),
+            inefficient(khz, derived),
+            inefficient(khz, [opp.power_uw for opp in heard.opps]),
+            strict=True,
+        )
+        for opp, power, hears, (published_bad, derived_bad, told_bad) in zip(
+            cluster.opps, derived, heard.opps, judged, strict=True
+        ):
+            shared, _ = shared_microwatt(level, opp.khz, opp.uv, platform.temperature_c)
+            simulated = billed.busy_microwatt(cluster, opp.khz)
+            rows.append(
+                EmRow(
+                    *(cluster.name, cluster.core.name, opp.khz, opp.uv, opp.power_uw, power),
+                    difference=power / opp.power_uw - 1,
+                    published_inefficient=published_bad,
+                    derived_inefficient=derived_bad,
+                    published_shared_uw=opp.shared_uw,
+                    derived_shared_uw=shared,
+                    told_uw=hears.power_uw,
+                    told_inefficient=told_bad,
+                    simulated_uw=simulated,
+                    simulated_difference=simulated / hears.power_uw - 1,
+                )
+            )
+    return rows
+
+
+def text(rows: Sequence[EmRow]) -> str:
+    """The rows as an aligned table, powers in mW; what is told stands there if it is another."""
+    other = any(row.told_uw != row.published_uw for row in rows)
+    head = (
+        *("cluster", "MHz", "V", "published", "derived", "differ"),
+        *(("told",) if other else ()),
+        *("simulated", "differ", "shared", "derived", ""),
+    )
+    lines: list[tuple[str, ...]] = [head]
+    for row in rows:
+        notes = [
+            f"inefficient ({name})"
+            for name, bad in (
+                ("published", row.published_inefficient),
+                ("derived", row.derived_inefficient),
+                *((("told", row.told_inefficient),) if other else ()),
+            )
+            if bad
+        ]
+        lines.append(
+            (
+                row.cluster,
+                f"{row.khz / 1000:g}",
+                f"{row.uv / 1e6:g}",
+                f"{row.published_uw / 1000:.1f}",
+                f"{row.derived_uw / 1000:.1f}",
+                f"{row.difference * 100:+.1f} %",
+                *((f"{row.told_uw / 1000:.1f}",) if other else ()),
+                f"{row.simulated_uw / 1000:.1f}",
+                f"{row.simulated_difference * 100:+.1f} %",
+                f"{row.published_shared_uw / 1000:.1f}",
+                f"{row.derived_shared_uw / 1000:.1f}",
+                ", ".join(notes),
+            )
+        )
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column in (0, len(head) - 1) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def records(rows: Sequence[EmRow]) -> list[dict[str, object]]:
+    """The rows for ``--json``."""
+    return [asdict(row) for row in rows]

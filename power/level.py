@@ -1,0 +1,159 @@
+"""Power of one CPU at the reference activity: what the kernel's energy model is to say.
+
+A core with a calibration of its own (the Cortex-A15) stands as calibrated. Every other one has the
+calibrated core's shape over its own McPAT figures, and a level from a published coefficient
+(``power-models/levels.toml``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from host.errors import unknown
+from host.strict import Table, read_toml
+from power.counted import load_calibration
+from power.derived import CYCLE, POWER_MODELS, CorePower, load_derived
+
+LEVELS = POWER_MODELS / "levels.toml"
+
+#: Events of one instruction of the reference activity; in-order cores lack some and skip them.
+PER_INSTRUCTION = {
+    "core.rename_reads": 1.5,
+    "core.rename_writes": 0.8,
+    "core.ROB_reads": 1.0,
+    "core.ROB_writes": 1.0,
+    "core.inst_window_reads": 1.0,
+    "core.inst_window_writes": 1.0,
+    "core.inst_window_wakeup_accesses": 1.0,
+}
+#: Events of one instruction other than integer data processing, as in the calibration's mapping.
+PER_OTHER = {
+    "core.load_instructions": 0.5,
+    "dcache.read_accesses": 0.5,
+    "core.store_instructions": 0.2,
+    "dcache.write_accesses": 0.2,
+    "dtlb.total_accesses": 0.7,
+    "core.int_regfile_reads": 1.0,
+    "core.int_regfile_writes": 0.5,
+    "core.cdb_alu_accesses": 0.5,
+    "core.fpu_accesses": 0.15,
+    "core.float_regfile_reads": 0.3,
+    "core.float_regfile_writes": 0.15,
+    "core.cdb_fpu_accesses": 0.15,
+    "core.fp_inst_window_reads": 0.15,
+    "core.fp_inst_window_writes": 0.15,
+    "core.fp_inst_window_wakeup_accesses": 0.15,
+}
+#: Events of one fetch of 16 bytes.
+PER_FETCH = {
+    "icache.read_accesses": 1.0,
+    "itlb.total_accesses": 1.0,
+    "BTB.read_accesses": 1.0,
+    "core.branch_instructions": 1.0,
+    "core.total_instructions": 4.0,
+}
+
+
+@dataclass(frozen=True)
+class Level:
+    """A core's level; ``coefficient`` (uW/MHz/V^2) is none for the calibrated core."""
+
+    core: str
+    power: CorePower
+    factors: Mapping[str, float]
+    ipc: float
+    fetches: float
+    others: float
+    level: float
+    coefficient: float | None
+    sources: tuple[str, ...]
+
+    def dynamic_pj(self, ipc: float | None = None) -> dict[str, float]:
+        """Dynamic energy of a busy CPU's cycle in pJ by group, at the design supply."""
+        power = self.power
+        ipc = self.ipc if ipc is None else ipc
+
+        def energy(events: Mapping[str, float]) -> float:
+            return sum(count * power.pj(event) for event, count in events.items())
+
+        raw = {
+            "clock": power.pj(CYCLE),
+            "front_end": ipc * self.fetches * energy(PER_FETCH),
+            "back_end": ipc * (energy(PER_INSTRUCTION) + self.others * energy(PER_OTHER)),
+        }
+        return {name: self.level * self.factors[name] * value for name, value in raw.items()}
+
+    def active_w(self, megahertz: float, volts: float, celsius: float) -> dict[str, float]:
+        """Power in W by group of one CPU that is busy at the reference activity."""
+        scale = megahertz * 1e-6 * self.power.dynamic_scale(volts)
+        parts = {name: energy * scale for name, energy in self.dynamic_pj().items()}
+        return parts | {"leakage": self.leakage_w("Core", volts, celsius)}
+
+    def leakage_w(self, unit: str, volts: float, celsius: float) -> float:
+        """Calibrated leakage power in W of ``Core`` or ``L2``."""
+        design = self.power.leakage[unit].subthreshold_w
+        return self.factors["leakage"] * design * self.power.subthreshold_scale(volts, celsius)
+
+    def opp_microwatt(self, khz: int, microvolts: int, celsius: float) -> int:
+        """``opp-microwatt``: power of one CPU, static and dynamic, without the shared part."""
+        parts = self.active_w(khz / 1e3, microvolts / 1e6, celsius)
+        return round(sum(parts.values()) * 1e6)
+
+    def shared_w(self, megahertz: float, volts: float, celsius: float) -> dict[str, float]:
+        """Power in W of the L2 and cluster logic while any CPU of the cluster is on."""
+        scale = megahertz * 1e-6 * self.power.dynamic_scale(volts)
+        clock = self.level * self.factors["cluster_clock"] * self.power.pj("L2.read_accesses")
+        return {"cluster_clock": clock * scale, "leakage": self.leakage_w("L2", volts, celsius)}
+
+
+def level_cores(path: Path = LEVELS) -> list[str]:
+    """Names of the cores that have a level, the calibrated one among them."""
+    top = read_toml(path)
+    names = [key for key, value in top.data.items() if isinstance(value, dict)]
+    return sorted({*names, top.text("shape")} - {"activity"})
+
+
+@cache
+def load_level(core: str, path: Path = LEVELS) -> Level:
+    """The level of ``core``.
+
+    :raises RequestError: when there is none or a figure is wrong.
+    """
+    if core not in level_cores(path):
+        raise unknown("core with a level", core, level_cores(path))
+    top = read_toml(path)
+    top.integer("schema", 1, 1)
+    shape = load_calibration(top.text("shape"))
+    activity = top.table("activity")
+    fetches = activity.number("fetches", 0, 1)
+    others = activity.number("others", 0, 1)
+    sources = (activity.text("source"),)
+    activity.finish()
+    if core == shape.model.core:
+        return Level(
+            core, load_derived(core), shape.factors, 1.5, fetches, others, 1.0, None, sources
+        )
+    return _anchored(top.table(core), core, shape.factors, fetches, others, sources)
+
+
+def _anchored(
+    table: Table,
+    core: str,
+    factors: Mapping[str, float],
+    fetches: float,
+    others: float,
+    sources: tuple[str, ...],
+) -> Level:
+    ipc = table.number("ipc", 0.1, 10)
+    coefficient = table.number("coefficient", 1, 5000, "uW/MHz/V^2")
+    sources = (*sources, table.text("ipc_source"), table.text("coefficient_source"))
+    table.finish()
+    power = load_derived(core)
+    plain = Level(core, power, factors, ipc, fetches, others, 1.0, coefficient, sources)
+    # 1 uW/MHz is 1 pJ a cycle; the anchor's figure is at 1 V.
+    at_one_volt = sum(plain.dynamic_pj().values()) * power.dynamic_scale(1.0)
+    level = coefficient / at_one_volt
+    return Level(core, power, factors, ipc, fetches, others, level, coefficient, sources)

@@ -1,0 +1,97 @@
+"""The measurements that models are calibrated with: outside of the repository.
+
+``EASCOPE_MEASUREMENTS`` names a folder of data sets; results name the file they used by digest.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from host.errors import RequestError
+from power.counted import CountedModel
+
+VARIABLE = "EASCOPE_MEASUREMENTS"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Rows of a data set: measured watts, and the model's uncalibrated watts by group."""
+
+    file: str
+    sha256: str
+    workload: np.ndarray
+    megahertz: np.ndarray
+    volts: np.ndarray
+    celsius: np.ndarray
+    copies: np.ndarray
+    watts: np.ndarray
+    raw: Mapping[str, np.ndarray]
+    rates: Mapping[str, np.ndarray]
+
+    def matrix(self, groups: Sequence[str]) -> np.ndarray:
+        """Uncalibrated watts, a column for each of ``groups``."""
+        return np.column_stack([self.raw[group] for group in groups])
+
+
+def measurements_folder() -> Path | None:
+    """The folder of data sets, when the variable names one that exists."""
+    value = os.environ.get(VARIABLE, "")
+    return Path(value) if value and Path(value).is_dir() else None
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file with a header.
+
+    :raises RequestError: when it cannot be read or has no rows.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{path}: {error}: allowed: a CSV file with a header") from error
+    if not rows:
+        raise RequestError(f"{path}: no rows: allowed: a CSV file with a header")
+    return rows
+
+
+def load_measured(model: CountedModel) -> Measured:
+    """The data set that ``model`` is calibrated with.
+
+    :raises RequestError: when `VARIABLE` names no folder that has it.
+    """
+    folder = measurements_folder()
+    if folder is None or not (folder / model.data).is_file():
+        raise RequestError(f"{VARIABLE}: no {model.data}: set it to the folder of measurements")
+    path = folder / model.data
+    rows = read_rows(path)
+    groups: dict[str, list[float]] = {group.name: [] for group in model.groups}
+    for line, row in enumerate(rows, start=2):
+        for name, watts in model.row(row, model.data, line).items():
+            groups[name].append(watts)
+
+    def column(key: str) -> np.ndarray:
+        return np.array([float(row[model.columns[key]]) for row in rows])
+
+    return Measured(
+        file=model.data,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        workload=np.array([row[model.columns["workload"]] for row in rows]),
+        megahertz=column("megahertz"),
+        volts=column("volts"),
+        celsius=column("celsius"),
+        copies=np.array([row[model.columns["mask"]].count(":") + 1 for row in rows]),
+        watts=column("watts"),
+        raw={name: np.array(values) for name, values in groups.items()},
+        rates={
+            name: model.cpus * np.array([float(row[rate.column]) for row in rows])
+            for name, rate in model.rates.items()
+            if rate.less is None
+        },
+    )

@@ -1,0 +1,44 @@
+"""The memory controller: what McPAT says of one DDR3 channel, uncalibrated.
+
+Its figures were never compared with measured power; they stand apart from the clusters' energy.
+Writes to memory are not counted by the engines' rows, so only fetched lines are charged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from host.cache import canonical_json, sha256_bytes
+from host.strict import read_json
+from power.derived import DERIVED
+
+CONTROLLER = DERIVED / "memory" / "ddr3-1600.json"
+
+
+@dataclass(frozen=True)
+class ControllerPower:
+    """Power without any access and leakage in W, energy of a fetched line in pJ."""
+
+    routine_w: float
+    leakage_w: float
+    read_pj: float
+    sha256: str
+
+    def joules(self, fetches: float, seconds: float) -> float:
+        """Energy in J of a controller that was on for ``seconds`` and fetched so many lines."""
+        return (self.routine_w + self.leakage_w) * seconds + fetches * self.read_pj * 1e-12
+
+
+@cache
+def load_controller(path: Path = CONTROLLER) -> ControllerPower:
+    """McPAT's controller, at its design point."""
+    top = read_json(path)
+    parts = top.table("read_pj")
+    return ControllerPower(
+        routine_w=top.number("routine_w", 0, 100),
+        leakage_w=top.number("subthreshold_w", 0, 100) + top.number("gate_w", 0, 100),
+        read_pj=sum(parts.number(name, 0, 1e6) for name in parts.data),
+        sha256=sha256_bytes(canonical_json(top.data)),
+    )

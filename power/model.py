@@ -1,0 +1,192 @@
+"""The derived power model: the same energies as the kernel's derived energy model, by component.
+
+A busy CPU's power is the sum over McPAT's events. Where the engine counted them (gem5's detailed
+cores) the counts are billed; elsewhere, and for busy loops that were elided, every instruction has
+the events that ``eascope characterise`` measured for one of rt-app's busy loop. Where those were
+not measured, a busy CPU has the reference activity and uses exactly what ``--em derived`` tells the
+kernel (`Level.opp_microwatt`). Idle CPUs leak by their power state; the shared part has a clock,
+leakage and, where counted, the L2's accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from analysis.energy import SHARED, component_of
+from configs.activity import Activity
+from configs.platform import Cluster, Opp, Platform
+from host.cache import digest_of
+from power.derived import CYCLE, STATES
+from power.events import EventPower, load_events
+from power.level import Level
+
+#: Power states of a platform's idle states in the words of `power.derived.STATES`.
+STATE = {"clk_gated": "CLK_GATED", "sram_retention": "RETENTION", "off": "OFF"}
+#: The workload kernel whose activity stands for what a CPU executes.
+KERNEL = "busy_loop"
+#: fJ of a pJ, uW of a W.
+FJ_PER_PJ, UW_PER_W = 1e3, 1e6
+
+
+def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: float) -> int:
+    """Power of one idle CPU in uW: what its power state leaves of the leakage."""
+    keep = STATES[STATE[power_state]][1]
+    return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
+
+
+def shared_microwatt(level: Level, khz: int, microvolts: int, celsius: float) -> tuple[int, int]:
+    """Power of L2 and cluster logic in uW: (on, off). Off: no clock, the L2 keeps its content."""
+    parts = level.shared_w(khz / 1e3, microvolts / 1e6, celsius)
+    off = STATES["RETENTION"][1] * parts["leakage"]
+    return round(sum(parts.values()) * UW_PER_W), round(off * UW_PER_W)
+
+
+def whole(parts: Mapping[str, float], total: int) -> dict[str, int]:
+    """``parts`` as integers that sum to ``total``: the largest remainders are rounded up."""
+    found = {name: int(value) for name, value in parts.items()}
+    order = sorted(parts, key=lambda name: (found[name] - parts[name], name))
+    for name in order[: max(0, total - sum(found.values()))]:
+        found[name] += 1
+    found[order[0]] += total - sum(found.values())
+    return found
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A cluster at one OPP, in uW: by part where a CPU or the shared part has parts."""
+
+    active: Mapping[str, int]
+    shared_on: Mapping[str, int]
+    shared_off: int
+    idle: tuple[int, ...]
+    volts: float
+
+
+class DerivedPower:
+    """McPAT-derived power by component, from counted events or a stated activity."""
+
+    name = "derived"
+    summary = (
+        "McPAT-derived power of events: shape of the calibrated Cortex-A15, level from each core's "
+        "published coefficient, leakage by supply and temperature"
+    )
+
+    def __init__(self, platform: Platform, activity: Activity | None = None) -> None:
+        self._power: dict[int, EventPower] = {}
+        self._point: dict[tuple[int, int], _Point] = {}
+        #: Instructions in a busy cycle, by cluster; none where that is the reference activity's.
+        self._ipc: dict[int, float] = {}
+        notes = []
+        for cluster in platform.clusters:
+            power = load_events(cluster.core.name)
+            counts, source = busy_events(power, cluster, activity)
+            if activity is not None and _loop_events(cluster, activity):
+                self._ipc[cluster.index] = activity.ipc(cluster)
+            notes.append(f"{cluster.name}: {source}")
+            self._power[cluster.index] = power
+            for opp in cluster.opps:
+                self._point[cluster.index, opp.khz] = _point(
+                    power, cluster, opp, counts, platform.temperature_c
+                )
+        self.notes: tuple[str, ...] = (
+            "events of a busy CPU where the engine counts none (the fast engine, elided loops): "
+            + "; ".join(notes),
+            "memory controller and DRAM: not in these figures; gem5's detailed cores have them "
+            "apart, the fast engine counts no memory accesses",
+        )
+        # Every figure that an energy can depend on, so any change of them is another model.
+        self.digest = digest_of(
+            {
+                "model": self.name,
+                "platform": platform.digest,
+                "points": {f"{i}:{khz}": asdict(point) for (i, khz), point in self._point.items()},
+                "events": {str(i): power.parts_pj for i, power in self._power.items()},
+                "notes": self.notes,
+                "ipc": {str(i): ipc for i, ipc in self._ipc.items()},
+            }
+        )
+
+    def busy_microwatt(self, cluster: Cluster, khz: int) -> int:
+        """Power in uW of a busy CPU whose events are not counted but stated."""
+        return sum(self._point[cluster.index, khz].active.values())
+
+    def interval_fj(self, cluster: Cluster, row: Mapping[str, float]) -> dict[str, int]:
+        """See ``analysis.energy.PowerModel``. An idle exit runs at the power of an active CPU."""
+        point = self._point[cluster.index, int(row["khz"])]
+        power = self._power[cluster.index]
+        active_ns = int(row["active_ns"])
+        counted = {
+            event: row[event]
+            for event in power.parts_pj
+            if event != CYCLE and row.get(event) is not None
+        }
+        scale = power.level.power.dynamic_scale(point.volts) * FJ_PER_PJ
+        events = {part: round(energy * scale) for part, energy in power.stack_pj(counted).items()}
+        if row["cpu"] == SHARED:
+            off_ns = int(row["t1_ns"] - row["t0_ns"]) - active_ns
+            parts = {part: active_ns * uw for part, uw in point.shared_on.items()}
+            parts["idle"] = off_ns * point.shared_off
+            return {f"shared.{part}": value for part, value in _sum(parts, events).items()}
+        # Time at the busy loop's rate: what an elided loop would have counted, where gem5's CPU
+        # stood still; else as long as the loop takes for the instructions that were executed, of
+        # which the kernel makes fewer in a cycle.
+        stated_ns, ipc = active_ns, self._ipc.get(cluster.index)
+        if counted:
+            stated_ns = max(0, active_ns - int(row.get("on_ns", active_ns)))
+        elif ipc is not None and row.get("instructions") is not None:
+            stated_ns = round(row["instructions"] * 1e6 / (ipc * row["khz"]))
+        parts = {
+            part: (active_ns if part in ("clock", "leakage") else stated_ns) * uw
+            for part, uw in point.active.items()
+        }
+        found = {f"active.{part}": value for part, value in _sum(parts, events).items()}
+        found["idle_exit.idle_exit"] = int(row["exit_ns"]) * sum(point.active.values())
+        for number, state in enumerate(cluster.idle_states):
+            key = f"{component_of(state.name)}.idle"
+            spent = int(row.get(f"idle{number}_ns", 0)) * point.idle[number]
+            found[key] = found.get(key, 0) + spent
+        return found
+
+
+def _loop_events(cluster: Cluster, activity: Activity) -> Mapping[str, float]:
+    """Measured events of an instruction of the busy loop on ``cluster``; none, if not measured."""
+    for one in activity.measured:
+        if one.kernel == KERNEL and one.cluster == cluster.name:
+            return one.events
+    return {}
+
+
+def busy_events(
+    power: EventPower, cluster: Cluster, activity: Activity | None
+) -> tuple[dict[str, float], str]:
+    """Events of one cycle of a busy CPU, and in words where they come from."""
+    if activity is None or not (measured := _loop_events(cluster, activity)):
+        return power.reference(), f"reference activity ({power.level.sources[0]})"
+    ipc = activity.ipc(cluster)
+    counts = {event: ipc * each for event, each in measured.items() if event != CYCLE}
+    return {CYCLE: 1.0} | counts, (
+        "events per instruction of rt-app's busy loop, measured on gem5's detailed cores, at "
+        f"{ipc:.3g} instructions per cycle"
+    )
+
+
+def _point(
+    power: EventPower, cluster: Cluster, opp: Opp, counts: Mapping[str, float], celsius: float
+) -> _Point:
+    level, megahertz, volts = power.level, opp.khz / 1e3, opp.uv / 1e6
+    scale = level.power.dynamic_scale(volts)
+    # pJ a cycle times MHz is uW.
+    active = {part: pj * scale * megahertz for part, pj in power.stack_pj(counts).items()}
+    active["leakage"] = level.leakage_w("Core", volts, celsius) * UW_PER_W
+    parts = level.shared_w(megahertz, volts, celsius)
+    shared = {"l2": parts["cluster_clock"] * UW_PER_W, "leakage": parts["leakage"] * UW_PER_W}
+    on, off = shared_microwatt(level, opp.khz, opp.uv, celsius)
+    idle = tuple(
+        idle_microwatt(level, state.power_state, opp.uv, celsius) for state in cluster.idle_states
+    )
+    return _Point(whole(active, round(sum(active.values()))), whole(shared, on), off, idle, volts)
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {part: one.get(part, 0) + other.get(part, 0) for part in {**one, **other}}

@@ -1,0 +1,43 @@
+"""``eascope power predict``: rows of a data set's form, with the power of the model."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from host.errors import bad_input
+from power.counted import load_calibration
+from power.measurements import read_rows
+
+COLUMN = "power_w"
+
+
+def predicted(core: str, source: Path) -> list[dict[str, Any]]:
+    """The rows of the CSV file ``source``, their text as it is, with the model's ``power_w`` in W.
+
+    The columns that the core's mapping names must be there (frequency in MHz, supply in V,
+    temperature in degrees Celsius, event rates per second and CPU); measured power need not be.
+
+    :raises RequestError: when a column is missing or a figure is no number.
+    """
+    calibration = load_calibration(core)
+    rows = read_rows(source)
+    if COLUMN in rows[0]:
+        raise bad_input(str(source), "columns", COLUMN, "a file without this column")
+    found = []
+    for line, row in enumerate(rows, start=2):
+        if None in row:
+            raise bad_input(str(source), f"line {line}", row[None], "as many fields as the header")  # type: ignore[index]
+        watts = sum(calibration.parts_w(row, str(source), line).values())
+        found.append({**row, COLUMN: round(watts, 6)})
+    return found
+
+
+def write_csv(rows: Sequence[dict[str, Any]], out: TextIO) -> None:
+    """Write ``rows`` of `predicted` as CSV, power with six decimals."""
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({**row, COLUMN: f"{row[COLUMN]:.6f}"})

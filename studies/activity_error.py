@@ -1,0 +1,161 @@
+"""What the fast engine states of activity, against what gem5 counts: ``make activity-error``.
+
+The fast engine counts instructions and no events: every instruction is billed as one of rt-app's
+busy loop, by the events that gem5's detailed core had in it. A cell on gem5's
+detailed cores counts the events of everything beside the loop, which is elided. The record has both
+for each event, and the energy of the same rows billed both ways, so that nothing but activity
+differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analysis.derive import Derived, derive
+from analysis.energy import FJ_PER_J
+from analysis.engine import cpu_models
+from analysis.tables.counters import SHARED
+from configs.activity import Activity
+from configs.platform import Cluster, Platform
+from experiments.cell import Request, find, prepare
+from experiments.pool import run_all
+from experiments.runs import Run
+from host.cache import write_atomic
+from host.proc import Ending, say
+from power.derived import POWER_MODELS
+from power.events import EventPower, load_events
+from power.model import KERNEL, DerivedPower, busy_events
+
+RECORDS = POWER_MODELS / "activity"
+REQUEST = Request("juno-r2", "mainline", "smoke", "gem5", mode="elided-detailed")
+
+
+def digits(value: float) -> float:
+    """``value`` with six digits."""
+    return float(f"{value:.6g}")
+
+
+def events(
+    power: EventPower, volts: float, stated: Mapping[str, float], counters: pl.DataFrame
+) -> dict[str, dict[str, float]]:
+    """By event that costs something: counts per instruction, stated and counted, and energy in pJ.
+
+    :param volts: the supply at which the energy is stated.
+    :param stated: events of one instruction as the fast engine bills it.
+    :param counters: rows of one cluster, its shared part's included.
+    """
+    cpus = counters.filter(pl.col("cpu") != SHARED)
+    instructions = float(cpus["instructions"].sum())
+    if not instructions:
+        return {}
+    found = {}
+    for event in power.energy_pj:
+        picojoules = power.pj(event, volts)
+        counted = float(counters[event].sum()) if event in counters.columns else 0.0
+        if picojoules and (counted or stated.get(event)):
+            found[event] = {
+                "stated": digits(stated.get(event, 0.0)),
+                "counted": digits(counted / instructions),
+                "pj": digits(picojoules),
+            }
+    return found
+
+
+def billed(
+    model: DerivedPower, cluster: Cluster, intervals: pl.DataFrame, columns: Sequence[str]
+) -> tuple[float, float]:
+    """Energy in J of the cluster's rows: with the events in ``columns``, and without them."""
+    counted = stated = 0
+    for row in intervals.iter_rows(named=True):
+        counted += sum(model.interval_fj(cluster, row).values())
+        without = {name: value for name, value in row.items() if name not in columns}
+        stated += sum(model.interval_fj(cluster, without).values())
+    return counted / FJ_PER_J, stated / FJ_PER_J
+
+
+def compare(
+    platform: Platform,
+    activity: Activity,
+    models: Mapping[str, str],
+    counters: pl.DataFrame,
+    intervals: pl.DataFrame,
+) -> list[dict[str, Any]]:
+    """Both ways for every cluster that has executed anything.
+
+    :param models: gem5's CPU model by cluster.
+    """
+    model = DerivedPower(platform, activity)
+    found = []
+    for cluster in platform.clusters:
+        power = load_events(cluster.core.name)
+        own = counters.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") >= SHARED))
+        rows = intervals.filter(pl.col("cluster") == cluster.index)
+        ipc, volts = activity.ipc(cluster), cluster.opps[-1].uv / 1e6
+        per_cycle, source = busy_events(power, cluster, activity)
+        stated = {event: count / ipc for event, count in per_cycle.items()}
+        counted_j, stated_j = billed(model, cluster, rows, list(power.energy_pj))
+        cpus = rows.filter(pl.col("cpu") != SHARED)
+        found.append(
+            {
+                "cluster": cluster.name,
+                "core": cluster.core.name,
+                "model": models[cluster.name],
+                "stated": source,
+                "instructions_counted": int(own["instructions"].sum()),
+                "active_s": digits(float(cpus["active_ns"].sum()) * 1e-9),
+                "counted_s": digits(float(cpus["on_ns"].sum()) * 1e-9),
+                "volts": volts,
+                "events": events(power, volts, stated, own),
+                "energy_counted_j": digits(counted_j),
+                "energy_stated_j": digits(stated_j),
+            }
+        )
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the cell unless it is there, and write the record."""
+    parser = argparse.ArgumentParser(prog="python -m studies.activity_error", description=__doc__)
+    parser.parse_args(arguments)
+    with Ending() as ending:
+        cell = prepare(find(REQUEST))
+
+        def after(_: Any, run: Run) -> Derived:
+            model = DerivedPower(cell.names.platform, cell.names.activity)
+            return derive(run.path, cell.names.platform, cell.names.activity, model)
+
+        (derived,) = run_all([cell], after)
+        platform, activity = cell.names.platform, cell.names.activity
+        record = {
+            "schema": 1,
+            "platform": platform.name,
+            "command": "make activity-error",
+            "cell": {
+                "scenario": REQUEST.scenario,
+                "variant": REQUEST.variant,
+                "mode": REQUEST.mode,
+                "seed": REQUEST.seed,
+                "simkey": cell.simkey,
+            },
+            "kernel": KERNEL,
+            "clusters": compare(
+                *(platform, activity, cpu_models(derived.cell)),
+                pl.read_parquet(derived.run / "counters.parquet"),
+                derived.table("intervals"),
+            ),
+        }
+        path = RECORDS / f"{platform.name}.json"
+        RECORDS.mkdir(exist_ok=True)
+        write_atomic(path, (json.dumps(record, indent=1) + "\n").encode())
+        say(f"  {path}: written")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

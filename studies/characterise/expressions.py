@@ -1,0 +1,151 @@
+"""gem5's own power expressions beside our rows, kernel by kernel: ``make power-expressions``.
+
+Rows read every statistic that an event is billed by; an expression of gem5's MathExprPowerModel
+reads scalars alone (`engines.gem5.expressions`), and MinorCPU's mix of instructions is no scalar.
+Here both bill the same run of the workload kernels, at the fastest OPP, so that no
+transition is billed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from configs.platform import Cluster, Platform, load_platform
+from engines.gem5.expressions import expressions
+from engines.gem5.inside.session import START
+from engines.gem5.provider import find_gem5
+from host.cache import sha256_file
+from host.errors import EascopeError
+from host.proc import Ending
+from power.derived import POWER_MODELS
+from power.events import EventPower, load_events
+from studies.characterise.guest import FIRST_MARK, KERNELS
+from studies.characterise.measure import read_rows, request, run_gem5
+
+RECORDS = POWER_MODELS / "expressions"
+#: Which platform shows each core; a core is compared once.
+PLATFORMS = ("juno-r2", "pixel6")
+_BEGIN = "Begin Simulation Statistics"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One kernel: dynamic energy of an instruction in pJ by rows and by gem5's expression."""
+
+    kernel: str
+    instructions: int
+    ipc: float
+    rows_pj: float
+    expression_pj: float
+
+
+def statistics(text: str) -> list[dict[str, float]]:
+    """Each of the dumps in gem5's text: scalars by name."""
+    return [
+        {
+            found[1]: float(found[2])
+            for line in part.splitlines()
+            if (found := re.match(r"(\S+)\s+([-\d.e+]+)\s", line))
+        }
+        for part in text.split(_BEGIN)[1:]
+    ]
+
+
+def compare(
+    cluster: Cluster,
+    power: EventPower,
+    rows: Sequence[Mapping[str, float]],
+    marks: Mapping[int, int],
+    dumps: Sequence[Mapping[str, float]],
+) -> list[Compared]:
+    """Every kernel between its marks, billed both ways.
+
+    :param dumps: gem5's statistics at each mark in the window, since its begin.
+    :raises EascopeError: when marks and dumps do not belong together.
+    """
+    inside = [number for number in marks if number != START]
+    if len(dumps) != len(inside):
+        raise EascopeError(f"{cluster.name}: {len(dumps)} dumps of gem5 at {len(inside)} marks")
+    model = f"system.cluster_{cluster.name.replace('-', '_')}.cpus.power_model.dynamicPower"
+    spent_j = {
+        number: dump[model] * dump["simTicks"] / dump["simFreq"]
+        for number, dump in zip(inside, dumps, strict=True)
+    }
+    compared = []
+    for place, kernel in enumerate(KERNELS):
+        first = FIRST_MARK + 2 * place
+        begin, end = marks[first], marks[first + 1]
+        own = [
+            row
+            for row in rows
+            if row["cpu"] == 0 and int(row["t0_ns"]) >= begin and int(row["t1_ns"]) <= end
+        ]
+        instructions = sum(row["instructions"] for row in own)
+        seconds = (end - begin) * 1e-9
+        by_rows = sum(power.dynamic_w(row, 1.0, row["uv"] / 1e6) for row in own)
+        by_expression = spent_j[first + 1] - spent_j[first]
+        compared.append(
+            Compared(
+                kernel=kernel,
+                instructions=round(instructions),
+                ipc=float(f"{instructions / seconds / cluster.max_khz / 1e3:.4g}"),
+                rows_pj=float(f"{by_rows / instructions * 1e12:.6g}"),
+                expression_pj=float(f"{by_expression / instructions * 1e12:.6g}"),
+            )
+        )
+    return compared
+
+
+def measure(platform: Platform, cluster: Cluster) -> dict[str, Any]:
+    """Run the kernels on a core of ``cluster``; the record that is committed.
+
+    :raises EascopeError: when gem5 is missing or the run does not end as it should.
+    """
+    fastest = replace(cluster, opps=cluster.opps[-1:])
+    clusters = tuple(fastest if one.name == cluster.name else one for one in platform.clusters)
+    alone = replace(platform, clusters=clusters)
+    asked = request(alone, fastest) | {"text_at_marks": True}
+    asked["power"] = expressions(asked["machine"], platform.temperature_c)
+    with tempfile.TemporaryDirectory(prefix="eascope-expressions-") as name:
+        folder = Path(name)
+        version = run_gem5(asked, folder, cluster.name)
+        rows, marks = read_rows(folder)
+        dumps = statistics((folder / "stats.txt").read_text(encoding="utf-8"))
+    power = load_events(cluster.core.name)
+    return {
+        "schema": 1,
+        "core": cluster.core.name,
+        "model": asked["machine"]["clusters"][0]["model"],
+        "platform": platform.name,
+        "khz": fastest.max_khz,
+        "gem5": version,
+        "gem5_sha256": sha256_file(find_gem5()),
+        "command": "make power-expressions",
+        "kernels": [asdict(one) for one in compare(fastest, power, rows, marks, dumps)],
+    }
+
+
+def main() -> int:
+    """Measure every core of `PLATFORMS` and write its record."""
+    with Ending() as ending:
+        find_gem5()
+        RECORDS.mkdir(exist_ok=True)
+        for name in PLATFORMS:
+            platform = load_platform(name)
+            for cluster in platform.clusters:
+                record = measure(platform, cluster)
+                path = RECORDS / f"{record['core']}.json"
+                path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+                print(f"{path}: written")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

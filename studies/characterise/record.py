@@ -1,0 +1,114 @@
+"""What was measured, as the activity file keeps it and as a person reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from configs.activity import ACTIVITY, KernelActivity
+from configs.platform import CAPACITY_SCALE, Platform
+from configs.system_activity import digits
+from host.cache import write_atomic
+from host.strict import read_json
+from studies.characterise.guest import KERNELS
+from studies.characterise.measure import Measured
+
+CONDITIONS = (
+    "one CPU alone with the cluster's caches and the memory, without an operating system, caches "
+    "and predictors warm; virtual memory in blocks, so no TLB misses"
+)
+
+
+def table(measured: Iterable[Measured]) -> dict[str, Any]:
+    """Kernels, clusters, IPC by kHz, events per instruction at the fastest OPP."""
+    kernels: dict[str, Any] = {}
+    for one in measured:
+        entry = kernels.setdefault(one.kernel, {}).setdefault(
+            one.cluster, {"ipc": {}, "events_per_instruction": {}}
+        )
+        if not entry["ipc"]:  # the fastest comes first
+            entry["events_per_instruction"] = {
+                name: digits(value) for name, value in sorted(one.events.items())
+            }
+        entry["ipc"][str(one.khz)] = digits(one.ipc)
+    for clusters in kernels.values():
+        for entry in clusters.values():
+            entry["ipc"] = dict(sorted(entry["ipc"].items(), key=lambda item: int(item[0])))
+    return kernels
+
+
+def write(
+    platform: Platform,
+    measured: Sequence[Measured],
+    provenance: Mapping[str, str],
+    directory: Path = ACTIVITY,
+) -> Path:
+    """Put what was measured into the platform's activity file, and leave the rest of it alone."""
+    path = directory / f"{platform.name}.json"
+    data = dict(read_json(path).data)
+    data["measured"] = {
+        "provenance": dict(provenance),
+        "conditions": CONDITIONS,
+        "kernels": table(measured),
+    }
+    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[dict[str, Any]]:
+    """For each cluster the board's capacity and what each kernel's speed at the top OPP gives.
+
+    The largest cluster is 1024 by definition; ``all`` is the geometric mean over the kernels.
+    """
+    speed = {(one.kernel, one.cluster): one for one in kernels}
+
+    def rate(kernel: str, name: str) -> float:
+        cluster = platform.cluster(name)
+        return speed[kernel, name].ipc[cluster.max_khz] * cluster.max_khz
+
+    found = []
+    for cluster in platform.clusters:
+        by_kernel = {
+            kernel: CAPACITY_SCALE
+            * rate(kernel, cluster.name)
+            / rate(kernel, platform.largest.name)
+            for kernel in KERNELS
+        }
+        found.append(
+            {
+                "cluster": cluster.name,
+                "core": cluster.core.name,
+                "board": platform.capacities[cluster.cpus[0]],
+                **{kernel: round(value) for kernel, value in by_kernel.items()},
+                "all": round(prod(by_kernel.values()) ** (1 / len(by_kernel))),
+            }
+        )
+    return found
+
+
+def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
+    """IPC of each kernel at the slowest and fastest OPP, then capacities."""
+    lines = ["instructions per cycle at the slowest and the fastest OPP"]
+    width = max(len(kernel) for kernel in KERNELS)
+    names = [cluster.name for cluster in platform.clusters]
+    lines.append(" " * width + "".join(f"  {name:>14}" for name in names))
+    by_place = {(one.kernel, one.cluster): one for one in kernels}
+    for kernel in KERNELS:
+        line = f"{kernel:<{width}}"
+        for cluster in platform.clusters:
+            ipc = by_place[kernel, cluster.name].ipc
+            line += f"  {ipc[cluster.opps[0].khz]:6.3f}  {ipc[cluster.max_khz]:6.3f}"
+        lines.append(line)
+    lines += ["", "capacity by speed at the fastest OPP, the largest cluster's 1024"]
+    rows = capacities(platform, kernels)
+    columns = ["board", *KERNELS, "all"]
+    heads = ["cluster", *columns]
+    widths = [max(len(head), 8) for head in heads]
+    lines.append("  ".join(f"{h:>{w}}" for h, w in zip(heads, widths, strict=True)))
+    for row in rows:
+        cells = [row["cluster"], *(row[column] for column in columns)]
+        lines.append("  ".join(f"{c!s:>{w}}" for c, w in zip(cells, widths, strict=True)))
+    return "\n".join(lines)

@@ -1,0 +1,85 @@
+"""What gem5's detailed cores make of everything but the busy loop, from a run that elides the loop.
+
+In mode ``elided-detailed`` a loop that stands still counts neither instructions nor cycles, so a
+CPU's rows are those of the kernel, the agent and rt-app beside its loop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from configs.activity import ACTIVITY
+from configs.platform import Platform
+from configs.system_activity import LEAST_INSTRUCTIONS, ClusterSystem, digits, system_path
+from host.cache import write_atomic
+from host.errors import EascopeError
+
+CONDITIONS = (
+    "kernel, agent and rt-app beside its busy loop, the instructions by which that stands still "
+    "included, in the window of one run of a whole system, at the OPPs that schedutil chose; CPUs "
+    "that sleep or let an idle state's exit latency pass count neither instructions nor cycles"
+)
+
+
+def evaluate(
+    platform: Platform, counters: pl.DataFrame, t0_ns: int, t1_ns: int
+) -> list[ClusterSystem]:
+    """Instructions and cycles of each cluster's CPUs between two times.
+
+    :param counters: a run's ``counters.parquet``.
+    :raises EascopeError: when a cluster has executed too little to tell.
+    """
+    rows = counters.filter(
+        (pl.col("cpu") >= 0) & (pl.col("t0_ns") >= t0_ns) & (pl.col("t1_ns") <= t1_ns)
+    )
+    found = []
+    for cluster in platform.clusters:
+        own = rows.filter(pl.col("cluster") == cluster.index)
+        instructions, cycles = (round(own[name].sum()) for name in ("instructions", "cycles"))
+        if instructions < LEAST_INSTRUCTIONS:
+            raise EascopeError(
+                f"{platform.name}: {cluster.name}: {instructions} instructions that are not the "
+                f"busy loop's: at least {LEAST_INSTRUCTIONS} are needed to tell their cycles"
+            )
+        found.append(
+            ClusterSystem(cluster.name, instructions, cycles, digits(instructions / cycles))
+        )
+    return found
+
+
+def write_system(
+    platform: Platform,
+    measured: Sequence[ClusterSystem],
+    provenance: Mapping[str, str | int],
+    directory: Path = ACTIVITY,
+) -> Path:
+    """Put what was measured into a file of its own below the activity files' ``directory``."""
+    path = system_path(platform, directory)
+    data = {
+        "schema": 1,
+        "platform": platform.name,
+        "provenance": dict(provenance),
+        "conditions": CONDITIONS,
+        "clusters": {
+            one.name: {"instructions": one.instructions, "cycles": one.cycles, "ipc": one.ipc}
+            for one in measured
+        },
+    }
+    path.parent.mkdir(exist_ok=True)
+    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+def system_text(measured: Sequence[ClusterSystem]) -> str:
+    """Instructions per cycle of what is not the busy loop, one line for each cluster."""
+    lines = ["instructions per cycle of what is not the busy loop"]
+    width = max(len(one.name) for one in measured)
+    lines += [
+        f"{one.name:<{width}}  {one.ipc:6.3f}  of {one.instructions / 1e6:.2f} million instructions"
+        for one in measured
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,204 @@
+"""What stands on which page: scenarios, variants, platform, controls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from analysis.expect import parse as parse_statement
+from configs.platform import load_platform
+from experiments.controls import AS_IT_IS, Controls
+from experiments.scenario import load_scenario
+from host.errors import unknown
+from kernels.variants import load_variants
+
+#: The five of the RFC of uclamp sum aggregation, in its order.
+FIVE = (
+    "uclamp/capped-tasks-spread",
+    "uclamp/boosted-above-little",
+    "uclamp/frequency-spike",
+    "uclamp/unpin-from-big",
+    "uclamp/eight-capped-tasks",
+)
+#: The rework of EAS: workloads first, then what shows one mechanism.
+EAS = (
+    "eas/video-playback",
+    "eas/game",
+    "eas/video-scroller",
+    "eas/idle-screen",
+    "eas/speedometer",
+    "eas/sched-pipe",
+    "eas/stacked",
+    "eas/headroom",
+    "eas/headroom-big",
+    "eas/misfit-ramp",
+    "eas/stuck-on-big",
+    "eas/false-overloaded",
+    "eas/false-overloaded-cluster",
+)
+#: What shows one property of clamps each; compared are the variants that their sources speak of.
+CLAMPS = (
+    "uclamp/hidden-overutilization",
+    "uclamp/hidden-overutilization-busy",
+    "uclamp/hidden-overutilization-pinned",
+    *(f"uclamp/infinite-tasks-{count}{how}" for count in (1, 2, 4, 10) for how in ("", "-pinned")),
+    *(f"uclamp/shared-boost-{others}" for others in (0, 1, 3)),
+    "uclamp/intro-example",
+    "uclamp/no-clamp-single",
+    "uclamp/no-clamp-multi",
+    "ui/jank",
+    "ui/jank-boosted",
+    "ui/uibench",
+    "vm/contended-vcpus-single-base",
+    "vm/contended-vcpus-single",
+    "vm/contended-vcpus-multi-base",
+    "vm/contended-vcpus-multi",
+    "vm/uncontended-vcpus-single",
+    "vm/uncontended-vcpus-multi",
+)
+OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Variants on one scenario under one set of controls; the first variant is the baseline.
+
+    ``told``: errors in per cent of the powers that the kernel is told, by cluster.
+    """
+
+    scenario: str
+    variants: tuple[str, ...]
+    controls: Controls = AS_IT_IS
+    told: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is set otherwise."""
+        found = [word.replace("-", " ") for word in self.controls.words]
+        found += [f"energy model told wrongly: {error}" for error in self.told]
+        return ", ".join(found) or "as the platform has them"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A file below ``docs/results``."""
+
+    name: str
+    title: str
+    about: str
+    platform: str
+    groups: tuple[Group, ...]
+
+
+def only(page: Page, variants: Sequence[str]) -> Page:
+    """``page`` with these of its variants alone; a group that has none of them is left out.
+
+    :raises RequestError: a variant that does not exist.
+    """
+    for name in variants:
+        if name not in load_variants():
+            raise unknown("variant", name, load_variants())
+    groups = (
+        replace(group, variants=tuple(name for name in group.variants if name in variants))
+        for group in page.groups
+    )
+    return replace(page, groups=tuple(group for group in groups if group.variants))
+
+
+def _there(*variants: str) -> tuple[str, ...]:
+    """Those of ``variants`` that have a kernel."""
+    known = load_variants()
+    return tuple(name for name in variants if name in known)
+
+
+def _spoken_of(scenario: str, platform: str) -> tuple[str, ...]:
+    """The variants of the scenario's expectations, mainline first."""
+    expectations = load_scenario(scenario, load_platform(platform)).expect
+    found = {"mainline": None}
+    for one in expectations:
+        found |= dict.fromkeys((one.variant, *parse_statement(one.statement).variants))
+    return _there(*found)
+
+
+def pages() -> list[Page]:
+    """All pages whose cells are compared; variants that are only planned are left out."""
+    five = _there(
+        *("mainline", "max-nospare0", "uclamp-sum", "uclamp-sum-fixed", "sum-spare0"),
+        *("feec-b", "feec-d"),
+    )
+    rework = _there(*OF_THE_REWORK)
+    stuck = _there("mainline", "feec-a1", *OF_THE_REWORK[2:])
+    found = [
+        Page(
+            "uclamp",
+            "Capped and boosted tasks: maximum against sum",
+            "The five scenarios of the RFC of uclamp sum aggregation on its board, with the two "
+            "variants that take its first step apart from the rest, and the rework of EAS beside "
+            "them: is it the aggregation that cures the pile-up, or the placement?",
+            "juno-r2",
+            tuple(Group(scenario, five) for scenario in FIVE),
+        ),
+        Page(
+            "clamps",
+            "What clamps do, one property at a time",
+            "The scenarios that show one property of clamps or of their aggregation each, with the "
+            "variants that their sources speak of.",
+            "juno-r2",
+            tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
+        ),
+    ]
+    for platform, whose in (("pixel6", "the source's board"), ("juno-r2", "another board")):
+        found.append(
+            Page(
+                f"eas-{platform}",
+                f"The rework of EAS on {platform}",
+                f"Workloads and mechanisms of the rework's discussion on {whose}.",
+                platform,
+                tuple(
+                    Group(scenario, stuck if "false-overloaded" in scenario else rework)
+                    for scenario in EAS
+                ),
+            )
+        )
+    found.append(_controls_page())
+    return found
+
+
+#: What is set otherwise, one at a time.
+CONTROLS = (
+    AS_IT_IS,
+    Controls(rate_limit_us=2000),
+    Controls(rate_limit_us=10_000),
+    Controls(transition_latency_us=10),
+    Controls(transition_latency_us=500),
+    Controls(delay_dequeue=False),
+    Controls(speeds="measured"),
+)
+#: Errors of the energy model that the kernel is told, one at a time.
+TOLD = ("big=-20%", "big=+20%", "little=+50%")
+
+
+def _controls_page() -> Page:
+    wanted = {
+        "uclamp/frequency-spike": _there("mainline", "uclamp-sum"),
+        "uclamp/eight-capped-tasks": _there("mainline", "uclamp-sum", "feec-b"),
+        "eas/video-playback": _there("mainline", "cas", "feec-b", "feec-d"),
+    }
+    return Page(
+        "controls",
+        "What hangs on the controls",
+        "Three scenarios again with one control at a time set otherwise: the rate limit of "
+        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue, the relative "
+        "speeds that gem5's cores have instead of the board's, and powers that the kernel is told "
+        "wrongly (energy is computed from the right ones). A verdict that turns with one of them "
+        "is a verdict about it.",
+        "juno-r2",
+        tuple(
+            group
+            for scenario, variants in wanted.items()
+            for group in (
+                *(Group(scenario, variants, controls) for controls in CONTROLS),
+                *(Group(scenario, variants, told=(error,)) for error in TOLD),
+            )
+        ),
+    )

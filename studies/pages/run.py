@@ -1,0 +1,69 @@
+"""Runs what pages are made of: the missing cells, seed by seed, and puts them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis.compare import Comparison, comparison
+from analysis.derive import Derived, derive
+from experiments.cell import Cell, Names, Request, find, prepare
+from experiments.pool import run_all
+from experiments.runs import Run
+from power.given import told_model
+from studies.pages.pages import Group, Page
+
+
+def requests(page: Page, group: Group, full: bool) -> list[Request]:
+    """One request for each variant of a group, with the first seed."""
+    return [
+        Request(
+            page.platform,
+            variant,
+            group.scenario,
+            full=full,
+            controls=group.controls,
+            told=told_model("published", group.told),
+        )
+        for variant in group.variants
+    ]
+
+
+def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Group], Comparison]:
+    """Every group of every page, by page and group; runs what is missing.
+
+    Seeds are the outer loop, so that an interrupted campaign has whole seeds.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+    found = [
+        (page.name, group, find(request))
+        for page in pages
+        for group in page.groups
+        for request in requests(page, group, full)
+    ]
+    identity = dict(found[0][2].engine.identity())
+    wanted = [
+        (page, group, prepare(_with_seed(names, seed), identity))
+        for seed in range(seeds)
+        for page, group, names in found
+    ]
+    # Pages share cells; each is run and derived once.
+    cells = {cell.simkey: cell for _, _, cell in wanted}
+    done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
+    sides: dict[tuple[str, Group], dict[str, list[Derived]]] = {}
+    platforms = {}
+    for page_name, group, cell in wanted:
+        derived = replace(done[cell.simkey], cell=cell.record)
+        by_variant = sides.setdefault((page_name, group), {})
+        by_variant.setdefault(cell.names.request.variant, []).append(derived)
+        platforms[page_name, group] = cell.names.platform
+    return {key: comparison(platforms[key], runs) for key, runs in sides.items()}
+
+
+def _with_seed(names: Names, seed: int) -> Names:
+    return replace(names, request=replace(names.request, seed=seed))
+
+
+def _derived(cell: Cell, run: Run) -> Derived:
+    return derive(run.path, cell.names.platform, cell.names.activity)

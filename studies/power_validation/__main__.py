@@ -1,0 +1,32 @@
+"""``python -m studies.power_validation calibrate|validation``: what the Makefile calls."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from host.proc import Ending
+from power import calibrate
+from power.counted import counted_cores
+from studies.power_validation import validation
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one of the commands; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m studies.power_validation", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("calibrate", help="fit every core that has counted events, and commit it")
+    commands.add_parser("validation", help="make docs/results/power-validation.md and its figures")
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        if options.command == "calibrate":
+            for core in counted_cores():
+                print(calibrate.write(calibrate.calibrate(core)))
+        else:
+            print(validation.write())
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""The page's part on activity: what the fast engine states of it, and what gem5 counts.
+
+From the records that `make activity-error` commits (`studies/activity_error.py`), and from the
+activity that `eascope characterise` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from configs.activity import Activity, load_activity
+from configs.platform import Platform, load_platform
+from power.derived import CYCLE, POWER_MODELS
+from power.events import load_events
+from power.model import KERNEL, busy_events
+
+RECORDS = POWER_MODELS / "activity"
+#: Events that happen less often than this, per 1000 instructions both ways, are left out.
+RARE = 0.5
+
+
+def stated_against_counted() -> Iterator[str]:
+    """Lines of the page, for every record."""
+    for path in sorted(RECORDS.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        cell = record["cell"]
+        yield (
+            "The fast engine counts instructions and no events: every instruction is billed as one "
+            "of rt-app's busy loop. On gem5's detailed cores the loop is elided and billed in the "
+            "same way, and the events of all else (the kernel, rt-app's own work) are counted. "
+            f"The cell {record['platform']}, {cell['scenario']}, {cell['variant']} in mode "
+            f"`{cell['mode']}` (`make activity-error`; run `{cell['simkey'][:12]}`), the same rows "
+            "billed both ways, so that "
+            "only activity differs: by the events that were counted, and as the fast engine does."
+        )
+        yield ""
+        yield from _clusters(record["clusters"])
+        for cluster in record["clusters"]:
+            yield from ("", f"### What {cluster['core']} does beside the loop", "")
+            yield from _events(cluster)
+        yield from (
+            "",
+            "### Other programs",
+            "",
+            "rt-app's tasks run nothing but the loop, so its activity is the one that pays; what "
+            "the kernel executes beside it is in the table above. A program that is no busy loop "
+            "(`eas/sched-pipe`) has the kernel's instructions per cycle, and the loop's events in "
+            "each. Dynamic energy of a cycle of a busy CPU at "
+            "the fastest OPP, as the fast engine bills it, against each workload kernel on gem5's "
+            "detailed cores. What differs is most of all how many instructions a cycle has: of its "
+            "loop the engine has what the device tree's capacities say, of any other program what "
+            "the kernel makes.",
+            "",
+            "| core | kernel | IPC, fast engine | IPC, gem5 | pJ a cycle, fast engine | "
+            "pJ a cycle, gem5 | error |",
+            "|---|---|---|---|---|---|---|",
+        )
+        platform = load_platform(record["platform"])
+        for one in kernels(platform, load_activity(platform)):
+            yield (
+                f"| {one.core} | {one.kernel} | {one.stated_ipc:.3g} | {one.ipc:.3g} | "
+                f"{one.stated_pj:.0f} | {one.measured_pj:.0f} | "
+                f"{100 * (one.stated_pj / one.measured_pj - 1):+.1f} % |"
+            )
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One workload kernel on a core: instructions and dynamic pJ of a cycle, both ways."""
+
+    core: str
+    kernel: str
+    stated_ipc: float
+    ipc: float
+    stated_pj: float
+    measured_pj: float
+
+
+def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
+    """Every measured kernel at the fastest OPP: as the fast engine bills it, and as measured."""
+    found = []
+    for cluster in platform.clusters:
+        power = load_events(cluster.core.name)
+        per_cycle, _ = busy_events(power, cluster, activity)
+        volts = cluster.opps[-1].uv / 1e6
+        clock = power.pj(CYCLE, volts)
+        loop = sum(power.pj(event, volts) * n for event, n in per_cycle.items()) - clock
+        for one in activity.measured:
+            if one.cluster == cluster.name:
+                ipc, stated_ipc = one.ipc[cluster.max_khz], activity.ipc(cluster)
+                if one.kernel != KERNEL:
+                    stated_ipc = activity.system_ipc(cluster)
+                measured = clock + ipc * sum(
+                    power.pj(event, volts) * count
+                    for event, count in one.events.items()
+                    if event != CYCLE
+                )
+                found.append(
+                    Kernel(
+                        *(cluster.core.name, one.kernel, stated_ipc, ipc),
+                        *(clock + loop * stated_ipc / activity.ipc(cluster), measured),
+                    )
+                )
+    return found
+
+
+def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:
+    yield (
+        "| cluster | gem5's model | CPU time, ms | of it not elided, ms | counted, mJ | "
+        "as the fast engine, mJ | error |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for one in clusters:
+        counted, stated = one["energy_counted_j"], one["energy_stated_j"]
+        yield (
+            f"| {one['cluster']} ({one['core']}) | {one['model']} | {1000 * one['active_s']:.1f} | "
+            f"{1000 * one['counted_s']:.1f} | {1000 * counted:.2f} | {1000 * stated:.2f} | "
+            f"{100 * (stated / counted - 1):+.2f} % |"
+        )
+
+
+def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
+    found = {
+        event: one
+        for event, one in cluster["events"].items()
+        if max(one["stated"], one["counted"]) * 1000 >= RARE
+    }
+    stated = sum(one["stated"] * one["pj"] for one in cluster["events"].values())
+    counted = sum(one["counted"] * one["pj"] for one in cluster["events"].values())
+    yield (
+        f"Of {cluster['instructions_counted']} instructions; dynamic energy of one at the fastest "
+        f"OPP ({cluster['volts']:g} V) is {counted:.0f} pJ by the events counted, {stated:.0f} pJ "
+        "as the fast engine has it "
+        f"({100 * (stated / counted - 1):+.0f} %)."
+    )
+    yield ""
+    yield (
+        "| event | a 1000 instructions, fast engine | gem5 | difference | difference, pJ an "
+        "instruction |"
+    )
+    yield "|---|---|---|---|---|"
+    for event, one in found.items():
+        share = (
+            f"{100 * (one['stated'] / one['counted'] - 1):+.0f} %"
+            if one["counted"]
+            else "all of it"
+        )
+        yield (
+            f"| {event} | {1000 * one['stated']:.1f} | {1000 * one['counted']:.1f} | {share} | "
+            f"{(one['stated'] - one['counted']) * one['pj']:+.1f} |"
+        )

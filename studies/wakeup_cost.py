@@ -1,0 +1,191 @@
+"""Instructions per wake-up: the slope between ping-pongs of N and 10 N, and the size of each queue.
+
+Two threads wake each other through pipes, without tracing. What a boot, a start and an end cost
+is the same for both lengths and falls out of the slope; what is left is a round trip: two wake-ups
+with the reads, writes and switches that belong to them. Instructions of all CPUs count, idle loops
+and ticks included, so the figure says what a wake-up costs the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from configs.devicetree import device_tree
+from engines.base import START, STOP, Machine
+from experiments.cell import BOOT, Names, Request, find
+from experiments.pool import workers
+from experiments.program import Program
+from experiments.rtapp import start_offset_us
+from host.cache import artefact, sha256_bytes, sha256_file
+from host.proc import need, run, say
+from kernels.build import kernel
+from kernels.source import series_patches
+from kernels.variants import SERIES, boot_args, load_kernels, load_variants, state_expectations
+from rootfs.image import initramfs
+from studies.pages.markdown import table
+
+PLATFORM = "juno-r2"
+COUNT = 1_000
+TIMES = 10
+SEEDS = 3
+VARIANTS = ("mainline", "feec-b", "feec-c", "uclamp-sum", "uclamp-sum-fixed")
+#: Where the threads may run, and what that leaves of a wake-up.
+FORMS = {
+    "one big CPU": ("big:0", "no placement (a task with one CPU is never placed), no idling"),
+    "anywhere": (None, "placement over both domains"),
+}
+#: Lines added and removed, as the sources state them for theirs.
+STATED = {"sum": "304, 701 (RFC v2)"}
+WARM_UP_MS = 300
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Per wake-up, over start offsets: least, mean, largest number of instructions."""
+
+    least: float
+    mean: float
+    largest: float
+
+
+def write_cost(path: Path, only: Sequence[str] | None = None) -> Path:
+    """Measure what is missing and write the page; ``only`` these of `VARIANTS`."""
+    known = load_variants()
+    there = [name for name in VARIANTS if name in known and name in (only or VARIANTS)]
+    boots = len(there) * len(FORMS) * SEEDS * 2
+    say(f"  wake-up cost: {boots} short boots, 3 s each where they were not done before")
+    places = [(variant, form) for variant in there for form in FORMS]
+    for name in dict.fromkeys(known[variant].kernel for variant in there):
+        kernel(name)  # one after the other, before boots run side by side
+    with ThreadPoolExecutor(workers()) as pool:
+        found = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
+        slopes = dict(zip(places, found, strict=True))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_page(there, slopes))
+    return path
+
+
+def measure(variant: str, cpus: str | None) -> Slope:
+    """Instructions per wake-up of one variant in one form."""
+    names = find(Request(PLATFORM, variant, "smoke"))
+    allowed = None if cpus is None else names.platform.resolve(cpus)
+    found = []
+    for seed in range(SEEDS):
+        short, long = (
+            instructions(names, Program("pipe", "ping-pong", allowed, count, count), seed)
+            for count in (COUNT, COUNT * TIMES)
+        )
+        # Two wake-ups in a round trip.
+        found.append((long - short) / (COUNT * (TIMES - 1)) / 2)
+    return Slope(min(found), sum(found) / len(found), max(found))
+
+
+def instructions(names: Names, program: Program, seed: int) -> int:
+    """Instructions that all CPUs execute in the window of a boot with ``program``; cached."""
+    platform, variant = names.platform, names.variant
+    image, guest = kernel(variant.kernel), initramfs()
+    blob = device_tree(platform, variant.dtb, names.engine.name)
+    proofs = [" ".join(line) for line in state_expectations(variant, platform)]
+    lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in variant.switches)]
+    lines += [*proofs, "barrier", f"sleep-ms {WARM_UP_MS}", "start"]
+    lines += [f"spawn pipe {program.command(False, start_offset_us(seed, 'pipe'))}", "wait pipe"]
+    lines += ["stop", *proofs, "exit", ""]
+    script = "\n".join(lines).encode()
+    cmdline = f"{BOOT} {boot_args(variant)}".strip()
+
+    def boot(folder: Path) -> None:
+        dtb = folder / "machine.dtb"
+        dtb.write_bytes(blob)
+        machine = Machine(
+            platform, names.activity, image.image, dtb, guest.path, script, cmdline, elide=True
+        )
+        names.engine.run(machine, folder)
+
+    key = {
+        "image": sha256_file(image.image),
+        "dtb": sha256_bytes(blob),
+        "initramfs": sha256_file(guest.path),
+        "script": sha256_bytes(script),
+        "engine": names.engine.identity(),
+        "settings": names.engine.settings(platform, names.activity),
+        "cmdline": cmdline,
+    }
+    folder = artefact("wakeup-cost", key, boot, label=f"{program.count(False)} round trips")
+    return _within(folder)
+
+
+def _within(folder: Path) -> int:
+    marks = {row["id"]: row["t_ns"] for row in pl.read_json(folder / "marks.json").to_dicts()}
+    rows = pl.read_parquet(folder / "counters.parquet").filter(
+        (pl.col("t0_ns") >= marks[START]) & (pl.col("t1_ns") <= marks[STOP])
+    )
+    return int(rows["instructions"].sum())
+
+
+def lines_changed(queue: str) -> tuple[int, int]:
+    """Lines that the patches of a queue add and remove."""
+    added = removed = 0
+    for patch in series_patches(SERIES / queue):
+        # git counts; it need not be in a repository for that.
+        for line in run([need("git", "git"), "apply", "--numstat", patch]).decode().splitlines():
+            more, less, _ = line.split("\t")
+            added, removed = added + int(more), removed + int(less)
+    return added, removed
+
+
+def _page(there: Sequence[str], slopes: dict[tuple[str, str], Slope]) -> str:
+    base = there[0]
+    rows = []
+    for variant in there:
+        cells = [variant]
+        for form in FORMS:
+            one = slopes[variant, form]
+            percent = 100 * (one.mean / slopes[base, form].mean - 1)
+            cells.append(f"{one.mean:.0f} ({one.least:.0f}..{one.largest:.0f})")
+            cells.append("" if variant == base else f"{percent:+.1f} %")
+        rows.append(cells)
+    head = ["variant"]
+    for form in FORMS:
+        head += [form, ""]
+    queues = dict.fromkeys(queue for one in load_kernels().values() for queue in one.series)
+    sizes = [(queue, lines_changed(queue)) for queue in queues]
+    lines = [
+        "# What a wake-up costs",
+        "",
+        "Made by `make results`; do not edit.",
+        "",
+        "## Instructions per wake-up",
+        "",
+        f"Two threads ping-pong through pipes {COUNT} and {COUNT * TIMES} times on {PLATFORM}, "
+        f"fast engine, {SEEDS} start offsets, without tracing; the figure is half the slope: the "
+        "instructions that all CPUs execute for one wake-up with its read, its write and its "
+        "switch (mean, and least..largest over start offsets).",
+        "",
+        *(f"* {form}: {meaning}." for form, (_, meaning) in FORMS.items()),
+        "",
+        *table(head, rows),
+        "",
+        "Sources: the author of placement by cost takes it for cheaper (+4.8 % in perf bench sched "
+        "pipe on a dragonboard rb5, eas/sched-pipe); the RFC of sum aggregation says that it takes "
+        "work out of enqueue and dequeue. Instructions are not time: caches, branch prediction and "
+        "locks that are contended do not show here.",
+        "",
+        "## Lines",
+        "",
+        "Lines that the patches of each queue add and remove, counters, events and documentation "
+        "included.",
+        "",
+        *table(
+            ["queue", "added", "removed", "stated by its source: added, removed"],
+            [
+                [queue, str(added), str(removed), STATED.get(queue, "")]
+                for queue, (added, removed) in sizes
+            ],
+        ),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,68 @@
+"""The boot loader: built once, the same bytes every time, and laid out as gem5 needs it."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from engines.gem5 import boot
+from host.errors import EascopeError
+from host.proc import run
+
+
+def _segments(elf: bytes) -> list[tuple[int, int]]:
+    """(address, bytes) of each loadable segment of an ELF64 file."""
+    (offset,) = struct.unpack_from("<Q", elf, 32)
+    size, count = struct.unpack_from("<HH", elf, 54)
+    headers = [struct.unpack_from("<IIQQQQQQ", elf, offset + n * size) for n in range(count)]
+    # type, flags, offset, virtual and physical address, bytes in file and in memory, alignment
+    return [(header[4], header[6]) for header in headers if header[0] == 1]
+
+
+def _symbols(elf: Path) -> dict[str, int]:
+    listing = run([boot._compiler().removesuffix("gcc") + "nm", elf]).decode()
+    return {line.split()[2]: int(line.split()[0], 16) for line in listing.splitlines()}
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_same_source_same_bytes(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = boot.boot_loader()
+    assert boot.boot_loader() == first
+    data = first.read_bytes()
+    monkeypatch.setenv("EASCOPE_CACHE", str(own_cache.parent / "other"))
+    second = boot.boot_loader()
+    assert second != first and second.read_bytes() == data
+
+
+def test_it_lies_in_boot_memory_and_starts_at_its_entry(own_cache: Path) -> None:
+    elf = boot.boot_loader()
+    data = elf.read_bytes()
+    entry = struct.unpack_from("<Q", data, 24)[0]
+    symbols = _symbols(elf)
+    assert entry == symbols["_start"] == 0x1000
+    assert symbols["vectors"] % 2048 == 0, "VBAR_EL3 has no lower bits"
+    assert all(address + length < 64 << 20 for address, length in _segments(data))
+
+
+def test_another_source_is_another_loader(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = boot.boot_loader()
+    edited = tmp_path / "boot.S"
+    edited.write_text(boot.SOURCE.read_text().replace("mov	w11, #0xff", "mov	w11, #0xf0"))
+    monkeypatch.setattr(boot, "SOURCE", edited)
+    second = boot.boot_loader()
+    assert second.parent != first.parent and second.read_bytes() != first.read_bytes()
+
+
+def test_no_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(EascopeError, match="gcc is not installed: run: apt-get install gcc"):
+        boot.boot_loader()

@@ -1,0 +1,65 @@
+"""gem5's boot loader, executed: on QEMU's machine with EL3, whose rules are the architecture's."""
+
+from __future__ import annotations
+
+import selectors
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from engines.gem5.boot import SOURCE
+from engines.qemu.provider import qemu
+from host.proc import need, run
+
+GUEST = Path(__file__).resolve().parents[2] / "guest" / "bootloader.S"
+#: GICv2 and counter of QEMU's virt machine; a place in its memory.
+DEFINES = ("-DGICD=0x08000000", "-DGICC=0x08010000", "-DCOUNTER_HZ=62500000")
+ADDRESS = 0x6000_1000
+
+
+def _build(folder: Path) -> Path:
+    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
+    elf = folder / "boot.elf"
+    link = ("-nostdlib", "-static", "-no-pie", "-Wl,--omagic", "-Wl,--no-warn-rwx-segments")
+    place = (f"-Wl,-Ttext={ADDRESS:#x}", "-Wl,-e,reset", "-Wl,-z,noexecstack")
+    run([compiler, *link, *place, *DEFINES, "-o", elf, GUEST, SOURCE])
+    return elf
+
+
+def _serial(elf: Path, machine: str, letters: int, limit_s: float = 60.0) -> str:
+    """What the guest prints, up to ``letters`` characters."""
+    entry = int(run(["aarch64-linux-gnu-nm", elf]).decode().split(" T reset")[0].split()[-1], 16)
+    command = [
+        *qemu().command,
+        *("-M", machine, "-cpu", "cortex-a57", "-smp", "2", "-m", "3G", "-nic", "none"),
+        *("-display", "none", "-monitor", "none", "-serial", "stdio"),
+        *("-device", f"loader,file={elf},cpu-num=0"),
+        *("-device", f"loader,addr={entry:#x},cpu-num=1"),
+    ]
+    text = b""
+    end = time.monotonic() + limit_s
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        ready = selectors.DefaultSelector()
+        ready.register(process.stdout, selectors.EVENT_READ)
+        while len(text) < letters and ready.select(max(0.0, end - time.monotonic())):
+            piece = process.stdout.read1(64)  # type: ignore[attr-defined]
+            if not piece:
+                break
+            text += piece
+        process.kill()
+    return text.decode()
+
+
+@pytest.mark.guest
+def test_from_el3_to_the_kernel_at_el2_and_the_second_by_the_spin_table(tmp_path: Path) -> None:
+    machine = "virt,secure=on,virtualization=on,gic-version=2"
+    assert _serial(_build(tmp_path), machine, 4) == "2A2B"
+
+
+@pytest.mark.guest
+def test_a_machine_without_el3_is_left_at_its_level(tmp_path: Path) -> None:
+    """CPU 1 stays off there: QEMU then has PSCI, and nobody calls it."""
+    assert _serial(_build(tmp_path), "virt,virtualization=on,gic-version=2", 2) == "2A"

@@ -1,0 +1,175 @@
+"""What gem5 is told about a machine, without gem5."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.core import list_cores, load_core
+from configs.pipeline import load_pipeline
+from configs.platform import Platform, list_platforms, load_platform
+from engines.gem5.inside.operations import ALL, minor_units, o3_units
+from engines.gem5.settings import MODES, O3_MAX_WIDTH, machine_settings, power_of_two
+from host.errors import RequestError
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", [name for name, _ in list_platforms()])
+def test_every_platform_has_settings_in_every_mode(name: str, mode: str) -> None:
+    platform = load_platform(name)
+    settings = machine_settings(platform, mode)
+    assert json.loads(json.dumps(settings)) == settings
+    assert [cpu for cluster in settings["clusters"] for cpu in cluster["cpus"]] == list(
+        platform.cpus
+    )
+    for cluster, told in zip(platform.clusters, settings["clusters"], strict=True):
+        assert told["clocks_hz"] == [opp.khz * 1000 for opp in reversed(cluster.opps)]
+        assert told["volts"] == [opp.uv / 1e6 for opp in reversed(cluster.opps)]
+    assert settings["transition_latency_ns"] == platform.transition_latency_us * 1000
+
+
+def test_models_are_named_by_what_they_are(juno: Platform) -> None:
+    def models(mode: str) -> list[str]:
+        return [cluster["model"] for cluster in machine_settings(juno, mode)["clusters"]]
+
+    assert models("boot") == models("elided") == ["ArmAtomicSimpleCPU"] * 2
+    assert models("timing") == ["ArmTimingSimpleCPU"] * 2
+    assert models("detailed") == models("elided-detailed") == ["ArmMinorCPU", "ArmO3CPU"]
+
+
+def test_caches_only_where_time_passes_in_memory(juno: Platform) -> None:
+    for mode in MODES:
+        settings = machine_settings(juno, mode)
+        atomic = settings["memory_mode"] == "atomic"
+        assert atomic == (mode in ("boot", "elided"))
+        for cluster in settings["clusters"]:
+            assert (cluster["caches"] is None) == atomic
+            assert (cluster["pipeline"] is None) == (mode in ("boot", "elided", "timing"))
+    big = machine_settings(juno, "detailed")["clusters"][1]
+    assert big["caches"]["l2"] == {
+        "bytes": 2 << 20,
+        "ways": 16,
+        "cycles": 12,
+        "mshrs": 16,
+        "write_buffers": 16,
+        "prefetch": 8,
+    }
+
+
+L3 = """
+[l3]
+size_kib = 4096
+ways = 16
+line_bytes = 64
+latency_ns = 14
+source = "memory"
+
+[dvfs]
+"""
+
+
+def test_an_l3_is_told_where_there_are_caches(edited: Callable[..., Path]) -> None:
+    platform = load_platform(edited(("[dvfs]\n", L3)))
+    assert machine_settings(platform, "elided")["l3"] is None
+    told = machine_settings(platform, "detailed")["l3"]
+    assert (told["bytes"], told["ways"], told["cycles"]) == (4 << 20, 16, 14)
+    assert any(figure.what == "L3 cache 4096 KiB, 14 ns" for figure in platform.figures)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("latency_ns = 14", "latency_ns = 0", "l3.latency_ns = 0: allowed: an integer in 1..1000"),
+        ("ways = 16\nline", "ways = 3\nline", "l3.size_kib = 4096: allowed: a power-of-two"),
+        ("latency_ns", "latency_us", "l3.latency_ns is missing"),
+    ],
+)
+def test_a_wrong_l3_is_one_line(edited: Callable[..., Path], old: str, new: str, says: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        load_platform(edited(("[dvfs]\n", L3.replace(old, new))))
+    assert says in str(caught.value)
+
+
+def test_boot_and_elided_are_one_machine(juno: Platform) -> None:
+    boot, elided = machine_settings(juno, "boot"), machine_settings(juno, "elided")
+    assert boot | {"mode": ""} == elided | {"mode": ""}
+
+
+def test_an_opp_changes_the_settings(edited: Callable[..., Path], juno: Platform) -> None:
+    other = load_platform(edited(("khz = 800_000, uv = 900_000", "khz = 800_000, uv = 910_000")))
+    assert machine_settings(other, "boot") != machine_settings(juno, "boot")
+
+
+def test_an_unknown_mode_is_one_line(juno: Platform) -> None:
+    with pytest.raises(RequestError, match=r"gem5 mode 'detail' \(did you mean detailed\?\)"):
+        machine_settings(juno, "detail")
+
+
+def _operations(units: list[dict[str, Any]]) -> set[str]:
+    names = set()
+    for unit in units:
+        for entry in unit["operations"]:
+            names.add(entry if isinstance(entry, str) else entry[0])
+    return names
+
+
+@pytest.mark.parametrize("name", list_cores())
+def test_every_operation_has_a_unit(name: str) -> None:
+    core = load_core(name)
+    pipeline = load_pipeline(core)
+    make = minor_units if pipeline.model == "minor" else o3_units
+    assert _operations(make(core, pipeline)) == set(ALL)
+
+
+def test_no_operation_is_in_two_groups() -> None:
+    assert len(ALL) == len(set(ALL))
+
+
+def test_dependent_additions_follow_each_other_by_one_cycle() -> None:
+    """A result is there after the latency, an operand needed that much after issue."""
+    for name in ("cortex-a7", "cortex-a53", "cortex-a55"):
+        core = load_core(name)
+        units = minor_units(core, load_pipeline(core))
+        alus: list[dict[str, Any]] = [unit for unit in units if unit["operations"] == ["IntAlu"]]
+        assert len(alus) == 2
+        assert all(unit["latency"] - unit["relative"] == 1 for unit in alus)
+
+
+def test_stages_stay_within_what_gem5_is_built_for() -> None:
+    pixel = machine_settings(load_platform("pixel6"), "detailed")
+    for cluster in pixel["clusters"]:
+        parameters = cluster["pipeline"]["parameters"]
+        widths = [value for key, value in parameters.items() if key.endswith("Width")]
+        assert max(widths) <= O3_MAX_WIDTH
+        predictor = cluster["pipeline"]["predictor"]
+        for key in ("entries", "btb_entries"):
+            assert predictor[key] == power_of_two(predictor[key])
+
+
+@pytest.mark.parametrize(("value", "least"), [(1, 1), (2, 2), (3, 2), (3072, 2048), (6144, 4096)])
+def test_power_of_two(value: int, least: int) -> None:
+    assert power_of_two(value) == least
+
+
+def test_o3_fetches_lines_and_compares_bytes() -> None:
+    for cluster in machine_settings(load_platform("pixel6"), "detailed")["clusters"][1:]:
+        parameters = cluster["pipeline"]["parameters"]
+        assert parameters["fetchBufferSize"] == 64
+        assert parameters["LSQDepCheckShift"] == 0
+
+
+def test_a_transfer_between_register_files_has_its_own_latency() -> None:
+    little, big = machine_settings(load_platform("juno-r2"), "detailed")["clusters"]
+    found = {
+        name: latency
+        for unit in big["pipeline"]["units"]
+        for name, latency, _ in unit["operations"]
+        if name.startswith("Float")
+    }
+    assert (found["FloatMisc"], found["FloatCvt"], found["FloatAdd"]) == (5, 10, 4)
+    moves = [unit for unit in little["pipeline"]["units"] if "FloatMisc" in unit["operations"]]
+    assert [unit["latency"] for unit in moves] == [6]

@@ -1,0 +1,136 @@
+"""The elided loop against the executed one, counted on bare metal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from configs.activity import Activity
+from configs.platform import Platform
+from engines.base import Machine
+from engines.qemu import engine as qemu
+from engines.qemu.engine import STEP_1_TURN, STEP_4_TURNS, QemuEngine
+from host.lisa import lisa_binaries
+from host.proc import run
+from rootfs.elide import (
+    BULK_ADDED,
+    BULK_STEP_INSTRUCTIONS,
+    CALL_INSTRUCTIONS,
+    FUNCTION_ADDRESS,
+    FUNCTION_OFFSET,
+    LDEXP_RANGE,
+    SINGLE_ADDED,
+    SINGLE_STEP_INSTRUCTIONS,
+    TURN_INSTRUCTIONS,
+    elide_hint,
+)
+from tests.engines.conftest import GuestRun, run_machine
+
+#: Not a multiple of four: both hints are used.
+TURNS = 20_003
+
+
+@pytest.fixture
+def loop_run(run_guest: Callable[..., GuestRun], tmp_path: Path) -> Callable[..., GuestRun]:
+    """Call rt-app's loop on every CPU, executed or elided."""
+
+    def start(*, elided: bool, turns: int) -> GuestRun:
+        program = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
+        path = tmp_path / "rt-app"
+        path.write_bytes(elide_hint(program) if elided else program)
+        return run_guest("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, TURNS=turns)
+
+    return start
+
+
+def instructions(run: GuestRun) -> list[int]:
+    """Of each CPU that does nothing but the loop."""
+    per_cpu = run.counters.filter(pl.col("cpu") > 0).group_by("cpu").agg(pl.sum("instructions"))
+    return per_cpu.sort("cpu")["instructions"].to_list()
+
+
+@pytest.mark.guest
+def test_a_turn_has_the_instructions_that_the_activity_says(
+    loop_run: Callable[..., GuestRun], juno_activity: Activity
+) -> None:
+    """Counted by the engine while it executes the loop: the difference of two lengths."""
+    few = instructions(loop_run(elided=False, turns=1_000))
+    many = instructions(loop_run(elided=False, turns=3_000))
+    for less, more in zip(few, many, strict=True):
+        assert more - less == 2_000 * juno_activity.turn_instructions
+
+
+@pytest.mark.guest
+def test_elided_is_executed_to_the_instruction(loop_run: Callable[..., GuestRun]) -> None:
+    """The same instructions and the same time on every CPU."""
+    executed = loop_run(elided=False, turns=TURNS)
+    took, counted = executed.result, instructions(executed)
+    elided = loop_run(elided=True, turns=TURNS)
+    assert elided.result == took
+    assert instructions(elided) == counted
+    assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
+
+
+#: Of the busy loop and of everything else, unlike on every cluster.
+LOOP_IPC, SYSTEM_IPC = (1.0, 2.0), (0.4, 0.55)
+
+
+@pytest.fixture
+def weighed_run(
+    bare_machine: Callable[..., Machine],
+    juno_activity: Activity,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., GuestRun]:
+    """As `loop_run`, where the loop and everything else run at rates of their own."""
+    clusters = tuple(
+        replace(one, ipc=loop, system_ipc=system)
+        for one, loop, system in zip(juno_activity.clusters, LOOP_IPC, SYSTEM_IPC, strict=True)
+    )
+    activity = replace(juno_activity, clusters=clusters)
+
+    def start(*, elided: bool) -> GuestRun:
+        program = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
+        path = tmp_path / "rt-app"
+        path.write_bytes(elide_hint(program) if elided else program)
+        machine = bare_machine("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, TURNS=TURNS)
+        symbols = run(["aarch64-linux-gnu-nm", tmp_path / "rtapp.elf"]).decode()
+        found = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
+        assert found
+        # Where Linux would have the program at its own addresses.
+        moved = int(found[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
+        monkeypatch.setattr(qemu, "FUNCTION_ADDRESS", FUNCTION_ADDRESS + moved)
+        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(one + moved for one in LDEXP_RANGE))
+        return run_machine(replace(machine, activity=activity), tmp_path / "out")
+
+    return start
+
+
+@pytest.mark.guest
+def test_elided_is_executed_where_the_loop_has_a_rate_of_its_own(
+    weighed_run: Callable[..., GuestRun], juno: Platform
+) -> None:
+    executed = weighed_run(elided=False)
+    took, counted = executed.result, instructions(executed)
+    elided = weighed_run(elided=True)
+    assert elided.result == took
+    assert instructions(elided) == counted
+    assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
+    for cpu in juno.cpus:
+        cluster = juno.cluster_of(cpu)
+        per_ns = LOOP_IPC[cluster.index] * cluster.max_khz / 1e6
+        expected = TURNS * TURN_INSTRUCTIONS / per_ns
+        assert took[f"took_ns.{cpu}"] == pytest.approx(expected, rel=0.001)
+
+
+def test_engine_and_image_agree_on_the_constants(juno_activity: Activity, juno: Platform) -> None:
+    """What the engine adds at each hint is what the copy leaves out."""
+    assert juno_activity.turn_instructions == TURN_INSTRUCTIONS
+    assert (STEP_4_TURNS, STEP_1_TURN) == (BULK_STEP_INSTRUCTIONS, SINGLE_STEP_INSTRUCTIONS)
+    settings = QemuEngine().settings(juno, juno_activity)
+    assert (settings["hint_4_turns"], settings["hint_1_turn"]) == (BULK_ADDED, SINGLE_ADDED)

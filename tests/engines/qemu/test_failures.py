@@ -1,0 +1,183 @@
+"""Guests that end badly: the reason in one line, the console's last lines, nothing left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.base import EngineFailed, Machine, get_engine
+from engines.qemu.engine import QemuEngine
+from engines.qemu.process import Limits, supervise
+from host.errors import EascopeError, RequestError
+from tests.engines.conftest import GuestRun
+
+BAD_ENDS = {
+    1: r"^the agent is unhappy",
+    2: r"^the guest is dead: every CPU has been idle since 0\.00",
+    3: r"^the run has not ended after 0\.5\d* simulated seconds",
+    4: r"^guest panic: Kernel panic - not syncing: Attempted to kill init!",
+    5: r"^the guest powered off or restarted before its agent's EXIT",
+    6: r"^the guest sends a file whose name is not allowed",
+    7: r"^the guest sends the unknown message 77",
+    8: r"^the guest writes EnergyCtrl at offset 0x40",
+    9: r"^the idle driver says cpu3 on cpu0",
+    10: r"^the guest sends 2097152 bytes of large at once, at most 1048576",
+    11: r"^the guest sends a file whose name is not allowed",
+    12: r"^the idle driver enters state 5, the platform has 3",
+}
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("how", BAD_ENDS)
+def test_a_bad_end_names_its_reason(run_guest: Callable[..., GuestRun], how: int) -> None:
+    """And shows what the console said."""
+    limit_s = 1e6 if how == 4 else 0.5 if how == 3 else 3600.0
+    with pytest.raises(EngineFailed, match=BAD_ENDS[how]) as caught:
+        run_guest("misbehave", limits={"limit_s": limit_s}, HOW=how)
+    assert "hello from the guest" in caught.value.console_tail
+    assert "hello from the guest" in str(caught.value)
+
+
+@pytest.mark.guest
+def test_an_exit_code_other_than_0_is_a_failure(run_guest: Callable[..., GuestRun]) -> None:
+    """The agent says EXIT 0 or the run has failed."""
+    with pytest.raises(EascopeError, match="ended with exit code 3"):
+        run_guest("misbehave", HOW=13)
+
+
+@pytest.mark.guest
+def test_a_qemu_that_stands_still_is_killed(
+    bare_machine: Callable[..., Machine], tmp_path: Path
+) -> None:
+    """Stopped from outside, it makes no progress: the watchdog ends it."""
+    stopped: list[int] = []
+
+    def stop(_: float) -> None:
+        if not stopped:
+            stopped.append(qemu_child())
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    with pytest.raises(EngineFailed, match=r"no simulated progress for 2 s of host time"):
+        QemuEngine().run(bare_machine("misbehave", HOW=3), tmp_path / "out", stop, stall_s=2.0)
+    assert has_ended(stopped[0])
+
+
+@pytest.mark.guest
+def test_a_cancelled_run_leaves_no_qemu(
+    bare_machine: Callable[..., Machine], tmp_path: Path
+) -> None:
+    """What ``on_progress`` raises comes through, and QEMU is gone."""
+    seen: list[int] = []
+
+    def cancel(_: float) -> None:
+        seen.append(qemu_child())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        QemuEngine().run(bare_machine("misbehave", HOW=3), tmp_path / "out", cancel)
+    assert has_ended(seen[0])
+
+
+@pytest.mark.guest
+def test_qemu_ends_when_its_parent_is_killed(
+    bare_machine: Callable[..., Machine], tmp_path: Path
+) -> None:
+    """SIGKILL leaves no chance to clean up: the plugin finds no reader and ends QEMU."""
+    machine = bare_machine("misbehave", HOW=3)
+    program = f"""
+import sys
+from pathlib import Path
+from configs.platform import load_platform
+from configs.activity import load_activity
+from engines.base import Machine
+from engines.qemu.engine import QemuEngine
+from engines.qemu.process import Limits, supervise
+platform = load_platform("juno-r2")
+paths = [Path(name) for name in {[str(machine.image), str(machine.dtb), str(machine.initramfs)]!r}]
+machine = Machine(platform, load_activity(platform), *paths, b"", "")
+QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, flush=True))
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        child = qemu_child(parent.pid)
+        parent.kill()
+    deadline = time.monotonic() + 10
+    while not has_ended(child) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert has_ended(child)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    ("was", "becomes", "message"),
+    [
+        ("thread=single", "thread=multi", "accelerator table is not that of QEMU 10.0"),
+        ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
+        ("latency_ns=", "latency=", "wrong plugin option latency"),
+        ("cluster_sleep=1:2", "cluster_sleep=1:0", "wrong plugin option cluster_sleep"),
+        ("loop_weight=1:", "loop_weight=1:0,loop_weight=1:", "wrong plugin option loop_weight"),
+        ("-0x41ff30", "-0x41fe00", "wrong plugin option loop_code"),
+        ("=a9bc7bfd:", "=a9bc7bfd,", "wrong plugin option loop_begins"),
+    ],
+)
+def test_another_qemu_than_the_plugin_knows_does_not_start(
+    bare_machine: Callable[..., Machine], tmp_path: Path, was: str, becomes: str, message: str
+) -> None:
+    """Another thread mode, another number of CPUs, another version of the options."""
+    machine = bare_machine("misbehave", HOW=1)
+    # A busy loop with a rate of its own, so that all options are there.
+    clusters = tuple(replace(one, system_ipc=0.5) for one in machine.activity.clusters)
+    machine = replace(machine, activity=replace(machine.activity, clusters=clusters))
+    command = QemuEngine()._command(machine, machine.initramfs, 10.0)
+    assert sum(was in word for word in command) == 1
+    command = [word.replace(was, becomes) for word in command]
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(EngineFailed, match=message):
+        supervise(command, out, tmp_path, Limits(60.0), None)
+
+
+def test_the_fast_engine_has_no_modes() -> None:
+    """One line, exit code 2."""
+    with pytest.raises(RequestError, match=r"mode 'timing': the fast engine has none: use --engin"):
+        get_engine("qemu", "timing")
+
+
+def test_an_unknown_engine_is_offered_the_nearest() -> None:
+    """One line, exit code 2."""
+    with pytest.raises(RequestError, match=r"unknown engine 'qmu' \(did you mean qemu\?\)"):
+        get_engine("qmu")
+
+
+def process_fields(pid: int | str) -> list[str] | None:
+    """Name, state, parent of a process; None when there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    head, _, rest = text.rpartition(") ")
+    return [head.partition("(")[2], *rest.split()[:2]]
+
+
+def has_ended(pid: int) -> bool:
+    """Gone, or waiting for a parent that has not asked."""
+    fields = process_fields(pid)
+    return fields is None or fields[1] == "Z"
+
+
+def qemu_child(parent: int | None = None) -> int:
+    """The process id of the QEMU that ``parent`` (this process) runs; it has its own linker."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        fields = process_fields(folder.name)
+        if fields and fields[2] == str(parent or os.getpid()) and fields[0].startswith("ld-linux"):
+            return int(folder.name)
+    raise AssertionError("no QEMU is running")

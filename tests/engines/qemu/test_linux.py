@@ -1,0 +1,135 @@
+"""Linux on the fast engine: time, determinism, elision against execution."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from configs.platform import Platform
+from engines.base import START, STOP, EngineRun, Machine
+from engines.qemu.engine import QemuEngine
+from tests.support import linux
+
+pytestmark = pytest.mark.guest
+
+#: How far apart an event of an elided and of an executed run may lie. Nearly all lie at the same
+#: nanosecond; where one does not, the kernel's CPUs have met in another order behind it.
+ELISION_NS = 5_000
+SAME_TIME = 0.99
+
+
+@contextmanager
+def host_load(processes: int) -> Iterator[None]:
+    """Other work on the host."""
+    with ExitStack() as stack:
+        for _ in range(processes):
+            busy = stack.enter_context(
+                subprocess.Popen([sys.executable, "-c", "while True: sum(range(10**5))"])
+            )
+            stack.callback(busy.kill)
+        yield
+
+
+def window(out: Path) -> tuple[int, int]:
+    """START and STOP in ns since power-on."""
+    at = {mark["id"]: mark["t_ns"] for mark in json.loads((out / "marks.json").read_text())}
+    return at[START], at[STOP]
+
+
+def test_a_second_is_a_second(linux_machine: Callable[..., Machine], tmp_path: Path) -> None:
+    """A sleep of 1 s takes 1.000 s by the engine's clock and by the guest's.
+
+    WFI only: the deeper state's exit latency (1.2 ms on Juno) would be part of it, as on a board.
+    """
+    script = linux.sleep_script(1000, shallow=True)
+    QemuEngine().run(linux_machine(script), tmp_path / "out")
+    marks = {m["id"]: m for m in json.loads((tmp_path / "out" / "marks.json").read_text())}
+    for clock in ("t_ns", "mono_ns"):
+        slept = marks[STOP][clock] - marks[START][clock]
+        assert slept == pytest.approx(1e9, rel=0.0002)
+
+
+def test_a_deep_sleep_ends_later_by_its_exit_latency(
+    linux_machine: Callable[..., Machine], juno: Platform, tmp_path: Path
+) -> None:
+    """The same sleep with the deep states allowed, and the time is booked as exit work."""
+    QemuEngine().run(linux_machine(linux.sleep_script(1000)), tmp_path / "out")
+    start, stop = window(tmp_path / "out")
+    exit_ns = juno.clusters[0].idle_states[1].exit_us * 1000
+    assert stop - start == pytest.approx(1e9 + exit_ns, abs=100_000)
+    rows = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(
+        (pl.col("t0_ns") >= start) & (pl.col("t1_ns") <= stop) & (pl.col("cpu") >= 0)
+    )
+    rows = rows.with_columns(pl.sum_horizontal("idle1_ns", "idle2_ns").alias("deep_ns"))
+    per_cpu = rows.group_by("cpu").agg(pl.sum("exit_ns", "idle0_ns", "deep_ns", "active_ns"))
+    assert per_cpu.height == 6
+    assert per_cpu["exit_ns"].max() >= exit_ns
+    assert per_cpu["deep_ns"].min() > 0.9 * (stop - start)
+    assert per_cpu["active_ns"].max() < 0.01 * (stop - start)
+
+
+def test_runs_are_byte_identical_whatever_the_host_does(
+    linux_machine: Callable[..., Machine], tmp_path: Path
+) -> None:
+    """Three runs of one cell under different host load: console, trace, counters, marks."""
+    machine = linux_machine(linux.busy_script(30), quiet=False)
+    found = []
+    for load in (0, 2, 5):
+        out = tmp_path / f"load{load}"
+        with host_load(load):
+            QemuEngine().run(machine, out)
+        found.append(linux.digests(out))
+    assert set(found[0]) >= {"console.log", "trace.dat", "counters.parquet", "marks.json"}
+    assert (tmp_path / "load0" / "console.log").stat().st_size > 2000
+    assert found[0] == found[1] == found[2]
+
+
+def run_both(
+    linux_machine: Callable[..., Machine], tmp_path: Path, script: bytes
+) -> dict[str, tuple[Path, EngineRun]]:
+    """One script with the loop elided and executed."""
+    runs = {}
+    for name in ("elided", "executed"):
+        machine = linux_machine(script, elided=name == "elided")
+        runs[name] = (tmp_path / name, QemuEngine().run(machine, tmp_path / name))
+    return runs
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_elided_and_executed_agree(
+    linux_machine: Callable[..., Machine], juno: Platform, tmp_path: Path, pinned: bool
+) -> None:
+    """Six tasks, 70 % busy, with DVFS: the same events on the same CPUs at the same times.
+
+    Every sched_switch (bursts), sched_waking (wake-ups), sched_migrate_task (placement) and
+    cpu_frequency event; OPP transitions; energy within 0.1 %.
+    """
+    runs = run_both(linux_machine, tmp_path, linux.busy_script(12, pinned=pinned))
+    (elided, cost_elided), (executed, cost_executed) = runs["elided"], runs["executed"]
+    off: list[int] = []
+    for cpu in juno.cpus:
+        left, right = (
+            [event for event in linux.events(run / "trace.dat") if event.cpu == cpu]
+            for run in (elided, executed)
+        )
+        assert len(left) > 5
+        assert [(e.thread, e.text) for e in left] == [(e.thread, e.text) for e in right]
+        off += [abs(a.ns - b.ns) for a, b in zip(left, right, strict=True)]
+    assert max(off) <= ELISION_NS
+    assert off.count(0) >= SAME_TIME * len(off)
+    tables = [pl.read_parquet(run / "counters.parquet") for run in (elided, executed)]
+    assert tables[0].height == tables[1].height
+    assert tables[0]["khz"].to_list() == tables[1]["khz"].to_list()
+    for edge in ("t0_ns", "t1_ns"):
+        assert (tables[0][edge] - tables[1][edge]).abs().max() <= ELISION_NS
+    energies = [linux.energy_uj(table, juno) for table in tables]
+    assert energies[0] == pytest.approx(energies[1], rel=0.001)
+    assert cost_elided.transitions == cost_executed.transitions
+    assert cost_elided.instructions == pytest.approx(cost_executed.instructions, rel=1e-5)

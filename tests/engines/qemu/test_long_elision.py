@@ -1,0 +1,76 @@
+"""Whole cells of scenarios on the fast engine: elided and executed runs are the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from engines.base import STOP
+from experiments.cell import Request, find, prepare
+from experiments.controls import Controls
+from experiments.runs import execute
+from tests.support import linux
+
+pytestmark = [pytest.mark.long, pytest.mark.guest]
+
+#: The cells that docs/concepts/fast-engine.md names.
+SCENARIOS = (
+    "smoke",
+    "eas/video-playback",
+    "uclamp/capped-tasks-spread",
+    "uclamp/frequency-spike",
+)
+
+
+def pair(scenario: str, variant: str, **controls: str) -> list[Path]:
+    """The folders of the elided and of the executed run."""
+    request = Request("juno-r2", variant, scenario, controls=Controls(**controls))
+    both = (replace(request, elide=elide) for elide in (True, False))
+    return [execute(prepare(find(one))).path for one in both]
+
+
+@pytest.mark.parametrize("variant", ["mainline", "cas"])
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_event_is_at_the_same_nanosecond(scenario: str, variant: str) -> None:
+    """Every switch, wake-up, migration and OPP change; counters as `assert_same_rows` has them."""
+    elided, executed = pair(scenario, variant)
+    events = linux.events(elided / "trace.dat")
+    assert len(events) > 500
+    assert events == linux.events(executed / "trace.dat")
+    assert_same_rows(*(pl.read_parquet(run / "counters.parquet") for run in (elided, executed)))
+    print(f"{scenario}, {variant}: {len(events)} events")
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_window_is_the_same_where_the_loop_has_a_rate_of_its_own(scenario: str) -> None:
+    """Up to STOP: behind it rt-app's file is put away, which is another one in each run."""
+    events, rows = [], []
+    for run in pair(scenario, "mainline", speeds="measured"):
+        [stop] = [mark for mark in read_marks(run) if mark["id"] == STOP]
+        events.append([one for one in linux.events(run / "trace.dat") if one.ns < stop["mono_ns"]])
+        rows.append(
+            pl.read_parquet(run / "counters.parquet").filter(pl.col("t1_ns") <= stop["t_ns"])
+        )
+    assert len(events[0]) > 500
+    assert events[0] == events[1]
+    assert_same_rows(*rows)
+
+
+def assert_same_rows(one: pl.DataFrame, other: pl.DataFrame) -> None:
+    """To 1 ns and 1 instruction, which may be booked on the other side of a row's edge.
+
+    Times are cut to 2^-16 ns once a slice, and slices end at other instructions.
+    """
+    assert one.height == other.height > 0
+    for column in one.columns:
+        assert (one[column] - other[column]).abs().max() <= 1, column
+
+
+def read_marks(run: Path) -> list[dict[str, int]]:
+    """As the engine left them."""
+    marks: list[dict[str, int]] = json.loads((run / "marks.json").read_text())
+    return marks

@@ -1,0 +1,122 @@
+"""The fast engine's parts that need no guest: archives, tables, packages, settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.activity import Activity
+from configs.platform import Platform
+from engines.qemu import provider as qemu_provider
+from engines.qemu.engine import WORK_UNITS, QemuEngine
+from engines.qemu.files import counters_table, with_script, write_counters, write_marks
+from host import debian
+from host.errors import EascopeError
+from rootfs.cpio import Archive
+from tests.rootfs.test_cpio import parse
+
+ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
+
+
+def test_the_script_is_found_behind_the_image() -> None:
+    """Two archives, one behind the other, with their exact bytes."""
+    image = Archive()
+    image.file("init", b"program", 0o755)
+    script = b"eascope-script 1\nexit\n"
+    both = with_script(image.data(), script)
+    first, second = parse(both[: len(image.data())]), parse(both[len(image.data()) :])
+    assert first["init"][1] == b"program"
+    fields, content = second["eascope/script"]
+    assert content == script
+    assert (fields["mode"], fields["uid"], fields["mtime"]) == (0o100644, 0, 0)
+    assert second["eascope"][0]["mode"] == 0o040755
+
+
+def test_the_script_starts_at_a_multiple_of_four() -> None:
+    """The kernel looks for the next archive only there."""
+    both = with_script(b"12345", b"x")
+    assert both.index(b"070701") == 8
+
+
+def test_counters_become_a_table(tmp_path: Path) -> None:
+    """Columns by number of idle states; the same rows give the same bytes."""
+    raw = tmp_path / "counters.raw"
+    raw.write_text(ROW.format(active=65))
+    table = counters_table(raw, 2)
+    assert table.columns[-5:] == ["exit_ns", "idle0_ns", "idle1_ns", "cycles", "instructions"]
+    assert table.row(0) == (0, 1, 0, 100, 450000, 820000, 65, 5, 10, 20, 30, 40)
+    write_counters(table, tmp_path / "a")
+    write_counters(table, tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ROW.format(active=66), "times that do not add up"),
+        (ROW.format(active=65) + "0,1,100", "times that do not add up|not readable"),
+        ("0,1,zero,100,1,1,1,1,1,1,1,1\n", "not readable"),
+    ],
+)
+def test_broken_counters_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    """A sum that is off by one, a line cut short, a number that is none."""
+    raw = tmp_path / "counters.raw"
+    raw.write_text(text)
+    with pytest.raises(EascopeError, match=message):
+        counters_table(raw, 2)
+
+
+def test_marks_are_json(tmp_path: Path) -> None:
+    """As the contract has them."""
+    write_marks([(2, 10, 5)], tmp_path / "marks.json")
+    text = " ".join((tmp_path / "marks.json").read_text().split())
+    assert text == '[ { "id": 2, "t_ns": 10, "mono_ns": 5 } ]'
+
+
+@pytest.mark.parametrize("version", ["1:7.2+dfsg-7+deb12u18", "1:10.1.0+ds-1", "1:9.2.0+ds-5"])
+def test_another_release_of_qemu_is_refused(version: str) -> None:
+    """The plugin knows the internals of one."""
+    with pytest.raises(EascopeError, match=r"is written for QEMU 10\.0"):
+        qemu_provider._check_release(version)
+
+
+def test_missing_qemu_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mirror without the package."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
+
+    class Empty:
+        def closure(self, packages: list[str], suite: str) -> list[debian.Deb]:
+            raise EascopeError(f"package {packages[0]} (amd64) is in none of: {suite}")
+
+    monkeypatch.setattr(qemu_provider, "apt", lambda architecture: Empty())
+    with pytest.raises(EascopeError, match=r"^package qemu-system-arm .* is in none of: trixie$"):
+        qemu_provider.qemu()
+    assert not list((tmp_path / "qemu").glob("*/bin"))
+
+
+def test_a_corrupt_package_list_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names the file and what to do."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
+    known = qemu_provider._resolution_file()
+    known.parent.mkdir(parents=True)
+    known.write_text("[{")
+    with pytest.raises(EascopeError, match=r"packages-\w+\.json is corrupt .*: remove that file"):
+        qemu_provider.qemu()
+
+
+def test_settings_hold_whole_instructions(juno: Platform, juno_activity: Activity) -> None:
+    """The plugin's arithmetic is integer, and the key of a run holds what it is told."""
+    settings = QemuEngine().settings(juno, juno_activity)
+    for cluster in juno.clusters:
+        for khz, uv, per_s in settings["clusters"][cluster.name]["opps"]:
+            assert isinstance(per_s, int)
+            assert cluster.opp(khz).uv == uv
+            assert per_s == pytest.approx(juno_activity.system_ipc(cluster) * khz * 1000, rel=1e-8)
+        weight = juno_activity.system_ipc(cluster) / juno_activity.ipc(cluster)
+        told = settings["clusters"][cluster.name]["loop_weight"]
+        assert isinstance(told, int) and told / WORK_UNITS == pytest.approx(weight, rel=1e-4)
+    assert settings["gic"] == 2
+    assert settings["transition_latency_ns"] == juno.transition_latency_us * 1000

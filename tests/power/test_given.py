@@ -1,0 +1,98 @@
+"""What the kernel is told of power: the choice, its figures, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from configs.devicetree import device_tree_source
+from configs.platform import Platform, load_platform
+from host.errors import RequestError
+from power.given import USUAL, tell, told_model, told_record
+from power.level import load_level
+
+
+@pytest.fixture(scope="module")
+def board() -> Platform:
+    return load_platform("juno-r2")
+
+
+def powers(platform: Platform, name: str) -> list[int]:
+    return [opp.power_uw for opp in platform.cluster(name).opps]
+
+
+def test_the_usual_model_is_the_platforms(board: Platform) -> None:
+    model = told_model("published")
+    assert model == USUAL and model.usual
+    assert tell(board, model) == board
+    assert told_model("published", ["big=+0%"]) == USUAL
+
+
+def test_an_error_scales_one_cluster(board: Platform) -> None:
+    model = told_model("published", ["big=+20%"])
+    told = tell(board, model)
+    assert model.words == "published, big +20 %"
+    assert powers(told, "little") == powers(board, "little")
+    assert powers(told, "big") == [217_800, 437_400, 648_000]
+    assert device_tree_source(told) == device_tree_source(board).replace(
+        "<181500>", "<217800>"
+    ).replace("<364500>", "<437400>").replace("<540000>", "<648000>")
+    # What a run's energy is computed from does not change.
+    assert told.digest == board.digest
+    assert [c.shared_on_uw for c in told.clusters] == [c.shared_on_uw for c in board.clusters]
+
+
+def test_the_derived_model(board: Platform) -> None:
+    told = tell(board, told_model("derived", ["little=-50%"]))
+    for cluster in board.clusters:
+        level = load_level(cluster.core.name)
+        scale = 0.5 if cluster.name == "little" else 1.0
+        expected = [
+            round(level.opp_microwatt(opp.khz, opp.uv, board.temperature_c) * scale)
+            for opp in cluster.opps
+        ]
+        assert powers(told, cluster.name) == expected
+
+
+def test_the_order_of_errors_does_not_matter() -> None:
+    one = told_model("derived", ["big=20", "little=-10.5%"])
+    assert one == told_model("derived", ["little=-10.5%", "big=+20%"])
+    assert one.words == "derived, big +20 %, little -10.5 %"
+
+
+def test_record_has_every_figure(board: Platform) -> None:
+    record = told_record(board, told_model("published", ["big=+20%"]))
+    assert record["words"] == "published, big +20 %"
+    assert record["errors_percent"] == {"big": 20.0}
+    assert record["opp_microwatt"]["big"] == {
+        "600000": 217_800,
+        "1000000": 437_400,
+        "1200000": 648_000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "errors", "message"),
+    [
+        ("derrived", [], r"unknown energy model 'derrived' \(did you mean derived\?\): allowed"),
+        ("published", ["20%"], r"--em-error '20%': allowed: CLUSTER=PERCENT%"),
+        ("published", ["big=20%%"], r"--em-error 'big=20%%': allowed: "),
+        ("published", ["big=nan%"], r"--em-error 'big=nan%': allowed: "),
+        ("published", ["big=-100%"], r"--em-error 'big=-100%': allowed: .* -99% to \+900%"),
+        ("published", ["big=+901%"], r"allowed: .* -99% to \+900%"),
+        ("published", ["big=+1%", "big=+2%"], r"'big=\+2%': allowed: one error for each cluster"),
+        ("published", ["bgi=+1%"], r"unknown cluster 'bgi' \(did you mean big\?\)"),
+    ],
+)
+def test_bad_choices(board: Platform, source: str, errors: list[str], message: str) -> None:
+    with pytest.raises(RequestError, match=message) as caught:
+        tell(board, told_model(source, errors))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_power_that_the_kernel_does_not_take(board: Platform) -> None:
+    from dataclasses import replace
+
+    little, big = board.clusters
+    hot = replace(big, opps=tuple(replace(opp, power_uw=opp.power_uw * 20) for opp in big.opps))
+    with pytest.raises(RequestError, match=r"big at 1000000 kHz would have 65610000 uW: allowed"):
+        tell(replace(board, clusters=(little, hot)), told_model("published", ["big=+800%"]))

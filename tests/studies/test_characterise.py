@@ -1,0 +1,210 @@
+"""Characterisation without gem5: the program that measures, rows to figures, the activity file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.activity import ACTIVITY, load_activity
+from configs.platform import Cluster, Platform
+from configs.system_activity import digits
+from engines.gem5.inside.columns import FIXED
+from engines.gem5.inside.rows import write_rows
+from experiments.cli.main import main
+from host.errors import EascopeError, RequestError
+from host.proc import run
+from rootfs.elide import FUNCTION_SHA256
+from studies.characterise import guest as program
+from studies.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
+from studies.characterise.measure import Measured, evaluate, measure, read_rows, request
+from studies.characterise.record import capacities, table, text, write
+
+
+def _level_marks(level: int, kernel: int) -> tuple[int, int]:
+    first = FIRST_MARK + level * LEVEL_MARKS + 2 * kernel
+    return first, first + 1
+
+
+def _rows(cluster: Cluster) -> tuple[list[dict[str, float]], dict[int, int]]:
+    """Kernel k at level l: 1000 (k + 1) instructions and as many ALU accesses in 10 us."""
+    rows, marks, now = [], {}, 0
+    for level, opp in enumerate(reversed(cluster.opps)):
+        for number in range(len(KERNELS)):
+            first, last = _level_marks(level, number)
+            marks[first], marks[last] = now, now + 10_000
+            head = dict.fromkeys(FIXED, 0.0) | {"core.ialu_accesses": 0.0, "L2.read_accesses": 0.0}
+            edge = {"t0_ns": now + 0.25, "t1_ns": now + 10_000, "khz": float(opp.khz)}
+            instructions = 1000.0 * (number + 1)
+            cpu = {"cpu": 0.0, "instructions": instructions, "core.ialu_accesses": instructions}
+            rows.append(head | edge | cpu)
+            rows.append(head | edge | {"cpu": -1.0, "L2.read_accesses": 0.5 * instructions})
+            now += 20_000
+    return rows, marks
+
+
+def test_ipc_counts_all_time_between_the_marks(juno: Platform) -> None:
+    little = juno.clusters[0]
+    measured = evaluate(little, *_rows(little))
+    assert [(one.kernel, one.khz) for one in measured[:6]] == [
+        *((kernel, 950_000) for kernel in KERNELS),
+        ("busy_loop", 800_000),
+    ]
+    first = measured[0]
+    assert first.ipc == pytest.approx(1000 / (9.99975e3 * 0.95))
+    assert first.events == {"core.ialu_accesses": 1.0, "L2.read_accesses": 0.5}
+
+
+def test_a_kernel_without_marks_is_an_error(juno: Platform) -> None:
+    rows, marks = _rows(juno.clusters[0])
+    del marks[_level_marks(1, 2)[1]]
+    with pytest.raises(EascopeError, match="little: branchy at 800000 kHz was not measured"):
+        evaluate(juno.clusters[0], rows, marks)
+
+
+def test_a_kernel_at_another_opp_is_an_error(juno: Platform) -> None:
+    rows, marks = _rows(juno.clusters[0])
+    rows[0]["khz"] = 450_000.0
+    with pytest.raises(EascopeError, match="little: busy_loop did not run at 950000 kHz"):
+        evaluate(juno.clusters[0], rows, marks)
+
+
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    columns = ["cluster", "cpu", "x"]
+    write_rows(tmp_path, columns, [[0, -1, 2.5], [0, 0, 1.0]], {"marks": [[2, 10], [3, 20]]})
+    rows, marks = read_rows(tmp_path)
+    assert rows == [{"cluster": 0, "cpu": -1, "x": 2.5}, {"cluster": 0, "cpu": 0, "x": 1.0}]
+    assert marks == {2: 10, 3: 20}
+
+
+def test_a_request_has_one_cpu_of_the_cluster(juno: Platform) -> None:
+    asked = request(juno, juno.clusters[1])
+    (told,) = asked["machine"]["clusters"]
+    assert (told["index"], told["cpus"], told["core"]) == (0, [0], "cortex-a72")
+    assert told["model"] == "ArmO3CPU" and len(told["clocks_hz"]) == 3
+
+
+def test_the_program_holds_rt_apps_own_loop() -> None:
+    import hashlib
+
+    loop = rt_app_text()[:260]
+    assert hashlib.sha256(loop).hexdigest() == FUNCTION_SHA256
+    assert loop in guest(3, 50_000).read_bytes()
+
+
+def test_the_program_is_the_same_bytes_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = guest(3, 50_000).read_bytes()
+    source = rt_app_text()
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(program, "rt_app_text", lambda: source)
+    assert guest(3, 50_000).read_bytes() == first
+    assert guest(4, 50_000).read_bytes() != first
+
+
+def test_kernels_are_those_of_the_program() -> None:
+    listed = program.SOURCE.read_text().split(".quad\t")[1].split("\n")[0]
+    assert listed.split(", ") == [*KERNELS, "0"]
+    names = run(["aarch64-linux-gnu-nm", guest(3, 50_000)]).decode()
+    assert all(f" {kernel}\n" in names for kernel in KERNELS)
+
+
+def _measured(platform: Platform) -> list[Measured]:
+    return [
+        Measured(cluster.name, kernel, opp.khz, 1000, ipc, {"core.cycles": 1 / ipc})
+        for cluster, ipc in zip(platform.clusters, (0.7, 1.4), strict=True)
+        for opp in reversed(cluster.opps)
+        for kernel in KERNELS
+    ]
+
+
+def test_what_was_measured_joins_the_file_and_leaves_the_rest(
+    tmp_path: Path, juno: Platform
+) -> None:
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    before = load_activity(juno, tmp_path)
+    write(juno, _measured(juno), {"gem5": "24.0", "command": "x"}, tmp_path)
+    after = load_activity(juno, tmp_path)
+    assert after.clusters == before.clusters
+    assert len(after.measured) == len(KERNELS) * 2
+    big = next(one for one in after.measured if one.cluster == "big")
+    assert big.ipc == {600_000: 1.4, 1_000_000: 1.4, 1_200_000: 1.4}
+    assert big.events == {"core.cycles": digits(1 / 1.4)}
+
+
+def test_capacities_are_speeds_at_the_top_relative_to_the_largest(
+    tmp_path: Path, juno: Platform
+) -> None:
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    write(juno, _measured(juno), {"gem5": "24.0"}, tmp_path)
+    kernels = load_activity(juno, tmp_path).measured
+    little, big = capacities(juno, kernels)
+    assert little["board"] == juno.capacities[0]
+    assert little["busy_loop"] == little["all"] == round(1024 * 0.7 * 950 / (1.4 * 1200))
+    assert big["board"] == big["all"] == 1024
+    shown = text(juno, kernels)
+    assert "busy_loop" in shown and str(little["all"]) in shown
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (lambda data: data["kernels"]["memory"].pop("big"), "memory.big is missing: allowed: a ta"),
+        (lambda data: data["kernels"]["memory"]["big"]["ipc"].pop("600000"), "ipc.600000 is miss"),
+        (lambda data: data["kernels"]["memory"]["big"]["ipc"].update(x=1), "ipc.x = 1: allowed: n"),
+        (lambda data: data.update(provenanze={}), "measured.provenanze = {}: allowed: no such"),
+        (lambda data: data.pop("conditions"), "measured.conditions is missing"),
+    ],
+)
+def test_a_wrong_record_is_one_line(
+    tmp_path: Path, juno: Platform, edit: Callable[[Any], Any], says: str
+) -> None:
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    path = write(juno, _measured(juno), {"gem5": "24.0"}, tmp_path)
+    data = json.loads(path.read_text())
+    edit(data["measured"])
+    path.write_text(json.dumps(data))
+    with pytest.raises(RequestError) as caught:
+        load_activity(juno, tmp_path)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_fastest_opps_events_are_kept(juno: Platform) -> None:
+    kernels = table(
+        [
+            Measured("big", "memory", 1_200_000, 10, 0.5, {"a": 1.0}),
+            Measured("big", "memory", 600_000, 10, 0.7, {"a": 2.0}),
+        ]
+    )
+    assert kernels == {
+        "memory": {
+            "big": {
+                "ipc": {"600000": 0.7, "1200000": 0.5},
+                "events_per_instruction": {"a": 1.0},
+            }
+        }
+    }
+
+
+def test_no_gem5_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GEM5", "/nowhere/gem5")
+    assert main(["characterise", "juno-r2"]) == 1
+    assert capsys.readouterr().err.startswith("eascope: error: GEM5 = '/nowhere/gem5': no such")
+
+
+def test_a_gem5_that_fails_is_told_with_its_last_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, juno: Platform
+) -> None:
+    fake = tmp_path / "gem5"
+    fake.write_text("#!/bin/sh\necho 'fatal: no such thing' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("GEM5", str(fake))
+    with pytest.raises(EascopeError, match=r"(?s)no end was told \(exit status 1\)\nfatal: no su"):
+        measure(juno, juno.clusters[0])

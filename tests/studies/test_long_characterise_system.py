@@ -1,0 +1,26 @@
+"""The measure of what is not the busy loop, with gem5: what was committed comes out again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from configs.activity import ACTIVITY
+from configs.platform import Platform
+from configs.system_activity import load_system
+from experiments.cli.characterise import measure_system
+
+pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
+
+
+def test_what_was_committed_comes_out_again(tmp_path: Path, juno: Platform) -> None:
+    """The same cell, the same figures; with another compiler or gem5 much the same."""
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    measure_system(juno, tmp_path)
+    committed, found = (load_system(juno, folder) for folder in (ACTIVITY, tmp_path))
+    if found.provenance["simkey"] == committed.provenance["simkey"]:
+        assert found.digest == committed.digest
+    for mine, theirs in zip(found.clusters, committed.clusters, strict=True):
+        assert mine.ipc == pytest.approx(theirs.ipc, rel=0.15)

@@ -1,0 +1,126 @@
+"""The results pages: what they are made of, and how comparisons become text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.compare import Comparison, comparison
+from analysis.derive import derive
+from configs.activity import Activity
+from configs.platform import Platform
+from experiments.cell import find
+from experiments.scenario import load_scenario, names
+from host.errors import RequestError
+from kernels import variants
+from kernels.variants import load_variants
+from studies.pages.__main__ import main
+from studies.pages.markdown import page_text, table
+from studies.pages.pages import EAS, FIVE, Group, Page, only, pages
+from studies.pages.run import requests
+from studies.wakeup_cost import lines_changed
+from tests.analysis.conftest import make_run
+
+
+def test_pages_name_what_there_is() -> None:
+    known = load_variants()
+    assert len({page.name for page in pages()}) == len(pages())
+    for page in pages():
+        for group in page.groups:
+            assert group.variants[0] == "mainline" and set(group.variants) <= set(known)
+            for request in requests(page, group, False):
+                assert find(request).platform.name == page.platform
+
+
+def test_every_scenario_of_the_issue_has_its_page() -> None:
+    on = {page.name: {group.scenario for group in page.groups} for page in pages()}
+    assert on["uclamp"] == set(FIVE) and len(FIVE) == 5
+    assert on["eas-pixel6"] == on["eas-juno-r2"] == set(EAS)
+    perf = {"eas/sched-pipe-perf"}  # a binary that the person brings
+    elsewhere = {"smoke", "busy", "eas/sched-pipe-pinned"}  # checks of engines; the page of costs
+    assert on["clamps"] == set(names()) - set(FIVE) - set(EAS) - perf - elsewhere
+    assert on["controls"] >= {"uclamp/frequency-spike", "uclamp/eight-capped-tasks"}
+    assert "eas/video-playback" in on["controls"]
+
+
+@pytest.fixture
+def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Comparison:
+    """Made-up runs of two variants with two start offsets; one expectation does not hold."""
+    found = {}
+    for variant in ("mainline", "cas"):
+        runs = [make_run(tmp_path, juno, variant, seed) for seed in range(2)]
+        found[variant] = [derive(run, juno, juno_activity) for run in runs]
+    found["cas"][0].cell["expect"].append(
+        {
+            "variant": "cas",
+            "statement": "energy_j.total < 0",
+            "source": "nobody",
+            "finding": "energy is never negative",
+        }
+    )
+    for runs_of in found.values():
+        for derived in runs_of:
+            derived.cell["kernel"] = {"upstream": "6.12.1"}
+            derived.cell["controls"] = {
+                "hz": 250,
+                "rate_limit_us": 500,
+                "transition_latency_us": 50,
+            }
+    return comparison(juno, found)
+
+
+def test_a_page_has_spread_difference_verdict_and_finding(
+    compared: Comparison, juno: Platform
+) -> None:
+    group = Group("eas/video-playback", ("mainline", "cas"))
+    page = Page("p", "Title", "About.", "juno-r2", (group,))
+    scenario = load_scenario(group.scenario, juno)
+    text = page_text(page, [(group, scenario, compared)], "make results")
+    assert text == page_text(page, [(group, scenario, compared)], "make results")
+    assert text.startswith("# Title\n\nMade by `make results`; do not edit. About.\n")
+    assert "2 start offsets; Linux 6.12.1, HZ 250" in text
+    assert "Fewer than 10 start offsets: no test is made." in text
+    assert text.count("## eas/video-playback") == 1 and scenario.source in text
+    totals = [
+        sorted(run.result["energy_j"]["total"] * 1e3 for run in runs)
+        for runs in compared.variants.values()
+    ]
+    mean = [sum(values) / len(values) for values in totals]
+    line = next(row for row in text.splitlines() if row.startswith("| cas |"))
+    assert f"| cas | {mean[1]:.1f}" in line
+    assert f"| {100 * (mean[1] / mean[0] - 1):+.1f} |" in line
+    assert "* agrees: cas: `missed_deadlines == 0`" in text
+    assert "* **disagrees**: cas: `energy_j.total < 0`" in text
+    assert "  Finding: energy is never negative" in text
+
+
+def test_only_some_variants_of_a_page() -> None:
+    page = only(pages()[0], ["mainline", "feec-b"])
+    assert {group.variants for group in page.groups} == {("mainline", "feec-b")}
+    assert not only(pages()[0], ["push-only"]).groups
+    with pytest.raises(RequestError, match=r"unknown variant 'feec-e'"):
+        only(page, ["feec-e"])
+
+
+def test_tables_are_markdown() -> None:
+    assert table(["a", "b"], [["x", "1"]]) == ["| a | b |", "|---|---:|", "| x | 1 |"]
+
+
+def test_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["uclmap"]) == 2
+    assert "unknown page 'uclmap' (did you mean uclamp?)" in capsys.readouterr().err
+
+
+def test_lines_of_a_queue() -> None:
+    """As the statistics at the head of the patches say."""
+    for queue in ("base", "feec"):
+        stated = [0, 0]
+        for patch in (variants.SERIES / queue).glob("*.patch"):
+            line = re.search(r"^ \d+ files? changed(.*)$", patch.read_text(), re.MULTILINE)
+            assert line is not None
+            for place, word in enumerate(("insertion", "deletion")):
+                number = re.search(rf"(\d+) {word}", line[1])
+                stated[place] += int(number[1]) if number else 0
+        assert lines_changed(queue) == tuple(stated)

@@ -1,0 +1,100 @@
+"""The page of errors: made from the committed records, and the scaling law's own error."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from configs.activity import load_activity
+from configs.platform import load_platform
+from engines.gem5.inside.columns import cpu_events
+from power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
+from power.events import load_events
+from studies.power_validation import validation
+
+SCALING = sorted(
+    path.stem for path in (DERIVED / "scaling").glob("*.json") if path.stem != "g-of-t"
+)
+
+
+def test_page_is_what_the_records_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(validation.VARIABLE, raising=False)
+    page = tmp_path / "power-validation.md"
+    assert "figures kept" in validation.write(page)
+    assert page.read_text() == validation.PAGE.read_text(), "make power-validation"
+
+
+ANCHORS = tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
+
+
+@pytest.mark.parametrize("core", SCALING)
+def test_the_law_is_near_mcpat_where_mcpat_runs(core: str) -> None:
+    record = json.loads((DERIVED / "scaling" / f"{core}.json").read_text())
+    derived = json.loads((DERIVED / f"{core}.json").read_text())
+    assert record["design"] == derived["design"]
+    published = {volts for _, volts in ANCHORS[core]["opps"]}
+    assert [row["vdd_v"] for row in record["voltages"]] == sorted(published)
+    legal = [row["vdd_v"] for row in record["voltages"] if not row["extrapolated"]]
+    middle = (legal[0] + legal[-1]) / 2
+    assert record["design"]["vdd_v"] == pytest.approx(middle, abs=0.00501)
+    for row in record["voltages"]:
+        assert row["extrapolated"] == (row["vdd_v"] < record["lowest_legal_vdd_v"])
+        for unit, figure in validation.FIGURES:
+            found = row[unit][figure]
+            assert ("error" in found) != row["extrapolated"]
+            if "error" in found:
+                allowed = validation.GOAL if figure == "dynamic" else 0.0025
+                assert abs(found["error"]) <= allowed, (row["vdd_v"], unit, figure)
+                assert found["error"] == pytest.approx(
+                    found["law_w"] / found["direct_w"] - 1, abs=2e-5
+                )
+
+
+def test_every_core_is_compared() -> None:
+    assert derived_cores() == SCALING
+
+
+def test_points_beyond_the_goal_are_named() -> None:
+    assert validation._misses([], 7) == "All 7 points meet the goal."
+    assert validation._misses([("a at 1 V", 0.0213)], 7) == (
+        "6 of 7 points meet the goal; those that do not: a at 1 V (2.13 %)."
+    )
+
+
+def test_largest_error() -> None:
+    rows = [{"l2": {"dynamic": {"error": error}}} for error in (0.01, -0.05, 0.02)]
+    assert validation._largest(rows, "l2", "dynamic", "error") == "5.00 %"
+    assert validation._largest([], "l2", "dynamic", "error") == "none"
+
+
+EXPRESSIONS = sorted(validation.EXPRESSIONS.glob("*.json"))
+
+
+@pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
+def test_gem5s_expressions_bill_as_the_rows_do(path: Path) -> None:
+    record = json.loads(path.read_text())
+    allowed = {"ArmO3CPU": 0.001, "ArmMinorCPU": 0.03}[record["model"]]
+    for one in record["kernels"]:
+        assert one["expression_pj"] == pytest.approx(one["rows_pj"], rel=allowed), one["kernel"]
+
+
+@pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
+def test_their_record_is_of_the_present_energies(path: Path) -> None:
+    """What the committed activity of the same kernels costs by the present model."""
+    record = json.loads(path.read_text())
+    platform, power = load_platform(record["platform"]), load_events(record["core"])
+    (cluster,) = [one for one in platform.clusters if one.core.name == record["core"]]
+    (opp,) = [one for one in cluster.opps if one.khz == record["khz"]]
+    columns = cpu_events(record["model"])
+    activity = {
+        one.kernel: one for one in load_activity(platform).measured if one.cluster == cluster.name
+    }
+    for one in record["kernels"]:
+        known = activity[one["kernel"]]
+        counts = {event: known.events.get(event, 0.0) for event in columns if event != CYCLE}
+        counts[CYCLE] = 1 / known.ipc[opp.khz]
+        joules = power.dynamic_w(counts, 1.0, opp.uv / 1e6)
+        assert one["rows_pj"] == pytest.approx(joules * 1e12, rel=0.005), one["kernel"]

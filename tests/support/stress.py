@@ -1,0 +1,82 @@
+"""Running ``stress.c`` in a guest, on any kernel, and holding the kernel to having survived it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from configs.platform import Platform
+from host.proc import need, run
+from kernels.variants import STATS
+from rootfs.image import COMPILER, COMPILER_PACKAGE, FLAGS, LINK_FLAGS
+from tests.support.kernel_guest import Booted, boot
+
+HERE = Path(__file__).resolve().parents[1] / "kernels"
+#: What ``stress`` does; it fails when one of them was never done.
+OPERATIONS = (
+    *("clamp", "policy", "affinity", "move", "limit", "hotplug", "system", "fork", "wakeup"),
+)
+#: After the stress: nearly twenty half-lives of utilization, so that nothing is left. In pieces:
+#: what a CPU has left is looked at when another one wakes up and goes idle.
+IDLE = 12 * ["sleep-ms 50"]
+#: What the kernel says when something is wrong with it, and no run may contain.
+SPLAT = re.compile(r"WARNING|BUG|INFO: |possible|Call trace|stall|lockup")
+
+
+def guest_program(name: str, folder: Path) -> Path:
+    """The static program ``name.c`` of this room, compiled into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / name
+    compiler = need(COMPILER, COMPILER_PACKAGE)
+    run([compiler, *FLAGS, *LINK_FLAGS, "-o", program, HERE / f"{name}.c"])
+    return program
+
+
+def survive(
+    image: Path,
+    platform: Platform,
+    out: Path,
+    *,
+    switches: Iterable[tuple[str, str]] = (),
+    ms: int,
+    seed: int = 1,
+    limit_s: float = 300.0,
+) -> Booted:
+    """Boot ``image``, turn ``switches``, stress it for ``ms`` simulated milliseconds.
+
+    The first warning ends the run: the guest panics. Counters are left as ``stats.txt``, how often
+    everything was done as ``stress.txt``.
+
+    :raises EngineFailed: when the guest dies or ``stress`` finds fault.
+    """
+    script = [
+        *(f"write {path} {value}" for path, value in switches),
+        f"spawn stress /bin/stress {ms} {seed}",
+        f"wait stress {1000 + 20 * ms}",
+        *IDLE,
+        f"collect {STATS} stats.txt",
+        "collect /tmp/stress.log stress.txt",
+    ]
+    done = boot(
+        image,
+        platform,
+        script,
+        out,
+        # "quiet" would hide warnings.
+        arguments="ignore_loglevel panic_on_warn=1",
+        limit_s=limit_s,
+        programs={"stress": guest_program("stress", out.parent / f"{out.name}-program")},
+    )
+    found = SPLAT.search(done.console)
+    assert not found, done.console[-4000:]
+    counted = dict(re.findall(r"^(\w+) (\d+)$", done.text("stress.txt"), re.MULTILINE))
+    assert set(counted) == set(OPERATIONS), done.text("stress.txt")
+    assert all(int(count) for count in counted.values()), counted
+    return done
+
+
+def counters(text: str) -> dict[str, int]:
+    """Each counter of ``stats.txt``, summed over CPUs."""
+    rows = [line.split() for line in text.splitlines()[1:]]
+    return {row[0]: sum(map(int, row[1:])) for row in rows}

@@ -1,0 +1,208 @@
+"""Run folders whose content follows from a short schedule, as an engine and the guest write them.
+
+The schedule is simple on purpose: each task runs alone on its CPU, so that every figure of a result
+can be computed by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from configs.platform import Platform
+from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking
+
+MS = 1_000_000
+#: ns since power-on of CLOCK_MONOTONIC's zero in these runs.
+MONO_ZERO = 1_234_567
+
+
+@dataclass(frozen=True)
+class Burst:
+    """One job: woken at ``wake_ns`` (since START), runs on ``cpu`` after ``latency_ns``."""
+
+    task: str
+    wake_ns: int
+    cpu: int
+    run_ns: int
+    latency_ns: int = 20_000
+    slack_us: int | None = None
+
+
+@dataclass
+class Schedule:
+    """What happens in the window of a run.
+
+    :param khz: cluster index to (time since START, kHz) changes; the first is at 0.
+    :param deep: CPUs whose idle time is spent in state 1 instead of WFI.
+    :param exit_ns: time that every wake-up of a CPU costs in idle exit.
+    """
+
+    window_ns: int
+    bursts: Sequence[Burst]
+    khz: dict[int, list[tuple[int, int]]]
+    deep: set[int] = field(default_factory=set)
+    exit_ns: int = 0
+    overutilized: Sequence[tuple[int, int]] = ()
+    eas: bool | None = True
+
+
+def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[Event]:
+    events: list[Event] = []
+    place: dict[str, int] = {}
+    for burst in sorted(schedule.bursts, key=lambda entry: entry.wake_ns):
+        task = (burst.task, pids[burst.task])
+        idle = (f"swapper/{burst.cpu}", 0)
+        wake = start + burst.wake_ns
+        enter = wake + burst.latency_ns
+        leave = enter + burst.run_ns
+        before = place.get(burst.task)
+        if before is not None and before != burst.cpu:
+            events.append(migrate(wake, burst.cpu, task, before, burst.cpu))
+        place[burst.task] = burst.cpu
+        events.append(waking(wake, burst.cpu, task, burst.cpu))
+        events.append(switch(enter, burst.cpu, idle, 0, task))
+        if burst.slack_us is not None:
+            text = f"rtapp_stats: period=16667 run=1 wu_lat=1 slack={burst.slack_us} c_run=1"
+            events.append(marker(leave - 1, burst.cpu, task[1], text))
+        events.append(switch(leave, burst.cpu, task, 1, idle))
+    for t_ns, flag in schedule.overutilized:
+        events.append(Event(start + t_ns, 0, 0, "lisa__sched_overutilized", (flag, "0-5")))
+    return sorted(events, key=lambda event: event.t_ns)
+
+
+def _counters(schedule: Schedule, platform: Platform, start: int) -> pl.DataFrame:
+    rows: list[dict[str, int]] = []
+    for cluster in platform.clusters:
+        changes = schedule.khz[cluster.index]
+        edges = [t for t, _ in changes] + [schedule.window_ns]
+        for number, (t0, khz) in enumerate(changes):
+            t1 = edges[number + 1]
+            key = {
+                "cluster": cluster.index,
+                "t0_ns": start + t0,
+                "t1_ns": start + t1,
+                "khz": khz,
+                "uv": cluster.opp(khz).uv,
+            }
+            for cpu in cluster.cpus:
+                active = spun = 0
+                for burst in schedule.bursts:
+                    if burst.cpu != cpu:
+                        continue
+                    b0 = burst.wake_ns + burst.latency_ns
+                    active += max(0, min(t1, b0 + burst.run_ns) - max(t0, b0))
+                    spun += max(0, min(t1, b0) - max(t0, b0 - schedule.exit_ns))
+                idle = t1 - t0 - active - spun
+                deep = cpu in schedule.deep
+                rows.append(
+                    {
+                        **key,
+                        "cpu": cpu,
+                        "active_ns": active,
+                        "exit_ns": spun,
+                        "idle0_ns": 0 if deep else idle,
+                        "idle1_ns": idle if deep else 0,
+                        "cycles": active * khz // 1_000_000,
+                        "instructions": active * khz // 1_000_000 * (2 if cluster.index else 1),
+                    }
+                )
+            whole = {"active_ns": t1 - t0, "exit_ns": 0, "idle0_ns": 0, "idle1_ns": 0}
+            rows.append({**key, "cpu": -1, **whole, "cycles": 0, "instructions": 0})
+    return pl.DataFrame(rows)
+
+
+def write_run(
+    folder: Path,
+    platform: Platform,
+    schedule: Schedule,
+    *,
+    variant: str = "mainline",
+    seed: int = 0,
+    periods: dict[str, int] | None = None,
+    expect: Sequence[dict[str, str]] = (),
+) -> dict[str, Any]:
+    """Write a complete run folder; returns its ``cell.json``."""
+    folder.mkdir(parents=True)
+    start = 2_000 * MS
+    mono = start - MONO_ZERO
+    names = sorted({burst.task for burst in schedule.bursts})
+    pids = {name: 100 + number for number, name in enumerate(names)}
+    known = {0: "<idle>", **{pid: name for name, pid in pids.items()}}
+    trace = trace_dat(_events(schedule, pids, mono), len(platform.cpus), known)
+    (folder / "trace.dat").write_bytes(trace)
+    _counters(schedule, platform, start).write_parquet(folder / "counters.parquet")
+    stop = start + schedule.window_ns
+    marks = [
+        {"id": 1, "t_ns": start - 9 * MS, "mono_ns": mono - 9 * MS},
+        {"id": 2, "t_ns": start, "mono_ns": mono},
+        {"id": 3, "t_ns": stop, "mono_ns": stop - MONO_ZERO},
+    ]
+    (folder / "marks.json").write_text(json.dumps(marks))
+    if schedule.eas is not None:
+        text = f"/proc/sys/kernel/sched_energy_aware: {int(schedule.eas)}\n"
+        (folder / "state.txt").write_text(text)
+    cell = {
+        "schema": 1,
+        "simkey": f"{variant}-{seed}",
+        "platform": platform.name,
+        "variant": variant,
+        "scenario": "test/bursts",
+        "engine": "qemu",
+        "seed": seed,
+        "duration": "short",
+        "elide": True,
+        "kernel": {"name": "base", "version": "6.12.95", "package_version": "6.12.95-1"},
+        "declares": {"eas": schedule.eas},
+        "digests": {"image": "a" * 64, "script": "b" * 64},
+        "controls": {"hz": 250, "rate_limit_us": 500, "tracing": True, "temperature_c": 25},
+        "tasks": [
+            {"name": name, "threads": [name], "period_us": (periods or {}).get(name)}
+            for name in names
+        ],
+        "window": {"warmup_ms": 500, "window_ms": schedule.window_ns // MS},
+        "expect": list(expect),
+        "borrowed": list(platform.borrowed),
+        "assumed": ["little: one instruction per cycle"],
+    }
+    (folder / "cell.json").write_text(json.dumps(cell))
+    (folder / "done").write_text("")
+    return cell
+
+
+def playback(variant: str, seed: int, window_ms: int = 1000) -> Schedule:
+    """A video-like load: on the littles for ``mainline``, mostly on the bigs for ``cas``."""
+    plan = {"decode-0": (33_333, 3_000), "render-1": (16_667, 2_500), "audio-2": (16_667, 500)}
+    bursts = []
+    homes = {"mainline": (0, 1, 2), "cas": (4, 5, 3)}[variant]
+    for number, (task, (period_us, run_us)) in enumerate(plan.items()):
+        cpu = homes[number]
+        factor = 4 if cpu < 4 else 1
+        wake = (1 + (seed * 7 + number * 5) % 16) * MS
+        job = 0
+        while wake + (run_us * factor + 400) * 1000 < window_ms * MS:
+            moved = 2 if variant == "cas" and task == "render-1" and job % 10 == 9 else cpu
+            scale = 4 if moved < 4 else 1
+            late = 20_000 + (job * 7919 + seed * 104_729) % 60_000
+            slack = period_us - run_us * scale
+            bursts.append(Burst(task, wake, moved, run_us * scale * 1000, late, slack))
+            wake += period_us * 1000
+            job += 1
+    steps = {
+        "mainline": {0: [(0, 450_000), (200 * MS, 800_000)], 1: [(0, 600_000)]},
+        "cas": {0: [(0, 450_000)], 1: [(0, 600_000), (300 * MS, 1_000_000), (700 * MS, 600_000)]},
+    }[variant]
+    return Schedule(
+        window_ms * MS,
+        bursts,
+        steps,
+        deep={1} if variant == "mainline" else set(),
+        exit_ns=5_000,
+        eas=variant == "mainline",
+        overutilized=[(10 * MS, 0), (500 * MS, 1), (600 * MS, 0)] if variant == "mainline" else [],
+    )
