@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The front door. Each target is a few lines that call a room; `make help` lists them.
 EASCOPE := .venv/bin/eascope
 PYTHON := .venv/bin/python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What is known of the fast engine's error against gem5, in words for captions and reports.
 
 Read from the table of docs/results/engine-agreement.md, which `make engine-agreement` writes and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts beside each other: the same variants with a kernel that is told other powers.
 
 EAS is judged by the energy model that it decides on, so what a comparison under another model says

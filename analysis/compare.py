@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Variants side by side: an aligned text table with differences, and the same as JSON."""
 
 from __future__ import annotations

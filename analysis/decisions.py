@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Why EAS chose a CPU: each decision with its candidates and what it would have cost there.
 
 From the event ``eascope:sched_feec_decision``, which runs with ``--decisions`` record. Energies are

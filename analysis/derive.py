@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """From a run to its result: tables and ``result.json`` in ``runs/<simkey>/derived/<akey>/``.
 
 The run itself is only read. Another power model or another version of the analysis gives another

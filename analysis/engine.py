@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What ran a cell, in words: engine, mode, CPU models named by what they are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Expectations: statements such as ``energy_j.total[cas] > energy_j.total[mainline]``.
 
 Grammar (no part of it is ever given to Python's own evaluator):

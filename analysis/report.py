@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One self-contained HTML page of a comparison: nothing is loaded from elsewhere, no scripts."""
 
 from __future__ import annotations

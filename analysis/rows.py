@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Which measures a comparison shows, in which order, unit and precision."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Differences between variants over seeds.
 
 The spread over seeds comes from start offsets alone: it is phase sensitivity, not noise, and is

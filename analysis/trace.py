@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``trace.dat`` to typed tables, through ``trace-cmd report``.
 
 trace-cmd prints the raw fields of every event with full time stamps; polars splits the lines. Times

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The measured part of a run: from the START to the STOP marker, and the trace's clock."""
 
 from __future__ import annotations

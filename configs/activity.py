@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Activity: how fast each core type runs a workload kernel, from ``configs/activity/*.json``.
 
 The fast engine takes its speed from it (frequency x instructions per cycle) and rt-app's loops

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What of a device tree depends on the engine: addresses, interrupts, how CPUs start.
 
 All else is the platform's. Drivers take addresses from the device tree alone, so a new engine

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Symbolic CPU names, so that one scenario runs on any platform.
 
 A name is ``any`` (every CPU), a cluster (``big``, ``big:*``), one of its CPUs by its index inside

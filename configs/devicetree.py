@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The device tree: a function of (platform, flavour, engine), the same bytes every time.
 
 ``python -m configs.devicetree juno-r2`` prints the source; ``--dtb FILE`` writes the blob.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Pipelines: how gem5 models a core, from ``configs/cores/pipelines/*.toml``.
 
 Kept apart from ``configs/cores/*.toml``: what McPAT derives from a core's file does not depend on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Platforms: board models from ``configs/platforms/*.toml``, the one description of a machine.
 
 Everything else about the machine (device tree, engine settings, energy) is generated from these

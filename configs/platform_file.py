@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The strict reading of a platform file: everything is checked before anything is built on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where a number comes from. Every figure of a platform or a core carries one such line."""
 
 from __future__ import annotations

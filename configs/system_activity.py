@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How fast each core type runs what is not rt-app's busy loop, from ``configs/activity/system``.
 
 Kernel, agent and rt-app beside its loop wait for caches and predictors, which the loop does not.

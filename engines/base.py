@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What an engine is: it boots a machine, runs its script to the end and leaves raw files.
 
 An engine gets a kernel image, a device tree, a guest image and a script; it never reads a scenario.

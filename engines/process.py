@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A simulator as a process: started, listened to, watched, and never left behind.
 
 A simulator writes lines into a pipe: how far it is, and what else its engine wants to know. What

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Cells: one (platform, variant, scenario, engine, seed), resolved to exact bytes and a simkey."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Controls: what a comparison holds fixed, and a person may set otherwise to see if it matters.
 
 The rate limit, the transition latency and the relative speeds of core types are the platform's,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What this machine has of what eascope needs, and how to get the rest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Programs of a scenario: what runs beside its tasks, for a count of its own, and tells a rate.
 
 A program starts when the window does, at the offset that the seed sets, and the window ends with

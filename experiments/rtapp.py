@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Scenario to rt-app: the JSON that LISA's rt-app runs in the guest, exact in the work it does.
 
 rt-app turns ``run: N`` (microseconds) into ``N * 1000 / calibration`` turns of its busy loop, in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Run directories: ``runs/<simkey>/``, immutable once complete; the folder is the whole state.
 
 A run is written under a temporary name and renamed when it is complete, so a directory with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios: who runs when, for how long, and what is expected of it.
 
 A scenario file says nothing about a board: CPUs are symbolic (``little:0``, ``big:*``, ``any``),

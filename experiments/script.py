@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The guest agent's script of one cell: switches, proofs of the kernel's state, tracing, window."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The content-addressed cache of downloads and builds.
 
 An artefact is a folder ``<cache>/<kind>/<key>`` whose key is the SHA-256 of what it was made from.

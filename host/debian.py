@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Debian packages through a private apt state: the system's own is only read.
 
 The mirror is the one that the system's own apt configuration names. A private ``sources.list``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Tools that LISA's wheel carries: static ``rt-app`` and ``trace-cmd`` for arm64 and x86-64.
 
 The wheel is fetched from the Python package registry and checked against one digest; only the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Subprocesses whose failure shows the command and the end of its log; progress lines."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Make this machine ready for eascope: Debian packages (when we may install them) and .venv.
 # Run by `make setup`; running it again is cheap.
 set -eu

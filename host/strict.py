@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Reading TOML and JSON strictly: every key is asked for, typed and bounded, or it is an error.
 
 A wrong file gets one line: file, key, value, what is allowed. Nothing is defaulted in silence and

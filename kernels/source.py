@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where the kernel's source comes from: Debian's linux-source-6.12, or the tree in KERNEL_SRC.
 
 The version moves with every security update, so which one is used is chosen (the newest that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Working on a queue: a git tree of the source with one commit per patch, and back to patches.
 
 ::

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels and variants: loading ``variants.toml``, and the proofs that a guest is what it declares.
 
 A variant is a kernel, run-time switches, boot arguments and a device-tree flavour. What it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel tree that is kept, so that a changed patch costs the files that it touches.
 
 It lies in the cache beside the kernels, unpacked once for each source. To make it the tree of

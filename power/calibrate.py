@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The calibration of a core with counted events: its factors, and every error that is published."""
 
 from __future__ import annotations

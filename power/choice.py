@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where the energy of a run comes from, by name: what ``--power`` chooses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Power of a cluster from counted events: McPAT's energies, reached by a committed mapping.
 
 A mapping (``power-models/calibration/CORE.toml``) puts McPAT's events into groups; a calibration

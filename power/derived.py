@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What McPAT says of a core (``power-models/derived``), and the law that scales it.
 
 Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage power with V.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope em PLATFORM``: the kernel's energy model beside the derived power, OPP by OPP.
 
 Derived power is told twice: at the reference activity (what ``--em derived`` tells the kernel) and

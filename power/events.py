@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Energy of counted events: the calibrated model over what a simulator counts itself.
 
 The calibration knows a core by its PMU, which counts little; gem5 counts McPAT's own events. Each

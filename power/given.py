@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the kernel is told of power: ``opp-microwatt`` of every OPP, right or wrong on purpose.
 
 EAS is judged by the model that it decides on. A run may tell it the platform's published figures,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Power of one CPU at the reference activity: what the kernel's energy model is to say.
 
 A core with a calibration of its own (the Cortex-A15) stands as calibrated. Every other one has the

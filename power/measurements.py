@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The measurements that models are calibrated with: outside of the repository.
 
 ``EASCOPE_MEASUREMENTS`` names a folder of data sets; results name the file they used by digest.

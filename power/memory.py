@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The memory controller: what McPAT says of one DDR3 channel, uncalibrated.
 
 Its figures were never compared with measured power; they stand apart from the clusters' energy.

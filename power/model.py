@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The derived power model: the same energies as the kernel's derived energy model, by component.
 
 A busy CPU's power is the sum over McPAT's events. Where the engine counted them (gem5's detailed

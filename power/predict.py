@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope power predict``: rows of a data set's form, with the power of the model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the fast engine states of activity, against what gem5 counts: ``make activity-error``.
 
 The fast engine counts instructions and no events: every instruction is billed as one of rt-app's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What eliding busy loops changes on gem5: the same cells executed and elided, as one page.
 
 ``python -m studies.elision`` runs what is missing and writes ``docs/results/elision.md``. What

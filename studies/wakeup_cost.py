@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Instructions per wake-up: the slope between ping-pongs of N and 10 N, and the size of each queue.
 
 Two threads wake each other through pipes, without tracing. What a boot, a start and an end cost

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Shared fixtures: the artefacts that guest tests boot, and a folder for each test's runs.
 
 Artefacts (kernel, image, engine) come from the content-addressed cache and are built when they are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Figures of a comparison: placement, frequency, energy and its stack, as SVG and PDF.
 
 One module per figure; each draws from a comparison's tables and needs no other state. Every figure

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the figures have in common: the stretch that timelines show, and the lines of labels."""
 
 from __future__ import annotations

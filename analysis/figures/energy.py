@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The energy figure: what each variant used, by cluster and component."""
 
 from __future__ import annotations

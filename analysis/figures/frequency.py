@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The frequency figure: clocks over time, and the share of time at each operating point."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The placement figure: which thread ran on which CPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The energy stack: what each variant's energy went into, by cluster."""
 
 from __future__ import annotations

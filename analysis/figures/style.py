@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How figures look: sizes, fonts, colours that are safe for colour-blind readers, stable bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``intervals``: the engine's raw counters, checked and with the clusters' names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Instructions that a gem5 run did not execute: those of the loops that stood still."""
 
 from __future__ import annotations

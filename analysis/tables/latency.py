@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``latency``: from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """rt-app's own markers: after every turn of its phases a thread writes one ``rtapp_stats`` line."""
 
 from __future__ import annotations

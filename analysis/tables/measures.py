@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Measures that come from the kernel's events alone: migrations, overutilization."""
 
 from __future__ import annotations

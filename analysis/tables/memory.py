@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The memory's part of a run, where the engine has one: energy of the DRAM, accesses to it.
 
 It stands apart from ``energy_j``: clusters are what schedulers are compared by, and the engines

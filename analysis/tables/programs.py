@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``throughput``: what a scenario's programs say about themselves, by the guest's own clock."""
 
 from __future__ import annotations

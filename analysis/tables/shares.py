@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Measures of who got what: running time by place, speed, fairness."""
 
 from __future__ import annotations

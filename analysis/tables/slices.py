@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``slices``: who ran where and when, from ``sched_switch``; and ``placement``, its sums."""
 
 from __future__ import annotations

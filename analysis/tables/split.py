@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where a CPU's time went, from the trace: for an engine whose counters do not say it.
 
 gem5 counts a CPU that stands still for an elided loop as clock-gated, and knows no idle states but

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Names: which thread of the trace belongs to which task of the scenario."""
 
 from __future__ import annotations

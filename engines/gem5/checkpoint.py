@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Checkpoints: a machine that has booted to the agent's barrier, once for all its runs.
 
 The store is the cache: content-addressed, written under a temporary name, verified on every use.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The reference engine: gem5, from a checkpoint at the agent's barrier to the agent's EXIT.
 
 ``engines/gem5/inside/run.py`` builds the machine inside gem5 from what `Gem5Engine.settings` says.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's own power model over the same energies: expressions for its MathExprPowerModel.
 
 gem5 evaluates an expression over statistics whenever it prints them; rows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's files: what the guest sent in pieces, rows as parquet, marks, its own statistics."""
 
 from __future__ import annotations

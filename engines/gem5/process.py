@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """gem5 as a process: started, listened to, watched, and never left behind.
 
 ``engines/gem5/inside/run.py`` says on stdout how far it is, how long each part took, and how it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What gem5 is told about a machine: a function of the platform and the mode.
 
 The result is plain data (JSON): part of every run's key, and all that ``run.py`` reads of the

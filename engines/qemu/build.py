@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's plugin: ``engines/qemu/*.c``, compiled into the cache when it has changed."""
 
 from __future__ import annotations

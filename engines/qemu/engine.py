@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine: stock QEMU whose clock our plugin owns.
 
 Single-threaded TCG; the plugin (``engines/qemu``) lets the CPU with the least local time run first,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's files: the guest image with the script in it, counters as parquet, marks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU as a process: started, listened to, watched, and never left behind.
 
 The plugin sends lines through a pipe (progress, marks, the end). A guest that dies without a word

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU for the fast engine: Debian 13's own, unpacked privately, never installed.
 
 The plugin uses functions behind QEMU's plugin interface, so one major.minor serves every host

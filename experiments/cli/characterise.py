@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope characterise``: how fast gem5's detailed cores are, measured or as it was measured.
 
 Two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and what a whole

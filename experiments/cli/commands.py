@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What each command of ``eascope`` does. Each returns its exit code; errors are raised."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope``: the command line (DESIGN.md, section 4).
 
 Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one

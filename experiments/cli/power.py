@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope power``, ``em``, ``derive``: what the power models say, without simulating."""
 
 from __future__ import annotations

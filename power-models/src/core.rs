@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! A core type as `configs/cores/NAME.toml` describes it; every figure that is needed must be there.
 
 use std::cell::RefCell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! From a core's description to its energies, leakage and area: `derived/NAME.json`.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! The design point at which a core is derived, and how McPAT is asked.
 //!
 //! It is one for all cores but for the supply: that of a core stands in the middle of the supplies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! The part that runs inside McPAT's process: build a processor, print its report.
 //!
 //! McPAT leaves its process on many input errors, so this runs in a child of the program (see

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! Keeps McPAT's arrays in the layout that another run of it chose.
 //!
 //! CACTI tries every way of cutting an array into banks and takes the best by delay, energy, leakage

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! Derives energy per event, leakage and area of a core type with McPAT.
 
 mod core;

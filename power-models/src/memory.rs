@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! McPAT's memory controller: power that is always spent, energy of an access, leakage.
 //!
 //! McPAT computes a controller beside a core alone, so one stands there; its figures are not used.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! McPAT's printed report as a tree of components.
 
 /// One component: its own figures as printed (they include those of its parts).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! Runs McPAT in a child process and accepts its output only when nothing in it means failure.
 
 use std::path::Path;

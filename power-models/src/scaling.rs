@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! The law by which the figures of the design point are scaled, against direct runs of McPAT.
 //!
 //! Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage with V. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! McPAT's description of one core with its L2, as XML.
 
 use std::collections::BTreeMap;

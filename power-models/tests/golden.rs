@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 //! McPAT's own examples give McPAT's own results, byte for byte.
 //!
 //! The examples and their results are in the packed source of `mcpat-sys`.

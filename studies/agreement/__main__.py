@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How far the engines agree: a fixed set of cells on gem5 and on the fast engine, as one page.
 
 ``python -m studies.agreement`` (``make engine-agreement``) runs what is missing and writes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the fast engine costs beside gem5 that executes the busy loops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The page that puts gem5 beside the fast engine: means over starts, and how far starts part.
 
 A start is a seed: it shifts when tasks begin, by microseconds up to a tick, and with that may

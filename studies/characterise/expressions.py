@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's own power expressions beside our rows, kernel by kernel: ``make power-expressions``.
 
 Rows read every statistic that an event is billed by; an expression of gem5's MathExprPowerModel

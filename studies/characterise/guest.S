@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Workload kernels on one CPU without an operating system, at each of its OPPs: every instruction
  * between two marks is the kernel's. gem5's boot loader enters here at EL2.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope characterise``: what each workload kernel does on each core type, on gem5's cores.
 
 One run of gem5 per cluster: one CPU of its core with the cluster's caches, memory and OPPs, in mode

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What was measured, as the activity file keeps it and as a person reads it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What gem5's detailed cores make of everything but the busy loop, from a run that elides the loop.
 
 In mode ``elided-detailed`` a loop that stands still counts neither instructions nor cycles, so a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``make results``: run what the results pages need and write them; asked again, it goes on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A page's text from its comparisons: tables, spread, verdicts. Same runs, same bytes."""
 
 from __future__ import annotations

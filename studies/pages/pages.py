@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What stands on which page: scenarios, variants, platform, controls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Runs what pages are made of: the missing cells, seed by seed, and puts them side by side."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m studies.power_validation calibrate|validation``: what the Makefile calls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Figures of the validation page: measured against modelled power, errors by OPP, residuals."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The page's part on activity: what the fast engine states of it, and what gem5 counts.
 
 From the records that `make activity-error` commits (`studies/activity_error.py`), and from the

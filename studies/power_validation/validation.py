@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/results/power-validation.md``: every error of the power models that is known, as tables.
 
 The tables come from committed records alone. The figures show measured rows, so they are drawn only

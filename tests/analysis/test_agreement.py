@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What captions say of an engine's error: the table of the committed page, in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts under two energy models beside each other."""
 
 from __future__ import annotations

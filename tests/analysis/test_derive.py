@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A run to its result: content, determinism, reuse, and broken runs."""
 
 from __future__ import annotations

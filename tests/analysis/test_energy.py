@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Energy against cases computed by hand, from the powers of platform juno-r2."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Figures: the same bytes each time, vector only, and labelled with their engine."""
 
 from __future__ import annotations

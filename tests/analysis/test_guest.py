@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A real guest's run against answers known beforehand, and its sources against each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Throughput: what programs print, and one line when they did not."""
 
 from __future__ import annotations

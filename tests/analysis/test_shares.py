@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Who got what: shares, speed, fairness and activations against answers known by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The derived power of whole runs: its stack sums to the total, and stands in table and figure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Slices, wake-up latency, deadlines, migrations, overutilization: known answers."""
 
 from __future__ import annotations

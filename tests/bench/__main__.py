@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m tests.bench``: every benchmark, with its figures printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Analysis must not be noticed: bounds on processor time, with room for a busy machine."""
 
 from __future__ import annotations

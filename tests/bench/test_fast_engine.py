@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's speed: processor time, each figure against something named.
 
 Ratios are of the best of a few alternating runs, because a busy host only ever adds time.

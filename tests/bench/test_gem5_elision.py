@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What eliding rt-app's busy loop saves on gem5: processor time of gem5, of the same window.
 
 Executed against elided, and what is left against the fast engine on the same cell.

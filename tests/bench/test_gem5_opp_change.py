@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a change of an OPP costs on gem5: reading the statistics of a cluster that never slept."""
 
 from __future__ import annotations

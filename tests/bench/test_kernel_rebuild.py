@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How long a kernel takes to build again after one line of kernel/sched/fair.c has changed.
 
 And that a tree in which other kernels were built before gives the bytes that a new one gave.

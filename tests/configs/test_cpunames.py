@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """CPU names that take CPUs away."""
 
 from __future__ import annotations

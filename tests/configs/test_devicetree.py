@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The device tree, decompiled by dtc and checked node by node against the platform."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Platform pixel6: the seed's OPP and capacity table, its arithmetic, and what it borrows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Platforms: what juno-r2 says, its arithmetic, and CPU names."""
 
 from __future__ import annotations

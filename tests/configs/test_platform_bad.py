@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Wrong platform and core files: one line each, with file, key, value and what is allowed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What cores make of everything but the busy loop: the file, and speeds with it."""
 
 from __future__ import annotations

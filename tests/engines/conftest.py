@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Bare-metal guests: programs of ``tests/guest`` compiled and run on the fast engine.
 
 They need QEMU, the plugin and a cross compiler, but neither a kernel nor the guest image, and end

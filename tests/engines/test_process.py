@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What watches a simulator, with processes that are none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The simkey: the same for the same bytes, another for every byte that could change the outcome."""
 
 from __future__ import annotations

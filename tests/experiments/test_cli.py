@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The command line as a person meets it: a subprocess, its exit code, and one line on stderr."""
 
 from __future__ import annotations

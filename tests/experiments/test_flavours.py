@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The flavours of the device tree that no variant has yet boot, and are proven as `std` is."""
 
 from __future__ import annotations

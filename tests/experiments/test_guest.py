@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The whole way, with the real kernel on the fast engine: names in, result out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Real runs under another energy model, and derived again by another power model."""
 
 from __future__ import annotations

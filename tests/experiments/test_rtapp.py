@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """rt-app's JSON: exact work, seeds, names; checked with rt-app's own integer arithmetic."""
 
 from __future__ import annotations

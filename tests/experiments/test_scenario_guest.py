@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Threads that meet, repeat and are pinned each, in a real guest with three clusters."""
 
 from __future__ import annotations

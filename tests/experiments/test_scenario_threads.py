@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios with threads per CPU, repeated phases and tasks that meet: read, refused, compiled."""
 
 from __future__ import annotations

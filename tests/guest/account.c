@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A window with known parts: work, an idle period in state 1, its exit work, work, a plain WFI,
  * and an OPP change of this cluster in the middle of work.

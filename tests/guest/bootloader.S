@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Around the boot loader of gem5 on QEMU's virt machine with EL3: gives each CPU the registers that
  * gem5 gives it, and is the kernel that is entered. CPU 0 prints its exception level and, as a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * All CPUs busy with a fixed amount of integer work, then off: the same on the fast engine and on a
  * plain QEMU, so that the two can be timed against each other.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Under a lock, every CPU reads the clock and compares it with the last read of any CPU. */
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Two CPUs of a cluster sleep in overlapping stretches, by a common schedule in us:
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* EnergyCtrl's registers and the rules of a transition, seen from a CPU of the other cluster. */
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Programs that run on the fast engine without an operating system: every instruction is ours, so
  * times and counts can be predicted exactly. Results go out as a file, through the hint channel.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * OPP changes with no CPU asleep, on gem5 without an operating system: before each, every CPU
  * executes TURNS turns of loads, stores, floating point and branches, so that all of its statistics

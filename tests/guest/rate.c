@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The speed of every CPU at every OPP, alone and with all CPUs busy: a loop of known length against
  * the guest's own clock. Prints millionths of an instruction per ns.

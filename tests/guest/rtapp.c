@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * rt-app's busy loop itself, taken from the program and called without an operating system, on all
  * CPUs: how many instructions a turn is, and how fast it runs. RTAPP is the program's file,

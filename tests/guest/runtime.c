@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Start-up, power-on of the other CPUs, and the way out for results. */
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* as_fifo PROGRAM ARGUMENT...: becomes PROGRAM under SCHED_FIFO; busybox has no chrt. */
 #include <sched.h>
 #include <stdio.h>

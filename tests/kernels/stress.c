@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * stress MILLISECONDS SEED: everything that moves tasks or changes what they may have, at once.
  *

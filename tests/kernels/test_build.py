@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The configuration survives, the artefact is complete, and an unchanged kernel is not rebuilt."""
 
 from __future__ import annotations

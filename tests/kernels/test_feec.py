@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Variants of the EAS rework: which switch each of them turns, and that a guest proves it."""
 
 from __future__ import annotations

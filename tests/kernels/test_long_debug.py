@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Each kernel with everything that it can check in itself: traced, stressed, without a splat."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What `sum` claims of its sums the kernel checks: break each claim, and it must say so."""
 
 from __future__ import annotations

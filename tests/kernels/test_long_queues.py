@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Each queue: every patch by itself, odd configurations, other sources, the same bytes twice."""
 
 from __future__ import annotations

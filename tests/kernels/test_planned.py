@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Planned variants, and what of a guest's state depends on the device tree's flavour."""
 
 from __future__ import annotations

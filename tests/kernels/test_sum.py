@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Uclamp sum aggregation: which switches its variants turn, and what its kernel is made of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A queue becomes commits and the same queue again."""
 
 from __future__ import annotations

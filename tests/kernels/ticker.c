@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* ticker: wakes every 5 ms and does nothing; each wake-up makes its CPU's policy look anew. */
 #include <time.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """McPAT's figures of the cores, as committed, and the law that scales them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the kernel is told of power: the choice, its figures, and what is refused."""
 
 from __future__ import annotations

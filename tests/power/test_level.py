@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Levels of the cores without activity data, and the energy model that comes of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The derived model as a power model of the analysis, and beside the published energy model."""
 
 from __future__ import annotations

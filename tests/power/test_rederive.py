@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """McPAT itself: its own examples, and one core derived again (cargo, g++, an x86-64 host)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Fixtures of the rootfs tests: the agent compiled for this machine, LISA's rt-app."""
 
 from __future__ import annotations

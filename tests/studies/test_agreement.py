@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The page that puts gem5 beside the fast engine, from results with known differences."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The measure of what is not the busy loop, without gem5: rows to figures, the cell, the file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The page that puts elided beside executed runs, and the cells that it is made of."""
 
 from __future__ import annotations

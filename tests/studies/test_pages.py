@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The results pages: what they are made of, and how comparisons become text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The page of errors: made from the committed records, and the scaling law's own error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A reader of what dtc prints when it decompiles a blob: nodes and properties, nothing more."""
 
 from __future__ import annotations

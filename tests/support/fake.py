@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """An engine that simulates nothing, so that run directories are tested without a guest.
 
 Run as a program it executes one cell and hangs in it, to be killed:

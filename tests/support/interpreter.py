@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Executes a few functions of an arm64 program, as objdump prints them, and counts instructions.
 
 Just the forms that rt-app's busy loop, musl's ldexp and the eliding copy consist of; anything else

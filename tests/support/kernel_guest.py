@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Booting a kernel on the fast engine with a script of the test's own."""
 
 from __future__ import annotations

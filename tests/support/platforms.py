@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Fixtures: platform files that tests make from the real one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Running ``stress.c`` in a guest, on any kernel, and holding the kernel to having survived it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Run folders whose content follows from a short schedule, as an engine and the guest write them.
 
 The schedule is simple on purpose: each task runs alone on its CPU, so that every figure of a result

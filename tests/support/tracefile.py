@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Writes small real ``trace.dat`` files (version 6) whose content a test knows.
 
 The layout is the one of the trace-cmd.dat(5) manual page: header pages, event formats, and per CPU

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's boot loader, executed: on QEMU's machine with EL3, whose rules are the architecture's."""
 
 from __future__ import annotations

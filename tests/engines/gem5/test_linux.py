@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The real gem5: a cell on atomic CPUs from a stored checkpoint, and a restore into detailed ones.
 
 The first test boots (some 100 million instructions) unless the cache has the checkpoint.

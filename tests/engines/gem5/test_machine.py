@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The machine on a real gem5, without an operating system: counts, OPPs, energy two ways."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Rows from snapshots, against cases computed by hand; no gem5."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A run's course: what the guest asks for, progress, and every way to end; no gem5."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What gem5 is told about a machine, without gem5."""
 
 from __future__ import annotations

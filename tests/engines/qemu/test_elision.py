@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The elided loop against the executed one, counted on bare metal."""
 
 from __future__ import annotations

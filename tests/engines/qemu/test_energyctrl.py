@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """EnergyCtrl: registers as gem5 has them, transitions by its rules and at exact times."""
 
 from __future__ import annotations

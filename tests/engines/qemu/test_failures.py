@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Guests that end badly: the reason in one line, the console's last lines, nothing left running."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Linux on the fast engine: time, determinism, elision against execution."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Whole cells of scenarios on the fast engine: elided and executed runs are the same."""
 
 from __future__ import annotations

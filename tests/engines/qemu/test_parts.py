@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's parts that need no guest: archives, tables, packages, settings."""
 
 from __future__ import annotations

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The licence: its text, and one line in every source file of ours."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LINE = "SPDX-License-Identifier: GPL-2.0-or-later"
+SUFFIXES = {".py", ".sh", ".c", ".h", ".S", ".rs", ".lds"}
+NAMES = {"Makefile", ".ci/run"}
+#: Their digests enter the keys of runs or artefacts: they get the line when those change anyway.
+WITHOUT_LINE = (
+    "engines/gem5/boot/boot.S",
+    "engines/gem5/inside/",
+    "rootfs/agent/",
+    "rootfs/cpio.py",
+    "rootfs/elide.py",
+    "rootfs/elide_gem5.S",
+    "rootfs/elide_gem5.py",
+    "rootfs/elide_gem5_image.S",
+    "rootfs/image.py",
+    "rootfs/programs/",
+)
+
+
+def is_source(name: str) -> bool:
+    return name in NAMES or Path(name).suffix in SUFFIXES
+
+
+def has_line(text: str) -> bool:
+    """Among the first two lines: a script starts with its interpreter. An empty file needs none."""
+    return not text or any(LINE in line for line in text.splitlines()[:2])
+
+
+def sources() -> list[str]:
+    """Every source file of ours that git knows, or would add."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    ).stdout.decode()
+    return [name for name in sorted(set(listed.split("\0"))) if is_source(name)]
+
+
+def test_every_source_file_names_its_licence() -> None:
+    names = [name for name in sources() if (ROOT / name).is_file()]
+    assert len(names) > 300
+    without = [
+        name
+        for name in names
+        if not name.startswith(WITHOUT_LINE) and not has_line((ROOT / name).read_text())
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", True),
+        (f"// {LINE}\nint a;\n", True),
+        (f"#!/bin/sh\n# {LINE}\n", True),
+        ("// SPDX-License-Identifier: GPL-2.0-only\n", False),
+        (f"int a;\nint b;\n// {LINE}\n", False),
+    ],
+)
+def test_the_line_is_looked_for_where_it_belongs(text: str, expected: bool) -> None:
+    assert has_line(text) == expected
+
+
+def test_exceptions_exist_and_lack_the_line() -> None:
+    """An entry that no file needs any more must go."""
+    for entry in WITHOUT_LINE:
+        files = [name for name in sources() if name.startswith(entry)]
+        assert any(not has_line((ROOT / name).read_text()) for name in files), entry
+
+
+def test_the_licence_is_the_gpl() -> None:
+    text = (ROOT / "LICENSE").read_text()
+    assert text.split()[:6] == ["GNU", "GENERAL", "PUBLIC", "LICENSE", "Version", "2,"]
+    assert "END OF TERMS AND CONDITIONS" in text
