@@ -7,8 +7,12 @@ Exit codes (DESIGN.md, section 4): 1 the work failed, 2 the request is wrong, 13
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
+
+#: Characters of a wrong value that a message shows.
+MOST_SHOWN = 80
 
 
 class EascopeError(Exception):
@@ -23,6 +27,13 @@ class RequestError(EascopeError):
     exit_code = 2
 
 
+def one_line(text: str) -> str:
+    """``text`` with control characters and line breaks as Python escapes: ``a\\nb``."""
+    return "".join(
+        ascii(one)[1:-1] if unicodedata.category(one) in ("Cc", "Zl", "Zp") else one for one in text
+    )
+
+
 def bad_input(file: Path | str, key: str, value: object, allowed: str) -> RequestError:
     """One line: file, key, value, what is allowed.
 
@@ -32,14 +43,14 @@ def bad_input(file: Path | str, key: str, value: object, allowed: str) -> Reques
     :param allowed: what would be accepted, e.g. ``a positive integer``.
     """
     shown = repr(value)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    return RequestError(f"{file}: {key} = {shown}: allowed: {allowed}")
+    if len(shown) > MOST_SHOWN:
+        shown = shown[: MOST_SHOWN - 3] + "..."
+    return RequestError(f"{file}: {one_line(key)} = {shown}: allowed: {allowed}")
 
 
 def missing_key(file: Path | str, key: str, allowed: str) -> RequestError:
     """One line for a key that must be there and is not."""
-    return RequestError(f"{file}: {key} is missing: allowed: {allowed}")
+    return RequestError(f"{file}: {one_line(key)} is missing: allowed: {allowed}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

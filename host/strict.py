@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from host.errors import RequestError, bad_input, missing_key, nearest
+from host.errors import RequestError, bad_input, missing_key, nearest, one_line
+
+#: Magnitude of the largest integer of a file.
+INTEGER_BITS = 63
 
 _REPO = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -24,12 +29,16 @@ NAME_RULE = "lower-case letters, digits and single dashes, beginning with a lett
 
 def shown_path(path: Path) -> str:
     """``path`` as a person would type it in the repository: relative to its root when inside."""
-    resolved = path.resolve()
-    return str(resolved.relative_to(_REPO)) if resolved.is_relative_to(_REPO) else str(path)
+    # Not Path.resolve(): it raises on a loop of symbolic links.
+    resolved = Path(os.path.realpath(path))
+    inside = resolved.is_relative_to(_REPO)
+    return one_line(str(resolved.relative_to(_REPO) if inside else path))
 
 
 def _read_text(path: Path, kind: str) -> str:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # to open a FIFO would wait for a writer
+            raise RequestError(f"{shown_path(path)}: not a regular file: allowed: {kind}")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise RequestError(
@@ -39,33 +48,68 @@ def _read_text(path: Path, kind: str) -> str:
         raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: {kind}") from error
 
 
+def _parse(path: Path, language: str, parse: Callable[[str], Any]) -> Any:
+    """The content of the file at ``path``, by ``parse``; see `read_toml` and `read_json`."""
+    text = _read_text(path, f"a readable {language} file")
+    try:
+        data = parse(text)
+        _check_integers(data)
+    except json.JSONDecodeError as error:
+        raise RequestError(
+            f"{shown_path(path)}: not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        ) from error
+    except RecursionError as error:
+        raise RequestError(f"{shown_path(path)}: nested too deeply: allowed: {language}") from error
+    except ValueError as error:  # TOML's own, a key given twice, an integer of 4300 digits
+        reason = str(error).partition(";")[0]
+        raise RequestError(f"{shown_path(path)}: not {language}: {one_line(reason)}") from error
+    return data
+
+
+def _check_integers(value: Any) -> None:
+    """Refuse integers beyond 64 bits, as TOML does: Python cannot even print very long ones.
+
+    :raises ValueError: the first of them.
+    """
+    if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
+        raise ValueError(f"an integer of {value.bit_length()} bits, where {INTEGER_BITS} is most")
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            _check_integers(item)
+
+
 def read_toml(path: Path) -> Table:
     """The TOML file at ``path``.
 
     :raises RequestError: when it cannot be read or is not TOML (with line and column).
     """
-    text = _read_text(path, "a readable TOML file")
-    try:
-        return Table(shown_path(path), tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{shown_path(path)}: not TOML: {error}") from error
+    return Table(shown_path(path), _parse(path, "TOML", tomllib.loads))
 
 
 def read_json(path: Path) -> Table:
-    """The JSON object in the file at ``path``.
+    """The JSON object in the file at ``path``, in which no key is given twice.
 
     :raises RequestError: when it cannot be read, is not JSON, or is not an object.
     """
-    text = _read_text(path, "a readable JSON file")
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RequestError(
-            f"{shown_path(path)}: not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        ) from error
+    data = _parse(path, "JSON", lambda text: json.loads(text, object_pairs_hook=_unique_keys))
     if not isinstance(data, dict):
         raise RequestError(f"{shown_path(path)}: a {type(data).__name__}: allowed: a JSON object")
     return Table(shown_path(path), data)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs of a JSON object; Python would take the last of a key's values in silence.
+
+    :raises ValueError: a key that is there twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is there twice in one object")
+    return found
 
 
 class Table:
@@ -121,11 +165,11 @@ class Table:
         return float(value)
 
     def text(self, key: str, choices: Iterable[str] = ()) -> str:
-        """A non-empty string without line breaks; one of ``choices`` when given."""
+        """A non-empty string without control characters; one of ``choices`` when given."""
         known = sorted(choices)
         allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
         value = self._get(key, allowed)
-        if not isinstance(value, str) or not value.strip() or "\n" in value:
+        if not isinstance(value, str) or not value.strip() or one_line(value) != value:
             raise self.error(key, allowed)
         if known and value not in known:
             raise self.error(key, allowed + nearest(value, known))

@@ -1,0 +1,91 @@
+"""Files that are no TOML or JSON, or hardly: each one line that begins with the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host.errors import RequestError, bad_input, one_line
+from host.strict import Table, read_json, read_toml
+
+Reader = Callable[[Path], Table]
+
+#: Content of a file, who reads it, what the line says.
+CONTENT: dict[str, tuple[bytes, Reader, str]] = {
+    "TOML nested too deeply": (b"a = " + b"[" * 20_000, read_toml, "nested too deeply"),
+    "JSON nested too deeply": (b'{"a":' + b"[" * 200_000, read_json, "nested too deeply"),
+    "a decimal of 5000 digits, TOML": (b"a = 1" + b"0" * 4999, read_toml, "4300 digits"),
+    "a decimal of 5000 digits, JSON": (b'{"a": 1' + b"0" * 4999 + b"}", read_json, "4300 digits"),
+    "a hexadecimal of 5000 digits": (b"a = [{b = 0x1" + b"0" * 4999 + b"}]", read_toml, "19997"),
+    "an integer of 65 bits": (b'{"a": 18446744073709551616}', read_json, "65 bits, where 63"),
+    "TOML that is not UTF-8": (b"a = '\xff'", read_toml, "byte 5 is not UTF-8"),
+    "JSON that is not UTF-8": (b'{"a": "\xff"}', read_json, "byte 7 is not UTF-8"),
+    "JSON with a key twice": (b'{"a": {"b": 1, "b": 2}}', read_json, "'b' is there twice"),
+    "a list for an object": (b"[1]", read_json, "a list: allowed: a JSON object"),
+    "half of an object": (b'{"a": ', read_json, "not JSON: Expecting value (line 1"),
+    "half of a table": (b"[a", read_toml, "not TOML"),
+}
+
+
+@pytest.mark.parametrize("case", CONTENT)
+def test_what_cannot_be_parsed_is_one_line(tmp_path: Path, case: str) -> None:
+    content, read, words = CONTENT[case]
+    path = tmp_path / "given"
+    path.write_bytes(content)
+    with pytest.raises(RequestError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert words in message
+    assert "\n" not in message
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+NO_FILES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a FIFO that nobody writes": (_fifo, "not a regular file"),
+    "a symbolic link to itself": (_loop, "Too many levels of symbolic links"),
+    "a directory": (Path.mkdir, "not a regular file"),
+    "nothing": (lambda path: None, "No such file or directory"),
+}
+
+
+@pytest.mark.parametrize("case", NO_FILES)
+@pytest.mark.parametrize("read", [read_toml, read_json])
+def test_what_is_no_file_is_one_line(tmp_path: Path, case: str, read: Reader) -> None:
+    make, words = NO_FILES[case]
+    path = tmp_path / "given"
+    make(path)
+    with pytest.raises(RequestError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: {words}: allowed: a readable ")
+
+
+@pytest.mark.parametrize("broken", ["a\nb", "a\x1b[2Jb", "a\u2028b", "a\rb", "a\x7f"])
+def test_a_text_holds_no_control_characters(broken: str) -> None:
+    table = Table("f.toml", {"summary": broken})
+    with pytest.raises(RequestError, match=r"^f\.toml: summary = .*: allowed: a non-empty string"):
+        table.text("summary")
+
+
+def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
+    with pytest.raises(RequestError) as caught:
+        Table("f.toml", {"a\nb": 1}).finish()
+    assert str(caught.value).startswith("f.toml: a\\nb = 1: allowed: no such key")
+    assert "\n" not in str(caught.value)
+    assert str(bad_input("f", "k", "v" * 100, "x")) == f"f: k = 'v{'v' * 75}...: allowed: x"
+
+
+def test_text_of_any_language_stays_as_it_is() -> None:
+    text = "größer: 5 µs, naïve, \u202f日本"
+    assert one_line(text) == text
+    assert Table("f.toml", {"summary": text}).text("summary") == text
