@@ -7,12 +7,13 @@ stands beside what it says under the platform's published one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from analysis.compare import Comparison, told_in, verdict_word
 from host.errors import EascopeError
+from host.table import Section, Table
 
 
 @dataclass(frozen=True)
@@ -68,24 +69,19 @@ class Beside:
 
     def text(self) -> str:
         """An aligned block to be printed below the comparison."""
-        usual, asked = self.words
-        rows = self.rows
-        label = max(len(row.label) + 2 for row in rows)
-        first = max(len(usual), *(len(row.usual) for row in rows))
-        second = max(len(asked), *(len(row.asked) for row in rows))
-        lines = [
-            "the kernel's energy model",
-            f"{'':<{label}}  {usual:>{first}}  {asked:>{second}}",
-        ]
+        return f"the kernel's energy model\n{self.table.text()}\n"
+
+    @property
+    def table(self) -> Table:
+        """A row per measure and expectation: under the usual model, under the asked one."""
+        rows: list[Sequence[str] | Section] = []
         group = ""
-        for row in rows:
+        for row in self.rows:
             if row.group != group:
                 group = row.group
-                lines.append(group)
-            lines.append(
-                f"{'  ' + row.label:<{label}}  {row.usual:>{first}}  {row.asked:>{second}}"
-            )
-        return "\n".join(lines) + "\n"
+                rows.append(Section(group))
+            rows.append((row.label, row.usual, row.asked))
+        return Table.of(("", *self.words), rows)
 
     def record(self) -> dict[str, Any]:
         """``energy_models`` of ``eascope compare --json``."""

@@ -16,6 +16,7 @@ from analysis.rows import Row, rows
 from analysis.statistics import ENOUGH, Difference, difference
 from configs.platform import Platform
 from host.errors import EascopeError
+from host.table import Section, Table
 
 _INDENT = "  "
 #: Where what belongs to an expectation stands, and how wide its sentences are.
@@ -197,25 +198,29 @@ class Comparison:
         ]
 
     def _table(self) -> list[str]:
-        head = ["", "unit", *self.names]
+        return self.table(self.lines).text().splitlines()
+
+    def table(self, lines: Sequence[Line]) -> Table:
+        """``lines`` as a table: means by variant, then differences of each further variant."""
+        heads = ["", "unit", *self.names]
         confident = len(self.seeds) >= ENOUGH
         for name in self.names[1:]:
             lead = "" if len(self.names) == 2 else f"{name} "
-            head += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
-        table = [head]
+            heads += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
+        rows: list[Sequence[str] | Section] = []
         group = ""
-        for line in self.lines:
+        for line in lines:
             if line.row.group != group:
                 group = line.row.group
-                table.append([group])
-            table.append(self.cells(line, confident))
-        return _aligned(table)
+                rows.append(Section(group))
+            rows.append(self._cells(line, confident))
+        return Table.of(heads, rows, left=2)
 
-    def cells(self, line: Line, confident: bool) -> list[str]:
+    def _cells(self, line: Line, confident: bool) -> list[str]:
         """The texts of one line: label, unit, means, and differences per further variant."""
         digits = line.row.digits
         counts = digits == 0 and len(self.seeds) > 1
-        cells = [_INDENT + line.row.label, line.row.unit]
+        cells = [line.row.label, line.row.unit]
         shown = 1 if counts else digits
         cells += [_number(line.mean(name), shown) for name in self.names]
         for name in self.names[1:]:
@@ -247,21 +252,22 @@ class Comparison:
             if line.row.path in (("energy_j", "total"), ("missed_deadlines",))
             and not line.row.per_second
         ]
-        table = [["by seed", "", *(str(seed) for seed in self.seeds)]]
+        heads = ["by seed", "", *(str(seed) for seed in self.seeds)]
+        rows = []
         for line in shown:
             unit = f" ({line.row.unit})" if line.row.unit else ""
             for name in self.names:
                 values = line.values[name]
                 cells = [_number(values.get(seed), line.row.digits) for seed in self.seeds]
                 label = f"{_INDENT}{line.row.group}, {line.row.label}{unit}"
-                table.append([label, name, *cells])
+                rows.append([label, name, *cells])
         spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
         test = (
             "Intervals: paired bootstrap over seeds; * excludes zero."
             if len(self.seeds) >= ENOUGH
             else f"Fewer than {ENOUGH} seeds: values only, no test."
         )
-        return ["", *_aligned(table), "", spread, test]
+        return ["", *Table.of(heads, rows, left=2).text().splitlines(), "", spread, test]
 
     def _expect(self) -> list[str]:
         if not self.verdicts:
@@ -379,20 +385,3 @@ def _ranges(seeds: Sequence[int]) -> str:
     if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
         return f"seeds {seeds[0]}-{seeds[-1]}"
     return "seeds " + ", ".join(map(str, seeds))
-
-
-def _aligned(table: list[list[str]]) -> list[str]:
-    """First two columns to the left, the others to the right, two spaces between."""
-    full = [cells for cells in table if len(cells) > 1]
-    widths = [max(len(cells[column]) for cells in full) for column in range(len(full[0]))]
-    lines = []
-    for cells in table:
-        if len(cells) == 1:
-            lines.append(cells[0])
-            continue
-        parts = [
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        lines.append("  ".join(parts).rstrip())
-    return lines

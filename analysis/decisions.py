@@ -18,6 +18,7 @@ from analysis.derive import Derived
 from analysis.tables.tasks import thread_names, with_task
 from analysis.trace import TraceError, read_trace
 from analysis.window import read_window
+from host.table import Column, Table
 
 EVENT = "sched_feec_decision"
 #: Why EAS is asked, by the event's number.
@@ -134,12 +135,8 @@ def recorded(cell: Mapping[str, Any]) -> bool:
     return any(one.endswith(f":{EVENT}") for one in cell["controls"].get("trace_events", ()))
 
 
-#: Heads of `summary`.
-SUMMARY_HEADS = ("variant", "task", "decisions", "moved", "why the CPU was chosen")
-
-
-def summary(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
-    """Rows of text by variant and task: how often EAS was asked, moved the task, and why."""
+def summary(tables: Mapping[str, pl.DataFrame]) -> Table:
+    """By variant and task: how often EAS was asked, how often it moved the task, and why."""
     rows = []
     for variant, table in tables.items():
         tasks = table.with_columns(pl.col("task").fill_null(OTHER))
@@ -149,15 +146,17 @@ def summary(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
             shares = [f"{name} {count / own.height:.0%}" for name, count in why.iter_rows()]
             rows.append([variant, str(task), str(own.height), str(moved.height), ", ".join(shares)])
     # Other threads last, whichever was first.
-    return sorted(rows, key=lambda row: (list(tables).index(row[0]), row[1] == OTHER))
+    rows.sort(key=lambda row: (list(tables).index(row[0]), row[1] == OTHER))
+    columns = (
+        *(Column("variant", "left"), Column("task", "left")),
+        *(Column("decisions"), Column("moved")),
+        Column("why the CPU was chosen", "left"),
+    )
+    return Table(columns, tuple(rows))
 
 
-#: Heads of `listing`.
-LISTING_HEADS = ("variant", "ms", "thread", "asked at", "from", "to", "why", "candidates")
-
-
-def listing(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
-    """The first `LISTED` decisions of each variant about the scenario's tasks, as text.
+def listing(tables: Mapping[str, pl.DataFrame]) -> Table:
+    """The first `LISTED` decisions of each variant about the scenario's tasks.
 
     A candidate is ``cpu: estimated energy, runnable tasks``; the chosen one comes first.
     """
@@ -176,7 +175,12 @@ def listing(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
                     "; ".join(one.words for one in compared) or "-",
                 ]
             )
-    return rows
+    columns = (
+        *(Column("variant", "left"), Column("time", unit="ms")),
+        *(Column("thread", "left"), Column("asked at", "left"), Column("from"), Column("to")),
+        *(Column("why", "left"), Column("candidates", "left")),
+    )
+    return Table(columns, tuple(rows))
 
 
 def of_first_runs(variants: Mapping[str, Sequence[Derived]]) -> dict[str, pl.DataFrame]:
@@ -188,10 +192,4 @@ def text(tables: Mapping[str, pl.DataFrame]) -> str:
     """`summary` as aligned lines for a terminal; empty when nothing was recorded."""
     if not tables:
         return ""
-    cells = [list(SUMMARY_HEADS), *summary(tables)]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(SUMMARY_HEADS))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
-    return "\n".join(["decisions of EAS, first seed", *lines, ""])
+    return f"decisions of EAS, first seed\n{summary(tables).text()}\n"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ import polars as pl
 from analysis import decisions
 from analysis.agreement import engine_error
 from analysis.beside import Beside
-from analysis.compare import Comparison, Line, verdict_values, verdict_word
+from analysis.compare import Comparison, verdict_values, verdict_word
 from analysis.engine import engine_words
 from analysis.statistics import ENOUGH
 from host.cache import write_atomic
+from host.table import Cell, Column, Row, Table
 
 _STYLE = """
 :root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }
@@ -34,13 +35,11 @@ nav a { margin-right: 1rem; color: #0b5394; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .16rem .7rem .16rem 0; text-align: right; vertical-align: top; }
-th:first-child, td:first-child, .left { text-align: left; }
+th.left, td.left { text-align: left; }
 thead th { border-bottom: 1px solid var(--ink); }
 tbody tr:hover { background: var(--tint); }
 tr.group th { padding-top: .7rem; text-align: left; }
-td.unit { color: var(--muted); text-align: left; }
-.words td, .words th { text-align: left; }
-.words td { overflow-wrap: break-word; max-width: 46rem; }
+td.left { overflow-wrap: break-word; max-width: 46rem; }
 .holds { color: #00664b; font-weight: 600; white-space: nowrap; }
 .fails { color: #a03c00; font-weight: 600; white-space: nowrap; }
 .open { color: var(--muted); white-space: nowrap; }
@@ -160,50 +159,26 @@ def _spread_note(comparison: Comparison) -> str:
 
 
 def _measures(comparison: Comparison) -> str:
-    confident = len(comparison.seeds) >= ENOUGH
-    heads = ["measure", "unit", *comparison.names]
-    for name in comparison.names[1:]:
-        lead = "" if len(comparison.names) == 2 else f"{name} "
-        heads += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
-    rows = []
-    group = ""
-    for line in comparison.lines:
-        if line.row.group != group:
-            group = line.row.group
-            head = f'<th colspan="{len(heads)}">{escape(group.capitalize())}</th>'
-            rows.append(f'<tr class="group">{head}</tr>')
-        rows.append(_measure(comparison, line, confident))
-    return _table(heads, rows)
-
-
-def _measure(comparison: Comparison, line: Line, confident: bool) -> str:
-    cells = comparison.cells(line, confident)
-    label, unit, *numbers = (escape(cell.strip()) for cell in cells)
-    return (
-        f'<tr><td>{label}</td><td class="unit">{unit}</td>'
-        + "".join(f"<td>{number}</td>" for number in numbers)
-        + "</tr>"
-    )
+    return _wide(comparison.table(comparison.lines))
 
 
 def _expectations(comparison: Comparison) -> str:
     rows = []
     for one in comparison.verdicts:
         kind = {True: "holds", False: "fails", None: "open"}[one.holds]
-        finding = f"<br>Finding: {escape(one.explained)}" if one.explained else ""
+        note = ". Finding: ".join(part for part in (one.source, one.explained) if part)
         rows.append(
-            f'<tr><td class="{kind}">{verdict_word(one)}</td><td>{escape(one.variant)}</td>'
-            f"<td><code>{escape(one.statement)}</code></td>"
-            f"<td>{escape(verdict_values(one))}</td>"
-            f'<td class="note">{escape(one.source)}{finding}</td></tr>'
+            (
+                *(Cell(verdict_word(one), kind), one.variant, Cell(one.statement, "code")),
+                *(verdict_values(one), Cell(note, "note")),
+            )
         )
     if not rows:
         return ""
     note = (
         '<p class="note">What the source of the scenario says, against what was measured here.</p>'
     )
-    heads = ["", "variant", "statement", "values", "whose statement"]
-    return note + _table(heads, rows, "words")
+    return note + _words(("", "variant", "statement", "values", "whose statement"), rows)
 
 
 def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
@@ -212,28 +187,22 @@ def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
     if told is None:
         return ""
     rows = [
-        f"<tr><td>{escape(cluster)}</td><td>{int(khz) / 1000:g}</td><td>{power / 1000:.1f}</td>"
-        f"<td>{_published_mw(comparison, cluster, int(khz))}</td></tr>"
+        (
+            *(cluster, f"{int(khz) / 1000:g}", f"{power / 1000:.1f}"),
+            _published_mw(comparison, cluster, int(khz)),
+        )
         for cluster, by_khz in told["opp_microwatt"].items()
         for khz, power in sorted(by_khz.items(), key=lambda item: int(item[0]))
     ]
-    heads = ["cluster", "MHz", "told (mW of a busy CPU)", "published"]
-    table = _table(heads, rows)
+    heads = ("cluster", "MHz", "told (mW of a busy CPU)", "published")
+    table = _wide(Table.of(heads, rows))
     if beside is None:
         return f"<details><summary>{escape(told['words'])}</summary>{table}</details>"
-    usual, asked = beside.words
     note = (
-        f'<p class="note">The kernels of this report were told <b>{escape(asked)}</b>; the energy '
-        "of a run is computed from the same power whatever the kernel was told.</p>"
+        f'<p class="note">The kernels of this report were told <b>{escape(beside.words[1])}</b>; '
+        "the energy of a run is computed from the same power whatever the kernel was told.</p>"
     )
-    rows, group = [], ""
-    for row in beside.rows:
-        if row.group != group:
-            group = row.group
-            rows.append(f'<tr class="group"><th colspan="3">{escape(group)}</th></tr>')
-        cells = "".join(f"<td>{escape(text)}</td>" for text in (row.label, row.usual, row.asked))
-        rows.append(f"<tr>{cells}</tr>")
-    return note + _table(["", usual, asked], rows) + "<br>" + table
+    return f"{note}{_wide(beside.table)}<br>{table}"
 
 
 def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
@@ -245,14 +214,7 @@ def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
         "criterion that sets the chosen one apart. Candidates: CPU, the energy that the kernel "
         "estimates for the task there (its unit: cost times utilization), runnable tasks.</p>"
     )
-    short, long = (
-        _table(heads, (f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in row)}</tr>"
-                       for row in rows), "words")
-        for heads, rows in (
-            (decisions.SUMMARY_HEADS, decisions.summary(decided)),
-            (decisions.LISTING_HEADS, decisions.listing(decided)),
-        )
-    )  # fmt: skip
+    short, long = _wide(decisions.summary(decided)), _wide(decisions.listing(decided))
     head = f"The first {decisions.LISTED} of each variant about the scenario's tasks"
     return f"{note}{short}<details><summary>{head}</summary>{long}</details>"
 
@@ -289,19 +251,16 @@ def inline_svg(text: str, name: str) -> str:
 def _seeds(comparison: Comparison) -> str:
     if len(comparison.seeds) < 2:
         return ""
-    heads = ["measure", "variant", *(str(seed) for seed in comparison.seeds)]
+    columns = (Column("measure", "left"), Column("variant", "left"))
+    seeds = tuple(Column(str(seed)) for seed in comparison.seeds)
     rows = []
     for line in comparison.lines:
         unit = f" ({line.row.unit})" if line.row.unit else ""
         for name in comparison.names:
             values = [line.values[name].get(seed) for seed in comparison.seeds]
-            cells = "".join(
-                f"<td>{'-' if value is None else f'{value:.{line.row.digits}f}'}</td>"
-                for value in values
-            )
-            label = escape(f"{line.row.group}: {line.row.label}{unit}")
-            rows.append(f'<tr><td>{label}</td><td class="left">{escape(name)}</td>{cells}</tr>')
-    table = _table(heads, rows)
+            cells = ["-" if value is None else f"{value:.{line.row.digits}f}" for value in values]
+            rows.append((f"{line.row.group}: {line.row.label}{unit}", name, *cells))
+    table = _wide(Table((*columns, *seeds), tuple(rows)))
     return f"<details><summary>{len(rows)} rows</summary>{table}</details>"
 
 
@@ -315,26 +274,20 @@ def _variants(comparison: Comparison) -> str:
         switches = run.cell.get("switches") or []
         shown = "; ".join(f"{path} = {value}" for path, value in switches) or "none"
         version = " ".join(str(kernel[key]) for key in ("name", "version") if key in kernel)
-        rows.append(
-            f"<tr><td>{escape(name)}</td><td>{escape(version)}</td>"
-            f"<td>{escape(_plain(run.cell.get('declares', {})))}</td><td>{eas}</td>"
-            f"<td>{escape(shown)}</td></tr>"
-        )
-    heads = ["variant", "kernel", "declared state", "energy-aware scheduling", "switches"]
-    return _table(heads, rows, "words")
+        rows.append((name, version, _plain(run.cell.get("declares", {})), eas, shown))
+    heads = ("variant", "kernel", "declared state", "energy-aware scheduling", "switches")
+    return _words(heads, rows)
 
 
 def _controls(comparison: Comparison) -> str:
     cell = comparison.cell
-    rows = [_pair(key, value) for key, value in sorted(cell.get("controls", {}).items())]
-    rows += [_pair(f"window: {key}", value) for key, value in cell.get("window", {}).items()]
-    controls = _table(["control", "value"], rows, "words")
+    rows = [(key, _plain(value)) for key, value in sorted(cell.get("controls", {}).items())]
+    rows += [(f"window: {key}", _plain(value)) for key, value in cell.get("window", {}).items()]
+    controls = _words(("control", "value"), rows)
     tasks = [
-        f"<tr><td>{escape(task['name'])}</td><td>{escape(', '.join(task['threads']))}</td>"
-        f"<td>{escape(_plain(_work(task)))}</td></tr>"
-        for task in cell["tasks"]
+        (task["name"], ", ".join(task["threads"]), _plain(_work(task))) for task in cell["tasks"]
     ]
-    return controls + "<br>" + _table(["task", "threads", "work"], tasks, "words")
+    return f"{controls}<br>{_words(('task', 'threads', 'work'), tasks)}"
 
 
 def _work(task: Mapping[str, Any]) -> dict[str, Any]:
@@ -371,26 +324,27 @@ def _energy_notes(comparison: Comparison) -> str:
 
 def _provenance(comparison: Comparison) -> str:
     cell = comparison.cell
-    kernel = [_pair(f"kernel {key}", value) for key, value in cell.get("kernel", {}).items()]
-    inputs = [_pair(f"{key} (input)", value) for key, value in cell.get("inputs", {}).items()]
-    identity = [
-        _pair(f"engine {key}", value) for key, value in cell.get("engine_identity", {}).items()
+    facts = [
+        (name.format(key), _plain(value))
+        for name, record in (
+            ("kernel {}", "kernel"),
+            ("{} (input)", "inputs"),
+            ("engine {}", "engine_identity"),
+            ("guest {}", "initramfs"),
+        )
+        for key, value in cell.get(record, {}).items()
     ]
-    guest = [_pair(f"guest {key}", value) for key, value in cell.get("initramfs", {}).items()]
-    table = _table(["", ""], [*kernel, *inputs, *identity, *guest], "words")
     runs = [
-        f"<tr><td>{escape(name)}</td><td>{run.cell['seed']}</td>"
-        f"<td><code>{escape(run.cell['simkey'])}</code></td>"
-        f"<td><code>{escape(run.path.name)}</code></td></tr>"
+        (
+            *(name, str(run.cell["seed"])),
+            *(Cell(run.cell["simkey"], "code"), Cell(run.path.name, "code")),
+        )
         for name in comparison.names
         for run in comparison.variants[name]
     ]
-    heads = ["variant", "seed", "run (simkey)", "derived (akey)"]
-    return _table(heads, runs, "words") + f"<details><summary>Inputs</summary>{table}</details>"
-
-
-def _pair(key: str, value: Any) -> str:
-    return f"<tr><td>{escape(key)}</td><td>{escape(_plain(value))}</td></tr>"
+    table = _words(("variant", "seed", "run (simkey)", "derived (akey)"), runs)
+    inputs = _words(("", ""), facts)
+    return f"{table}<details><summary>Inputs</summary>{inputs}</details>"
 
 
 def _plain(value: Any) -> str:
@@ -404,11 +358,11 @@ def _plain(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _table(heads: Iterable[str], rows: Iterable[str], kind: str = "") -> str:
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    name = f' class="{kind}"' if kind else ""
-    return (
-        f'<div class="wide"><table{name}><thead><tr>{head}</tr></thead>\n<tbody>\n'
-        + "\n".join(rows)
-        + "\n</tbody></table></div>\n"
-    )
+def _words(heads: Sequence[str], rows: Sequence[Row]) -> str:
+    """A table of texts only."""
+    return _wide(Table.of(heads, rows, left=len(heads)))
+
+
+def _wide(table: Table) -> str:
+    """A table that scrolls where the page is too narrow."""
+    return f'<div class="wide">{table.html()}</div>\n'

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 
 from configs.activity import Activity
 from configs.platform import Platform
+from host.table import Column, Table
 from power.given import USUAL, ToldModel, tell
 from power.level import load_level
 from power.model import DerivedPower, shared_microwatt
@@ -99,12 +100,14 @@ def em_rows(
 def text(rows: Sequence[EmRow]) -> str:
     """The rows as an aligned table, powers in mW; what is told stands there if it is another."""
     other = any(row.told_uw != row.published_uw for row in rows)
-    head = (
-        *("cluster", "MHz", "V", "published", "derived", "differ"),
-        *(("told",) if other else ()),
-        *("simulated", "differ", "shared", "derived", ""),
+    columns = (
+        *(Column("cluster", "left"), Column("clock", unit="MHz"), Column("supply", unit="V")),
+        *(Column("published", unit="mW"), Column("derived", unit="mW"), Column("differ")),
+        *((Column("told", unit="mW"),) if other else ()),
+        *(Column("simulated", unit="mW"), Column("differ")),
+        *(Column("shared", unit="mW"), Column("derived", unit="mW"), Column("", "left")),
     )
-    lines: list[tuple[str, ...]] = [head]
+    lines: list[tuple[str, ...]] = []
     for row in rows:
         notes = [
             f"inefficient ({name})"
@@ -131,14 +134,7 @@ def text(rows: Sequence[EmRow]) -> str:
                 ", ".join(notes),
             )
         )
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column in (0, len(head) - 1) else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    return Table(columns, tuple(lines)).text()
 
 
 def records(rows: Sequence[EmRow]) -> list[dict[str, object]]:

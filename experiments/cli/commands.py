@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from configs.platform import list_platforms
 from host.cache import MANIFEST, cache_root, check_artefact, runs_root
 from host.errors import EascopeError, RequestError, unknown
 from host.proc import say
+from host.table import Table
 
 if TYPE_CHECKING:  # at run time each command imports what it needs, so that --help is quick
     from analysis.derive import Derived
@@ -30,15 +31,12 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False))
 
 
-def _print_columns(rows: Iterable[Iterable[Any]]) -> None:
-    """Aligned columns, the last one as long as it is."""
+def _print_columns(rows: Iterable[Iterable[Any]], heads: Sequence[str] | None = None) -> None:
+    """Aligned columns of texts, the last one as long as it is; ``heads``: with a first line."""
     cells = [[str(cell) for cell in row] for row in rows]
-    if not cells:
-        return
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print(line.rstrip())
+    if cells:
+        table = Table.of(heads or [""] * len(cells[0]), cells, left=len(cells[0]))
+        print(table.text(heads=heads is not None))
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -339,7 +337,7 @@ def status(options: argparse.Namespace) -> int:
         one["time"] = f"{one['host_s']:.1f} s" if "host_s" in one else one.get("cause", "")
     columns = ("run", "state", "platform", "variant", "scenario", "engine", "seed", "time")
     rows = [[one.get(column, "-") for column in columns] for one in objects]
-    _print_columns([columns, *rows] if rows else [])
+    _print_columns(rows, columns)
     print(f"{len(objects)} runs in {_shown(runs_root())}")
     return 0
 

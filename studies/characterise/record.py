@@ -14,6 +14,7 @@ from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
 from host.cache import write_atomic
 from host.strict import read_json
+from host.table import Column, Table
 from studies.characterise.guest import KERNELS
 from studies.characterise.measure import Measured
 
@@ -92,24 +93,29 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[di
 
 def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
     """IPC of each kernel at the slowest and fastest OPP, then capacities."""
-    lines = ["instructions per cycle at the slowest and the fastest OPP"]
-    width = max(len(kernel) for kernel in KERNELS)
-    names = [cluster.name for cluster in platform.clusters]
-    lines.append(" " * width + "".join(f"  {name:>14}" for name in names))
     by_place = {(one.kernel, one.cluster): one for one in kernels}
+    columns = [Column("", "left")]
+    for cluster in platform.clusters:
+        columns += [
+            Column(f"{cluster.name} at {opp.khz / 1000:g} MHz")
+            for opp in (cluster.opps[0], cluster.opps[-1])
+        ]
+    rows = []
     for kernel in KERNELS:
-        line = f"{kernel:<{width}}"
-        for cluster in platform.clusters:
-            ipc = by_place[kernel, cluster.name].ipc
-            line += f"  {ipc[cluster.opps[0].khz]:6.3f}  {ipc[cluster.max_khz]:6.3f}"
-        lines.append(line)
-    lines += ["", "capacity by speed at the fastest OPP, the largest cluster's 1024"]
-    rows = capacities(platform, kernels)
-    columns = ["board", *KERNELS, "all"]
-    heads = ["cluster", *columns]
-    widths = [max(len(head), 8) for head in heads]
-    lines.append("  ".join(f"{h:>{w}}" for h, w in zip(heads, widths, strict=True)))
-    for row in rows:
-        cells = [row["cluster"], *(row[column] for column in columns)]
-        lines.append("  ".join(f"{c!s:>{w}}" for c, w in zip(cells, widths, strict=True)))
-    return "\n".join(lines)
+        speeds = [
+            by_place[kernel, cluster.name].ipc[opp.khz]
+            for cluster in platform.clusters
+            for opp in (cluster.opps[0], cluster.opps[-1])
+        ]
+        rows.append((kernel, *(f"{ipc:.3f}" for ipc in speeds)))
+    heads = ("cluster", "board", *KERNELS, "all")
+    found = [[str(row[head]) for head in heads] for row in capacities(platform, kernels)]
+    return "\n".join(
+        [
+            "instructions per cycle at the slowest and the fastest OPP",
+            Table(tuple(columns), tuple(rows)).text(),
+            "",
+            "capacity by speed at the fastest OPP, the largest cluster's 1024",
+            Table.of(heads, found).text(),
+        ]
+    )

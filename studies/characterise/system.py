@@ -18,6 +18,7 @@ from configs.platform import Platform
 from configs.system_activity import LEAST_INSTRUCTIONS, ClusterSystem, digits, system_path
 from host.cache import write_atomic
 from host.errors import EascopeError
+from host.table import Column, Table
 
 CONDITIONS = (
     "kernel, agent and rt-app beside its busy loop, the instructions by which that stands still "
@@ -77,10 +78,7 @@ def write_system(
 
 def system_text(measured: Sequence[ClusterSystem]) -> str:
     """Instructions per cycle of what is not the busy loop, one line for each cluster."""
-    lines = ["instructions per cycle of what is not the busy loop"]
-    width = max(len(one.name) for one in measured)
-    lines += [
-        f"{one.name:<{width}}  {one.ipc:6.3f}  of {one.instructions / 1e6:.2f} million instructions"
-        for one in measured
-    ]
-    return "\n".join(lines)
+    columns = (Column("cluster", "left"), Column("IPC"), Column("instructions", unit="millions"))
+    rows = [(one.name, f"{one.ipc:.3f}", f"{one.instructions / 1e6:.2f}") for one in measured]
+    head = "instructions per cycle of what is not the busy loop"
+    return f"{head}\n{Table(columns, tuple(rows)).text()}"

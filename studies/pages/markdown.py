@@ -9,13 +9,13 @@ from analysis.compare import Comparison, Line, verdict_values, verdict_word
 from analysis.expect import Verdict
 from analysis.statistics import ENOUGH
 from experiments.scenario import Scenario
+from host.table import Table
 from studies.pages.pages import Group, Page
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table; the first column is text, the others are figures."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * 1}{'---:|' * (len(head) - 1)}"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
+    """Lines of a Markdown table; the first column is text, the others are figures."""
+    return Table.of(head, rows).markdown().splitlines()
 
 
 def page_text(page: Page, found: Sequence[tuple[Group, Scenario, Comparison]], command: str) -> str:

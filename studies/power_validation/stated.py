@@ -8,12 +8,13 @@ activity that `eascope characterise` does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from configs.activity import Activity, load_activity
 from configs.platform import Platform, load_platform
+from host.table import Table
 from power.derived import CYCLE, POWER_MODELS
 from power.events import load_events
 from power.model import KERNEL, busy_events
@@ -55,17 +56,28 @@ def stated_against_counted() -> Iterator[str]:
             "loop the engine has what the device tree's capacities say, of any other program what "
             "the kernel makes.",
             "",
-            "| core | kernel | IPC, fast engine | IPC, gem5 | pJ a cycle, fast engine | "
-            "pJ a cycle, gem5 | error |",
-            "|---|---|---|---|---|---|---|",
         )
         platform = load_platform(record["platform"])
-        for one in kernels(platform, load_activity(platform)):
-            yield (
-                f"| {one.core} | {one.kernel} | {one.stated_ipc:.3g} | {one.ipc:.3g} | "
-                f"{one.stated_pj:.0f} | {one.measured_pj:.0f} | "
-                f"{100 * (one.stated_pj / one.measured_pj - 1):+.1f} % |"
-            )
+        yield from _kernels(kernels(platform, load_activity(platform)))
+
+
+def _kernels(found: Sequence[Kernel]) -> Iterator[str]:
+    heads = ["core", "kernel", "IPC, fast engine", "IPC, gem5"]
+    heads += ["pJ a cycle, fast engine", "pJ a cycle, gem5", "error"]
+    rows = [
+        (
+            *(one.core, one.kernel, f"{one.stated_ipc:.3g}", f"{one.ipc:.3g}"),
+            *(f"{one.stated_pj:.0f}", f"{one.measured_pj:.0f}"),
+            f"{100 * (one.stated_pj / one.measured_pj - 1):+.1f} %",
+        )
+        for one in found
+    ]
+    yield from _lines(heads, rows)
+
+
+def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table of texts."""
+    return Table.of(heads, rows, left=len(heads)).markdown().splitlines()
 
 
 @dataclass(frozen=True)
@@ -109,18 +121,20 @@ def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
 
 
 def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:
-    yield (
-        "| cluster | gem5's model | CPU time, ms | of it not elided, ms | counted, mJ | "
-        "as the fast engine, mJ | error |"
-    )
-    yield "|---|---|---|---|---|---|---|"
+    heads = ["cluster", "gem5's model", "CPU time, ms", "of it not elided, ms"]
+    heads += ["counted, mJ", "as the fast engine, mJ", "error"]
+    rows = []
     for one in clusters:
         counted, stated = one["energy_counted_j"], one["energy_stated_j"]
-        yield (
-            f"| {one['cluster']} ({one['core']}) | {one['model']} | {1000 * one['active_s']:.1f} | "
-            f"{1000 * one['counted_s']:.1f} | {1000 * counted:.2f} | {1000 * stated:.2f} | "
-            f"{100 * (stated / counted - 1):+.2f} % |"
+        rows.append(
+            (
+                *(f"{one['cluster']} ({one['core']})", one["model"]),
+                *(f"{1000 * one['active_s']:.1f}", f"{1000 * one['counted_s']:.1f}"),
+                *(f"{1000 * counted:.2f}", f"{1000 * stated:.2f}"),
+                f"{100 * (stated / counted - 1):+.2f} %",
+            )
         )
+    yield from _lines(heads, rows)
 
 
 def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
@@ -138,18 +152,19 @@ def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
         f"({100 * (stated / counted - 1):+.0f} %)."
     )
     yield ""
-    yield (
-        "| event | a 1000 instructions, fast engine | gem5 | difference | difference, pJ an "
-        "instruction |"
-    )
-    yield "|---|---|---|---|---|"
+    heads = ["event", "a 1000 instructions, fast engine", "gem5", "difference"]
+    heads += ["difference, pJ an instruction"]
+    rows = []
     for event, one in found.items():
         share = (
             f"{100 * (one['stated'] / one['counted'] - 1):+.0f} %"
             if one["counted"]
             else "all of it"
         )
-        yield (
-            f"| {event} | {1000 * one['stated']:.1f} | {1000 * one['counted']:.1f} | {share} | "
-            f"{(one['stated'] - one['counted']) * one['pj']:+.1f} |"
+        rows.append(
+            (
+                *(event, f"{1000 * one['stated']:.1f}", f"{1000 * one['counted']:.1f}", share),
+                f"{(one['stated'] - one['counted']) * one['pj']:+.1f}",
+            )
         )
+    yield from _lines(heads, rows)

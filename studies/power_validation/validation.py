@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from configs.platform import load_platform
+from host.table import Table
 from power.counted import CALIBRATED, load_counted
 from power.derived import DERIVED, POWER_MODELS, derived_cores, load_derived
 from power.em import em_rows
@@ -159,8 +160,7 @@ def _page(record: Mapping[str, Any]) -> list[str]:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+    return Table.of(head, rows, left=len(head)).markdown().splitlines()
 
 
 def _percent(value: float) -> str:

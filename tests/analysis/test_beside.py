@@ -75,8 +75,8 @@ def test_report_has_what_the_kernel_was_told(beside: Beside) -> None:
         for runs in compared.variants.values():
             runs[0].cell["simkey"] = "ab" * 32
     text = page(beside.asked, {}, beside)
-    assert "<td>big</td><td>1200</td><td>648.0</td><td>540.0</td>" in text
-    assert "<td>energy (%)</td><td>+25.0</td><td>-16.7</td>" in text
+    assert '<td class="left">big</td><td>1200</td><td>648.0</td><td>540.0</td>' in text
+    assert '<td class="left">energy (%)</td><td>+25.0</td><td>-16.7</td>' in text
     assert 'id="model"' not in page(beside.usual, {}), "runs of before there was a choice"
 
 

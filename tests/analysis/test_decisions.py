@@ -61,18 +61,19 @@ def test_summary_counts_by_task_and_puts_other_threads_last() -> None:
         ("video", 4, -1, "no answer", ""),
         ("video", 4, 4, "least energy", "0:1:30:0:9 4:1:20:0:7"),
     )
-    assert summary({"feec-b": table, "feec-a": table.head(1)}) == [
+    assert summary({"feec-b": table, "feec-a": table.head(1)}).rows == (
         ["feec-b", "video", "3", "1", "least energy 67%, no answer 33%"],
         ["feec-b", "(other)", "1", "0", "not compared 100%"],
         ["feec-a", "(other)", "1", "0", "not compared 100%"],
-    ]
+    )
     assert text({}) == ""
-    assert "feec-b   video    3          1" in text({"feec-b": table})
+    assert "feec-b   video            3      1  least" in text({"feec-b": table})
 
 
 def test_listing_names_the_chosen_candidate_first() -> None:
     table = decided(("video", 0, 4, "least energy", "0:-1:30:1:9 4:1:20:2:7 5:1:-:-:8"))
-    (row,) = listing({"feec-b": table})
+    (row,) = listing({"feec-b": table}).rows
+    assert isinstance(row, list)
     assert row[1:7] == ["1.000", "video", "wake", "0", "4", "least energy"]
     assert row[7] == "4: 7, 2 tasks; 0: 9, 1 task, boost not met; 5: 8"
 

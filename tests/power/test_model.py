@@ -184,7 +184,7 @@ def test_em_table_of_what_the_kernel_is_told(board: Platform) -> None:
         assert row.told_uw == round(scale * row.published_uw)
         assert row.simulated_difference == pytest.approx(row.simulated_uw / row.told_uw - 1)
         assert (row.derived_uw, row.simulated_uw) == (usual.derived_uw, usual.simulated_uw)
-    assert "  told  simulated" in text(wrong).splitlines()[0]
+    assert "  told (mW)  simulated (mW)" in text(wrong).splitlines()[0]
     assert all(row.told_uw == row.derived_uw for row in em_rows(board, model=told_model("derived")))
     with pytest.raises(RequestError, match="bigg"):
         em_rows(board, model=told_model("published", ["bigg=+20%"]))

@@ -89,8 +89,9 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
     }
     lines = system_text(measured).splitlines()
     assert lines[1:] == [
-        "little   0.400  of 0.40 million instructions",
-        "big      0.429  of 0.30 million instructions",
+        "cluster    IPC  instructions (millions)",
+        "little   0.400                     0.40",
+        "big      0.429                     0.30",
     ]
 
 
