@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``cell.json``: what was simulated, in words and digests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.records import older
+from host.record import REST, Record, WrongValue
+
+CELL = "cell.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class KernelRecord(Record):
+    """A built kernel: its name, what ``uname -r`` says, and what it was made from."""
+
+    name: str
+    version: str
+    provenance: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+    @property
+    def upstream(self) -> str:
+        """The Linux version that it is based on; the kernel's own where that is not known."""
+        return str(self.provenance.get("upstream", self.version))
+
+
+@dataclass(frozen=True)
+class EnergyModelRecord(Record):
+    """The powers that the kernel was given.
+
+    :param source: where they come from (`power.given.SOURCES`).
+    :param errors_percent: errors that were put into them, by cluster.
+    :param words: both in words.
+    :param opp_microwatt: uW of a busy CPU by cluster and kHz; empty in older records.
+    """
+
+    source: str
+    errors_percent: Mapping[str, float]
+    words: str
+    opp_microwatt: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Inputs(Record):
+    """Digests of the files that a cell was made from."""
+
+    platform: str
+    activity: str
+    scenario: str
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+
+@dataclass(frozen=True)
+class ControlsRecord(Record):
+    """What a comparison holds fixed; see `experiments.controls`.
+
+    :param speeds: which relative speeds core types have (`configs.activity.SPEEDS`).
+    :param trace_events: ``system:event`` of all that was recorded.
+    :param others: further controls, for people.
+    """
+
+    hz: int
+    rate_limit_us: int
+    transition_latency_us: int
+    delay_dequeue: bool
+    speeds: str
+    trace_events: tuple[str, ...]
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        return older.controls(data)
+
+
+@dataclass(frozen=True)
+class UclampRange(Record):
+    """A task's utilization clamps; None: the kernel's default."""
+
+    min: int | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class TaskRecord(Record):
+    """A task of the scenario.
+
+    :param threads: names of its threads in traces.
+    :param period_us: None for a task that has no period.
+    :param deadline_us: within which a turn has to end.
+    :param work_us: of a turn, in us of the largest CPU at its top OPP; None where phases differ.
+    :param turns: of the busy loop, by phase.
+    :param cpus: where it may run; None: everywhere.
+    """
+
+    name: str
+    threads: tuple[str, ...]
+    period_us: int | None
+    deadline_us: int | None
+    work_us: int | None
+    turns: tuple[int | None, ...]
+    uclamp: UclampRange
+    cpus: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class ProgramRecord(Record):
+    """A program that runs together with the tasks.
+
+    :param run: which program it is (`experiments.program.KINDS`).
+    :param count: how often it does what it does.
+    :param log: the file in the run's folder that has what it printed.
+    """
+
+    name: str
+    run: str
+    count: int
+    log: str
+
+
+@dataclass(frozen=True)
+class WindowRecord(Record):
+    """Asked-for lengths in ms; ``window_ms`` is None where the tasks' end is the window's."""
+
+    warmup_ms: int
+    window_ms: int | None
+
+
+@dataclass(frozen=True)
+class Expectation(Record):
+    """A statement over measures (`analysis.expect`), about which variant, and whose it is.
+
+    :param finding: what is known about why it does not hold; empty where nothing is.
+    """
+
+    variant: str
+    statement: str
+    source: str
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class ClusterModel(Record):
+    """What gem5 was given about a cluster, of which its CPU model is read."""
+
+    name: str
+    model: str
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+
+@dataclass(frozen=True)
+class MachineRecord(Record):
+    """What gem5 was given about the machine; `engines.gem5.settings` says all of it."""
+
+    clusters: tuple[ClusterModel, ...]
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+
+@dataclass(frozen=True)
+class EngineSettings(Record):
+    """What the engine was given about the machine; ``machine`` on gem5 alone."""
+
+    machine: MachineRecord | None = None
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+
+@dataclass(frozen=True)
+class Settings(Record):
+    """What the engine, the kernel's command line and the memory were set to."""
+
+    engine: EngineSettings
+    cmdline: str
+    elide: bool
+    memory_mib: int
+
+
+@dataclass(frozen=True)
+class CellRecord(Record):
+    """``cell.json``.
+
+    :param duration: ``short`` or ``full``.
+    :param elide: whether busy loops were elided.
+    :param declares: the state that the variant stands for, such as ``eas``.
+    :param switches: paths and values that the guest's agent wrote.
+    :param digests: of the bytes that the run's key is made from.
+    :param set_otherwise: controls that are not as the platform and the kernel have them.
+    :param borrowed: figures of the platform that come from another board.
+    :param assumed: activity and system rates that were not measured on this platform.
+    """
+
+    schema: int
+    simkey: str
+    platform: str
+    variant: str
+    scenario: str
+    engine: str
+    mode: str
+    seed: int
+    duration: str
+    elide: bool
+    kernel: KernelRecord
+    energy_model: EnergyModelRecord
+    declares: Mapping[str, Any]
+    switches: tuple[tuple[str, str], ...]
+    initramfs: Mapping[str, Any]
+    digests: Mapping[str, str]
+    inputs: Inputs
+    set_otherwise: tuple[str, ...]
+    controls: ControlsRecord
+    tasks: tuple[TaskRecord, ...]
+    programs: tuple[ProgramRecord, ...]
+    window: WindowRecord
+    expect: tuple[Expectation, ...]
+    borrowed: tuple[str, ...]
+    assumed: tuple[str, ...]
+    engine_identity: Mapping[str, Any]
+    settings: Settings
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        if data.get("schema") != SCHEMA:
+            raise WrongValue("schema", data.get("schema"), f"{SCHEMA}, in this version of eascope")
+        return older.cell(data)
+
+    @property
+    def threads(self) -> dict[str, str]:
+        """``{thread: task}`` of the scenario's tasks."""
+        return {thread: task.name for task in self.tasks for thread in task.threads}

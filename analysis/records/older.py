@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What records of older versions lack. Nothing else knows that there ever were other keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Keys that came into ``cell.json`` after its first version, and what was the case before.
+_CELL: dict[str, Any] = {
+    "mode": "",
+    "elide": True,
+    "energy_model": {
+        "source": "published",
+        "errors_percent": {},
+        "words": "published",
+        "opp_microwatt": {},
+    },
+    "programs": [],
+    "set_otherwise": [],
+    "expect": [],
+    "borrowed": [],
+    "assumed": [],
+}
+_CONTROLS: dict[str, Any] = {"speeds": "board", "trace_events": [], "delay_dequeue": True}
+
+
+def cell(data: dict[str, Any]) -> dict[str, Any]:
+    """``cell.json`` of any version with the keys of this one."""
+    return _CELL | data
+
+
+def controls(data: dict[str, Any]) -> dict[str, Any]:
+    """``controls`` in ``cell.json`` likewise."""
+    return _CONTROLS | data

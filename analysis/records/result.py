@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``result.json``: the measures of a run. One that a run cannot give is absent, never zero.
+
+Counts are whole numbers in a run's result; a mean over seeds, which has the same shape, may have
+fractions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from host.record import Record
+
+RESULT = "result.json"
+#: By cluster, by task or by whatever else a measure goes by.
+Table = Mapping[str, float]
+Tables = Mapping[str, Table]
+
+
+@dataclass(frozen=True)
+class Energy(Record):
+    """Joules of the window; every partition sums to the total.
+
+    :param cluster_component: by cluster and component.
+    :param task: by task, with rows of their own for what is no task's.
+    :param stack: by part of the energy stack, where the power model separates parts.
+    :param cluster_stack: the same by cluster.
+    """
+
+    total: float
+    cluster: Table
+    component: Table
+    cluster_component: Tables
+    task: Table
+    stack: Table = field(default_factory=dict)
+    cluster_stack: Tables = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Percentiles(Record):
+    """Percentiles by nearest rank, in us."""
+
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    max: float
+
+
+@dataclass(frozen=True)
+class Busy(Record):
+    """Share of the window in which a cluster's least and most busy CPU was busy."""
+
+    min: float
+    max: float
+
+
+@dataclass(frozen=True)
+class Deadlines(Record):
+    """How many turns of a task ended within the window, and how many of them late."""
+
+    jobs: float
+    missed: float
+
+
+@dataclass(frozen=True)
+class MemoryEnergy(Record):
+    """Joules of the DRAM and of its controller, which are not part of the total."""
+
+    dram: float
+    controller: float
+
+
+@dataclass(frozen=True)
+class PowerModelRecord(Record):
+    """Where the energy comes from: name, one line, what else a reader should know."""
+
+    name: str
+    summary: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judged(Record):
+    """An expectation against one run: the value of its left side, or both sides of each part."""
+
+    statement: str
+    value: float | tuple[tuple[float, float], ...]
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Result(Record):
+    """``result.json``; `analysis.measures` says what each measure is and what it needs."""
+
+    engine: str
+    power_model: PowerModelRecord
+    window_s: float
+    energy_j: Energy
+    residency: Tables
+    opp_transitions_per_s: Table
+    opp_requests_per_s: Table
+    mean_mhz: Table
+    top_opp: Table
+    cpu_busy: tuple[float, ...]
+    cluster_busy: Mapping[str, Busy]
+    work_share: Table
+    speed: Table
+    run_share: Tables
+    cpu_share: Mapping[str, tuple[float, ...]]
+    latency_us: Mapping[str, Percentiles]
+    wakeups: Table
+    migrations: float
+    expect: tuple[Judged, ...]
+    activation_us: Mapping[str, Percentiles] = field(default_factory=dict)
+    lateness_us: Mapping[str, Percentiles] = field(default_factory=dict)
+    response_us: Mapping[str, Percentiles] = field(default_factory=dict)
+    missed_deadlines: float | None = None
+    deadlines: Mapping[str, Deadlines] = field(default_factory=dict)
+    throughput: Table = field(default_factory=dict)
+    fairness: float | None = None
+    overutilized_share: float | None = None
+    eas: bool | None = None
+    memory_j: MemoryEnergy | None = None

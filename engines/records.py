@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an engine and the host leave in a run's folder: marks, what a run cost, why one failed.
+
+`read_marks` and `write_marks` are for ``marks.json``, `HostRecord` for ``host.json``, `Failure` for
+``failed.json`` and `Done` for ``done``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from host.record import Record, RecordError, load_json
+
+MARKS = "marks.json"
+HOST = "host.json"
+FAILED = "failed.json"
+DONE = "done"
+
+
+@dataclass(frozen=True)
+class Mark(Record):
+    """A mark of the guest agent (`engines.base.READY`, `START`, `STOP`, or one of its own).
+
+    :param id: which mark it is.
+    :param t_ns: when it was set, in ns since power-on.
+    :param mono_ns: the same moment by the guest's CLOCK_MONOTONIC.
+    """
+
+    id: int
+    t_ns: int
+    mono_ns: int
+
+
+def read_marks(path: Path) -> tuple[Mark, ...]:
+    """The marks in ``marks.json``, in the order in which they were set.
+
+    :raises RecordError: one line when the file is no list of marks.
+    """
+    content = load_json(path)
+    if not isinstance(content, list):
+        raise RecordError(f"{path}: a {type(content).__name__}: allowed: a list of marks")
+    return tuple(Mark.decode(entry, path) for entry in content)
+
+
+def write_marks(marks: Sequence[Mark], path: Path) -> None:
+    """Write ``marks.json``."""
+    entries = [mark.encode() for mark in marks]
+    path.write_text(json.dumps(entries, indent=1) + "\n")
+
+
+@dataclass(frozen=True)
+class HostRecord(Record):
+    """What a run cost; it depends on the host's time, so it is outside every digest.
+
+    :param cpu_s: the engine's processor time, in s; None in records of before it was measured.
+    :param cpus: the host's processors.
+    :param host_s: seconds that the run took.
+    :param machine: the host's architecture.
+    :param mips: millions of guest instructions per host second.
+    :param python: the version of Python.
+    :param sim_s: simulated seconds.
+    :param parts_s: host seconds by part, where the engine separates them.
+    :param parts_cpu_s: the same of the processor's time.
+    """
+
+    ascii_only: ClassVar[bool] = True
+
+    host_s: float
+    mips: float
+    sim_s: float
+    cpu_s: float | None = None
+    cpus: int | None = None
+    machine: str | None = None
+    python: str | None = None
+    parts_s: Mapping[str, float] = field(default_factory=dict)
+    parts_cpu_s: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Failure(Record):
+    """Why a run failed.
+
+    :param cause: one line.
+    :param console_tail: the guest's last lines, where the engine ran.
+    :param log_tail: the engine's last lines, where it ran.
+    :param traceback: where in our code, when the cause was none that we know.
+    """
+
+    ascii_only: ClassVar[bool] = True
+
+    cause: str
+    console_tail: tuple[str, ...] | None = None
+    log_tail: tuple[str, ...] | None = None
+    traceback: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class FileDigest(Record):
+    """A file's length in bytes and the hex SHA-256 of its content."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Done(Record):
+    """``done``: the digests of a complete run's files, by name."""
+
+    files: Mapping[str, FileDigest]
+
+    def to_bytes(self) -> bytes:
+        """The file's content; it has no line break at its end, unlike other records."""
+        return super().to_bytes().rstrip(b"\n")

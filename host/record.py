@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records: JSON files as frozen dataclasses, read strictly and written with the same bytes.
+
+A class that inherits from `Record` states a file's keys as fields. Reading checks every key and
+type, so a damaged file gives one line and never a traceback. A field without a default is always
+written; a field with a default is left out of the file while it has that value. `REST` marks the
+one field that takes the keys that the class does not name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Self,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from host.errors import EascopeError, bad_input, missing_key
+
+R = TypeVar("R", bound="Record")
+
+#: ``field(default_factory=dict, metadata=REST)``: takes all keys that no other field names.
+REST = {"rest": True}
+#: Numbers in records are at most this large, so that tables can hold them.
+_INT64 = 1 << 63
+#: No record nests deeper.
+_DEEPEST = 64
+
+
+class RecordError(EascopeError):
+    """A file that is no such record; one line: file, key, value, what is allowed."""
+
+
+class WrongValue(Exception):
+    """A value that is not allowed, before its file is known; `Record.decode` names the file."""
+
+    def __init__(self, key: str, value: object, allowed: str) -> None:
+        super().__init__(key)
+        self.key, self.value, self.allowed = key, value, allowed
+
+
+def load_json(path: Path) -> Any:
+    """Any JSON value from a file that may be damaged.
+
+    :raises RecordError: one line when the file is missing, is no regular file, is not UTF-8 or not
+        JSON, is nested too deeply, repeats a key, or holds a number or text that nothing can use.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise RecordError(f"{path}: is not a regular file")
+        return parse_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise RecordError(f"{path}: is missing") from error
+    except OSError as error:
+        raise RecordError(f"{path}: not readable: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise RecordError(f"{path}: not readable as JSON: nested too deeply") from error
+    except ValueError as error:
+        why = (str(error).splitlines() or [repr(error)])[0]
+        raise RecordError(f"{path}: not readable as JSON: {why}") from error
+
+
+def parse_json(data: bytes) -> Any:
+    """The JSON value in ``data``.
+
+    :raises ValueError: not UTF-8, not JSON, a repeated key, a number or text that cannot be used.
+    :raises RecursionError: nested too deeply.
+    """
+    value = json.loads(
+        data.decode(),
+        parse_int=_integer,
+        parse_float=_finite,
+        parse_constant=_finite,
+        object_pairs_hook=_unique,
+    )
+    _check_depth(value, _DEEPEST)
+    # Half of a surrogate pair is legal JSON, but no text that could be printed.
+    json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _check_depth(value: object, left: int) -> None:
+    if left < 0:
+        raise ValueError(f"nested more than {_DEEPEST} levels deep")
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        _check_depth(part, left - 1)
+
+
+def _integer(text: str) -> int:
+    if len(text) > 20 or not -_INT64 <= int(text) < _INT64:
+        raise ValueError(f"{text[:20]}... is no 64-bit integer")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise ValueError(f"{text} is no finite number")
+    return value
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"key {twice!r} stands twice")
+    return content
+
+
+@dataclass(frozen=True)
+class Record:
+    """The base of all records; see the module."""
+
+    #: Whether the file has ASCII alone, with escapes for everything else.
+    ascii_only: ClassVar[bool] = False
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """``data`` with what records of older versions lack; a class that has such overrides it."""
+        return data
+
+    @classmethod
+    def decode(cls, value: object, file: Path | str) -> Self:
+        """The record from a JSON value.
+
+        :param file: for messages.
+        :raises RecordError: for the first key that is missing, unknown or of another type.
+        """
+        try:
+            return _record(cls, value, "")
+        except WrongValue as wrong:
+            key = wrong.key or "the content"
+            if wrong.value is MISSING:
+                line = missing_key(file, key, wrong.allowed)
+            else:
+                line = bad_input(file, key, wrong.value, wrong.allowed)
+            raise RecordError(str(line)) from None
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The record in a file.
+
+        :raises RecordError: one line when the file cannot be read or is no such record.
+        """
+        return cls.decode(load_json(path), path)
+
+    def encode(self) -> dict[str, Any]:
+        """The record as JSON values: dictionaries, lists, texts and numbers."""
+        content: dict[str, Any] = {}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.metadata.get("rest"):
+                content |= _encode(value)
+            elif not _left_out(entry, value):
+                content[entry.name] = _encode(value)
+        return content
+
+    def to_bytes(self) -> bytes:
+        """The file's content: readable, and the same bytes for the same record."""
+        return json_bytes(self.encode(), ascii_only=self.ascii_only)
+
+    def write(self, path: Path) -> None:
+        """Write the file; the caller gives a folder that nobody reads yet."""
+        path.write_bytes(self.to_bytes())
+
+
+def json_bytes(value: object, *, ascii_only: bool = False) -> bytes:
+    """``value`` as every record is written: sorted keys, one space of indent, a line at the end."""
+    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=ascii_only)
+    return text.encode() + b"\n"
+
+
+def child(value: object, key: str) -> Any:
+    """What stands at ``key`` of a record, a mapping or a sequence (there the key is an index).
+
+    :raises KeyError: when there is no such thing, or the field was left out.
+    """
+    if isinstance(value, Record):
+        for entry in fields(value):
+            if entry.name == key and not entry.metadata.get("rest"):
+                found = getattr(value, key)
+                if _left_out(entry, found):
+                    break
+                return found
+    elif isinstance(value, Mapping) and key in value:
+        return value[key]
+    elif isinstance(value, list | tuple) and key.isdecimal() and int(key) < len(value):
+        return value[int(key)]
+    raise KeyError(key)
+
+
+def _left_out(entry: Field[Any], value: object) -> bool:
+    """Whether a field has the value with which it does not stand in the file."""
+    if entry.default is not MISSING:
+        return bool(value == entry.default)
+    return entry.default_factory is not MISSING and value == entry.default_factory()
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.encode()
+    if isinstance(value, Mapping):
+        return {key: _encode(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encode(part) for part in value]
+    return value
+
+
+@cache
+def _types(kind: Hashable) -> dict[str, Any]:
+    """Type of every field of the class ``kind``."""
+    return get_type_hints(kind)
+
+
+def _record(kind: type[R], value: object, key: str) -> R:
+    """The record of class ``kind`` in ``value``, which stands at ``key`` of the file."""
+    if not isinstance(value, dict):
+        raise WrongValue(key, value, "an object")
+    data = kind.current(value)
+    types, rest = _types(cast(Hashable, kind)), dict(data)  # mypy takes a class for its objects
+    given: dict[str, Any] = {}
+    for entry in fields(kind):
+        if entry.metadata.get("rest"):
+            continue
+        if entry.name in rest:
+            given[entry.name] = _decode(types[entry.name], rest.pop(entry.name), key, entry.name)
+        elif entry.default is MISSING and entry.default_factory is MISSING:
+            raise WrongValue(_at(key, entry.name), MISSING, _words(types[entry.name]))
+    for entry in fields(kind):
+        if entry.metadata.get("rest"):
+            given[entry.name], rest = rest, {}
+    if rest:
+        name = next(iter(rest))
+        raise WrongValue(_at(key, name), rest[name], "no such key in this version")
+    return kind(**given)
+
+
+def _at(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+def _decode(kind: Any, value: Any, key: str, name: str) -> Any:
+    """``value`` as the type ``kind`` of a field or of a part of it."""
+    where = _at(key, name)
+    if kind is Any:
+        return value
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        return _decode_union(get_args(kind), value, key, name)
+    if origin is tuple:
+        return _decode_tuple(get_args(kind), value, where)
+    if origin is Mapping:
+        if not isinstance(value, dict):
+            raise WrongValue(where, value, "an object")
+        part = get_args(kind)[1]
+        return {each: _decode(part, inner, where, each) for each, inner in value.items()}
+    if isinstance(kind, type) and issubclass(kind, Record):
+        return _record(kind, value, where)
+    if not _is_plain(kind, value):
+        raise WrongValue(where, value, _WORDS[kind])
+    return value
+
+
+def _decode_union(kinds: tuple[Any, ...], value: Any, key: str, name: str) -> Any:
+    """The first of ``kinds`` that ``value`` is; the error is that of the last."""
+    for kind in kinds[:-1]:
+        try:
+            return _decode(kind, value, key, name)
+        except WrongValue:
+            continue
+    # What a person should read is the type that is not "null".
+    last = kinds[-1] if kinds[-1] is not NoneType else kinds[0]
+    if kinds[-1] is NoneType and value is None:
+        return None
+    return _decode(last, value, key, name)
+
+
+def _decode_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise WrongValue(where, value, "a list")
+    if len(kinds) == 2 and kinds[1] is Ellipsis:
+        kinds = (kinds[0],) * len(value)
+    if len(kinds) != len(value):
+        raise WrongValue(where, value, f"a list of {len(kinds)}")
+    return tuple(
+        _decode(kind, part, where, str(number))
+        for number, (kind, part) in enumerate(zip(kinds, value, strict=True))
+    )
+
+
+_WORDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
+
+
+def _words(kind: Any) -> str:
+    """A type in words, for messages."""
+    if get_origin(kind) is tuple:
+        return "a list"
+    return _WORDS.get(kind, "an object")
+
+
+def _is_plain(kind: type, value: object) -> bool:
+    """Whether ``value`` is what the plain type ``kind`` is in JSON; a number may be whole."""
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is kind

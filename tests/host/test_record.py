@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading and writing records: the same bytes, and one line for whatever is damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from host.errors import EascopeError
+from host.record import REST, Record, RecordError, child, load_json
+
+
+@dataclass(frozen=True)
+class Part(Record):
+    """A part of `Whole`."""
+
+    at: int
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+
+@dataclass(frozen=True)
+class Whole(Record):
+    """One field of each kind."""
+
+    name: str
+    share: float
+    on: bool
+    parts: tuple[Part, ...]
+    pair: tuple[str, int]
+    by_name: Mapping[str, float]
+    nothing: int | None
+    either: float | tuple[float, ...]
+    absent: int | None = None
+    empty: Mapping[str, int] = field(default_factory=dict)
+
+
+GIVEN: dict[str, Any] = {
+    "name": "ü",
+    "share": 1,
+    "on": False,
+    "parts": [{"at": 3, "what": {"deep": [1, None]}}],
+    "pair": ["a", 2],
+    "by_name": {"b": 0.5},
+    "nothing": None,
+    "either": [1.5, 2],
+}
+
+
+def written(folder: Path, content: bytes) -> Path:
+    path = folder / "record.json"
+    path.write_bytes(content)
+    return path
+
+
+def test_read_and_written_again_is_the_same_bytes(tmp_path: Path) -> None:
+    content = json.dumps(GIVEN, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+    record = Whole.read(written(tmp_path, content))
+    assert record.parts[0].others == {"what": {"deep": [1, None]}}
+    assert record.absent is None
+    record.write(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == content
+
+
+def test_a_default_stands_in_the_file_only_when_it_is_another_value() -> None:
+    record = Whole.decode({**GIVEN, "absent": 0, "empty": {"x": 1}}, "f")
+    assert {key: record.encode()[key] for key in ("absent", "empty")} == {
+        "absent": 0,
+        "empty": {"x": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"name": 5}, "f: name = 5: allowed: a text"),
+        ({"share": True}, "f: share = True: allowed: a number"),
+        ({"on": 0}, "f: on = 0: allowed: true or false"),
+        ({"parts": {}}, "f: parts = {}: allowed: a list"),
+        ({"parts": [[]]}, "f: parts.0 = []: allowed: an object"),
+        ({"parts": [{"at": "x"}]}, "f: parts.0.at = 'x': allowed: a whole number"),
+        ({"parts": [{}]}, "f: parts.0.at is missing: allowed: a whole number"),
+        ({"pair": ["a"]}, "f: pair = ['a']: allowed: a list of 2"),
+        ({"by_name": {"b": "c"}}, "f: by_name.b = 'c': allowed: a number"),
+        ({"nothing": 1.5}, "f: nothing = 1.5: allowed: a whole number"),
+        ({"either": "x"}, "f: either = 'x': allowed: a list"),
+        ({"more": 1}, "f: more = 1: allowed: no such key in this version"),
+    ],
+)
+def test_a_wrong_value_is_one_line(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(RecordError) as caught:
+        Whole.decode({**GIVEN, **change}, "f")
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b'"text"',
+        b"\xff\xfe",
+        b'{"name": "\\ud800"}',
+        b"[" * 100_000,
+        b'{"a":' * 900 + b"1" + b"}" * 900,
+        b'{"name": 1' + b"0" * 5000 + b"}",
+        b'{"share": 1e999}',
+        b'{"share": NaN}',
+        b'{"name": "a", "name": "b"}',
+        b'{"name": "a"',
+    ],
+)
+def test_damage_is_one_line(tmp_path: Path, content: bytes) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(EascopeError) as caught:
+        Whole.read(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
+    """A pipe without a writer must not be waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for name in ("pipe", "circle", "absent", "."):
+        with pytest.raises(RecordError) as caught:
+            load_json(tmp_path / name)
+        assert "\n" not in str(caught.value)
+
+
+def test_child_sees_what_the_file_has() -> None:
+    record = Whole.decode(GIVEN, "f")
+    assert child(child(record, "by_name"), "b") == 0.5
+    assert child(child(record, "pair"), "1") == 2
+    for value, key in ((record, "absent"), (record, "encode"), (record.pair, "2"), (1, "x")):
+        with pytest.raises(KeyError):
+            child(value, key)
