@@ -65,6 +65,12 @@ class Comparison:
         return self.variants[self.baseline][0].cell
 
     @property
+    def power_model(self) -> dict[str, Any]:
+        """Name and description of the power model that all energy is computed with."""
+        model: dict[str, Any] = self.variants[self.baseline][0].result["power_model"]
+        return model
+
+    @property
     def engine(self) -> str:
         """The engine of all runs."""
         return str(self.cell["engine"])
@@ -187,7 +193,7 @@ class Comparison:
         cell = self.cell
         window = self.variants[self.baseline][0].result["window_s"]
         elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
-        power = self.variants[self.baseline][0].result["power_model"]["name"]
+        power = self.power_model["name"]
         told = told_in(cell)
         return [
             f"{cell['scenario']} on {cell['platform']}: {', '.join(self.names)}",

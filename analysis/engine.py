@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.results.error import error_of
+
 
 def cpu_models(cell: Mapping[str, Any]) -> dict[str, str]:
     """Cluster to gem5's CPU model; empty for an engine that has no such thing."""
@@ -25,3 +27,15 @@ def engine_words(cell: Mapping[str, Any]) -> str:
             clusters.setdefault(model, []).append(name)
         words += ": " + ", ".join(f"{' and '.join(who)} {model}" for model, who in clusters.items())
     return words
+
+
+def error_words(cell: Mapping[str, Any], power: str) -> str:
+    """How far a run's energy is from gem5's, for a caption.
+
+    :param power: name of the power model that its energy is computed with.
+    """
+    return error_of(
+        *(cell["platform"], cell["scenario"], cell["engine"], cell.get("mode") or ""),
+        speeds=cell["controls"]["speeds"],
+        power=power,
+    )

@@ -12,10 +12,9 @@ from typing import Any
 import polars as pl
 
 from analysis import decisions
-from analysis.agreement import engine_error
 from analysis.beside import Beside
 from analysis.compare import Comparison, verdict_values, verdict_word
-from analysis.engine import engine_words
+from analysis.engine import engine_words, error_words
 from analysis.statistics import ENOUGH
 from host.cache import write_atomic
 from host.table import Cell, Column, Row, Table
@@ -115,7 +114,6 @@ def page(
 
 def _lead(comparison: Comparison) -> str:
     cell = comparison.cell
-    engine = comparison.engine
     window = comparison.variants[comparison.baseline][0].result["window_s"]
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
@@ -136,7 +134,7 @@ def _lead(comparison: Comparison) -> str:
     lead = f'<p class="lead">{"; ".join(sentences)}.</p>\n' if sentences else ""
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
-        f"({escape(engine_error(engine, cell['scenario']))}; {elided}). "
+        f"({escape(error_words(cell, str(comparison.power_model['name'])))}; {elided}). "
         f"{escape(str(cell['duration'])).capitalize()} window of {window:.3f} s, "
         f"{seeds} seed{'s' if seeds != 1 else ''}. {_set_otherwise(comparison)}"
         f"{_spread_note(comparison)}</p>"
@@ -301,7 +299,7 @@ def _work(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _energy_notes(comparison: Comparison) -> str:
-    model = comparison.variants[comparison.baseline][0].result["power_model"]
+    model = comparison.power_model
     cell = comparison.cell
     parts = [
         f"<p>Energy from <b>{escape(model['name'])}</b> power: {escape(model['summary'])}. "

@@ -7,10 +7,9 @@ from textwrap import fill
 
 from matplotlib.figure import Figure
 
-from analysis.agreement import engine_error
 from analysis.compare import Comparison
 from analysis.derive import Derived
-from analysis.engine import engine_words
+from analysis.engine import engine_words, error_words
 from analysis.figures import style
 
 #: Length of the stretch of time that timelines show, in ms.
@@ -37,7 +36,7 @@ def label(figure: Figure, comparison: Comparison, title: str, detail: str, heigh
         fontweight="bold",
         va="top",
     )
-    error = engine_error(comparison.engine, cell["scenario"])
+    error = error_words(cell, str(comparison.power_model["name"]))
     figure.text(
         0.012,
         0.06 / height,

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from analysis import figures, report
-from analysis.agreement import engine_error
 from analysis.compare import Comparison
+from analysis.results.error import error_of
 
 Compared = Callable[[int], Comparison]
 _VOID = {"meta", "br", "path", "use", "rect", "circle", "line", "img", "link", "input", "hr"}
@@ -73,8 +73,9 @@ def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
 
 
 def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
+    error = escape(error_of("juno-r2", "test/bursts", "qemu"))
     for words in (
-        f"Engine <b>qemu</b> ({escape(engine_error('qemu', 'test/bursts'))}; busy loops elided)",
+        f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",
         "Fewer than 10 seeds: values only, no test",
         "phase sensitivity",
@@ -108,7 +109,7 @@ def test_text_is_escaped(compared: Compared) -> None:
     good = compared(1)
     cell = good.variants["mainline"][0].cell
     before = cell["controls"]
-    cell["controls"] = {"<b>odd</b>": "<script>alert(1)</script>"}
+    cell["controls"] = before | {"<b>odd</b>": "<script>alert(1)</script>"}
     try:
         text = report.page(good, {})
     finally:

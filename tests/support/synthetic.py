@@ -161,7 +161,13 @@ def write_run(
         "kernel": {"name": "base", "version": "6.12.95", "package_version": "6.12.95-1"},
         "declares": {"eas": schedule.eas},
         "digests": {"image": "a" * 64, "script": "b" * 64},
-        "controls": {"hz": 250, "rate_limit_us": 500, "tracing": True, "temperature_c": 25},
+        "controls": {
+            "hz": 250,
+            "rate_limit_us": 500,
+            "speeds": "board",
+            "tracing": True,
+            "temperature_c": 25,
+        },
         "tasks": [
             {"name": name, "threads": [name], "period_us": (periods or {}).get(name)}
             for name in names

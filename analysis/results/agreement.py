@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of a comparison of the fast engine with gem5: ``results/engine-agreement*.json``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.results.origin import Origin
+
+
+@dataclass(frozen=True)
+class Column:
+    """An engine in one mode.
+
+    :param name: as it stands in tables.
+    :param mode: gem5's mode; empty on the fast engine.
+    :param cpus: gem5's CPU model by cluster; empty on the fast engine.
+    """
+
+    name: str
+    engine: str
+    mode: str
+    cpus: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One engine's runs of a cell.
+
+    :param least: energy of the lowest seed in per cent of their mean, less 100.
+    :param most: the same of the highest; both None where there is one seed.
+    :param cpu_s_per_s: processor seconds per simulated second; on gem5 of the window alone.
+    """
+
+    seeds: tuple[int, ...]
+    least: float | None
+    most: float | None
+    cpu_s_per_s: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answers of both engines to one expectation of a scenario.
+
+    :param holds: in how many seeds of the fast engine it holds, and of gem5.
+    :param seeds: how many of them answer at all.
+    :param alike: whether the answers by the means are the same.
+    """
+
+    statement: str
+    holds: tuple[int, int]
+    seeds: tuple[int, int]
+    alike: bool
+
+
+@dataclass(frozen=True)
+class Against:
+    """The fast engine against one column of gem5 in one cell, by the means over seeds.
+
+    :param energy_percent: how much more energy the fast engine has, in per cent of gem5's.
+    :param low: lower end of the 95 % interval; None with too few seeds.
+    :param residency_points: largest difference of an OPP's share of the window, in points.
+    """
+
+    energy_percent: float
+    low: float | None
+    high: float | None
+    residency_points: float
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of a cell: the mean over seeds of every column that has it.
+
+    :param relative: whether differences are in per cent of the first column's; else they are
+        subtracted.
+    :param differences: of each further column from the first; None where the first has zero.
+    """
+
+    name: str
+    relative: bool
+    values: dict[str, float]
+    differences: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class AgreementCell:
+    """One scenario and variant on all engines.
+
+    :param samples: by column.
+    :param against: by gem5's column.
+    :param wake_up_us: medians of wake-up latency by task and column.
+    """
+
+    scenario: str
+    variant: str
+    samples: dict[str, Sample]
+    against: dict[str, Against]
+    measures: tuple[Measure, ...]
+    wake_up_us: dict[str, dict[str, float]]
+    #: Processor time of gem5's columns as so many times the fast engine's.
+    times: dict[str, float]
+
+
+@dataclass(frozen=True)
+class WakeUps:
+    """The fast engine's medians of wake-ups as a ratio to one gem5 column's.
+
+    :param mean: geometric mean of the ratios.
+    :param close: how many of ``tasks`` differ by a fifth or less.
+    """
+
+    mean: float
+    tasks: int
+    close: int
+
+
+@dataclass(frozen=True)
+class Executed:
+    """Processor seconds per simulated second: gem5 executing the loops on atomic CPUs, and fast."""
+
+    scenario: str
+    gem5: float
+    fast: float
+    times: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The whole comparison.
+
+    :param speeds: of core types, ``board`` or ``measured``.
+    :param power: name of the power model that energy is computed with.
+    """
+
+    origin: Origin
+    platform: str
+    speeds: str
+    power: str
+    duration: str
+    columns: tuple[Column, ...]
+    cells: tuple[AgreementCell, ...]
+    wake_ups: dict[str, WakeUps]
+    executed: tuple[Executed, ...]

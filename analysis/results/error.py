@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The fast engine's error of energy, in words for captions: looked up, never guessed.
+
+A figure counts for the platform, the speeds and the power model that it was measured with, and
+names the CPU models that gem5 had. Where nothing was measured, that is what a caption says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from analysis.results.agreement import Agreement, AgreementCell
+from analysis.results.origin import RESULTS
+from host.typed import read_record
+
+PATTERN = "engine-agreement*.json"
+
+
+@cache
+def agreements(folder: Path = RESULTS) -> tuple[Agreement, ...]:
+    """Every committed comparison of the engines.
+
+    :raises RequestError: a record that is damaged.
+    """
+    return tuple(read_record(path, Agreement) for path in sorted(folder.glob(PATTERN)))
+
+
+def error_of(
+    platform: str,
+    scenario: str,
+    engine: str,
+    mode: str = "",
+    *,
+    speeds: str = "board",
+    power: str = "published",
+    folder: Path = RESULTS,
+) -> str:
+    """How far the energy of such a run is from gem5's.
+
+    From the cells of ``scenario``; else from those of other scenarios, which it says. Of gem5's
+    modes the one counts that has most seeds: one seed says which placement was drawn, not how
+    engines differ.
+
+    :param mode: gem5's mode where ``engine`` is gem5; empty on the fast engine.
+    :param speeds: of core types, ``board`` or ``measured``.
+    :param power: name of the power model.
+    """
+    if engine == "gem5":
+        return f"the reference engine, on {_cpus(mode)} CPUs"
+    found = next(
+        (
+            one
+            for one in agreements(folder)
+            if (one.platform, one.speeds, one.power) == (platform, speeds, power)
+        ),
+        None,
+    )
+    if engine != "qemu" or found is None or not found.cells:
+        return (
+            f"no error against gem5 was measured on {platform} at {_speeds(speeds)} with {power} "
+            "power"
+        )
+    here = [cell for cell in found.cells if cell.scenario == scenario]
+    return _worst(found, here or found.cells, "" if here else " on other scenarios")
+
+
+def _worst(found: Agreement, cells: Iterable[AgreementCell], where: str) -> str:
+    known = [
+        (len(cell.samples[name].seeds), name, one.energy_percent)
+        for cell in cells
+        for name, one in cell.against.items()
+    ]
+    seeds = max(count for count, _, _ in known)
+    name = next(name for count, name, _ in known if count == seeds)
+    differences = [abs(percent) for count, one, percent in known if (count, one) == (seeds, name)]
+    mode = next(column.mode for column in found.columns if column.name == name)
+    plural = "s" if len(differences) > 1 else ""
+    over = f"means over {seeds} seeds" if seeds > 1 else "one seed of gem5"
+    return (
+        f"energy within {max(differences):.1f} % of gem5's {_cpus(mode)} CPUs{where}, "
+        f"{len(differences)} cell{plural}, {over}"
+    )
+
+
+def _cpus(mode: str) -> str:
+    """What gem5's CPUs are in a mode: with a pipeline and caches, or without."""
+    return "detailed" if mode.endswith("detailed") else "atomic"
+
+
+def _speeds(speeds: str) -> str:
+    return "the board's speeds" if speeds == "board" else f"{speeds} speeds"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What captions say of the fast engine's error: only what was measured for such a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.results.agreement import Against, Agreement, AgreementCell, Column, Sample
+from analysis.results.error import agreements, error_of
+from analysis.results.origin import RUNS, Origin
+from host.typed import write_record
+
+
+def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:
+    """A cell with ten seeds of gem5 on atomic CPUs, and one on detailed ones."""
+    return AgreementCell(
+        scenario,
+        "mainline",
+        {
+            "fast": Sample(tuple(range(12)), -1.0, 1.0, 0.5),
+            "elided": Sample(tuple(range(10)), -2.0, 2.0, 9.0),
+            "elided-detailed": Sample((0,), None, None, 50.0),
+        },
+        {
+            "elided": Against(atomic, -1.0, 4.0, 0.5, ()),
+            "elided-detailed": Against(detailed, None, None, 3.0, ()),
+        },
+        (),
+        {},
+        {},
+    )
+
+
+MEASURED = Agreement(
+    Origin("a test", RUNS),
+    "juno-r2",
+    "board",
+    "published",
+    "short",
+    (
+        Column("fast", "qemu", "", {}),
+        Column("elided", "gem5", "elided", {"little": "ArmAtomicSimpleCPU"}),
+        Column("elided-detailed", "gem5", "elided-detailed", {"little": "ArmMinorCPU"}),
+    ),
+    (cell("smoke", -3.04, 20.0), cell("eas/game", 1.26, 0.1), cell("eas/game", -0.2, 0.1)),
+    {},
+    (),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_record(tmp_path / "engine-agreement.json", MEASURED)
+    return tmp_path
+
+
+def test_the_cells_of_the_scenario_count_and_gem5s_cpus_are_named(folder: Path) -> None:
+    assert error_of("juno-r2", "smoke", "qemu", folder=folder) == (
+        "energy within 3.0 % of gem5's atomic CPUs, 1 cell, means over 10 seeds"
+    )
+    assert error_of("juno-r2", "eas/game", "qemu", folder=folder) == (
+        "energy within 1.3 % of gem5's atomic CPUs, 2 cells, means over 10 seeds"
+    )
+
+
+def test_other_scenarios_are_said_to_be_others(folder: Path) -> None:
+    assert error_of("juno-r2", "ui/jank", "qemu", folder=folder) == (
+        "energy within 3.0 % of gem5's atomic CPUs on other scenarios, 3 cells, means over 10 seeds"
+    )
+
+
+def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None:
+    cells = tuple(
+        replace(one, against={"elided-detailed": one.against["elided-detailed"]})
+        for one in MEASURED.cells
+    )
+    record = replace(MEASURED, cells=cells, speeds="measured")
+    write_record(tmp_path / "engine-agreement-measured.json", record)
+    assert error_of("juno-r2", "smoke", "qemu", speeds="measured", folder=tmp_path) == (
+        "energy within 20.0 % of gem5's detailed CPUs, 1 cell, one seed of gem5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("platform", "speeds", "power", "words"),
+    [
+        ("pixel6", "board", "published", "on pixel6 at the board's speeds with published power"),
+        ("juno-r2", "measured", "published", "at measured speeds with published power"),
+        ("juno-r2", "board", "derived", "at the board's speeds with derived power"),
+    ],
+)
+def test_another_platform_speed_or_power_has_no_figure(
+    folder: Path, platform: str, speeds: str, power: str, words: str
+) -> None:
+    said = error_of(platform, "smoke", "qemu", speeds=speeds, power=power, folder=folder)
+    assert said.startswith("no error against gem5 was measured on ") and said.endswith(words)
+    assert "%" not in said
+
+
+def test_gem5_names_its_cpus(folder: Path) -> None:
+    for mode, cpus in (("elided", "atomic"), ("elided-detailed", "detailed")):
+        said = error_of("pixel6", "smoke", "gem5", mode, folder=folder)
+        assert said == f"the reference engine, on {cpus} CPUs"
+
+
+def test_nothing_measured_is_said(tmp_path: Path) -> None:
+    assert error_of("juno-r2", "smoke", "qemu", folder=tmp_path).startswith("no error")
+
+
+def test_the_committed_records_are_read() -> None:
+    assert {(one.platform, one.speeds, len(one.cells)) for one in agreements()} == {
+        ("juno-r2", "board", 8),
+        ("juno-r2", "measured", 8),
+    }
