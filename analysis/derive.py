@@ -19,9 +19,8 @@ from typing import Any
 import polars as pl
 
 from analysis import expect
-from analysis.energy import PowerModel, PublishedPower, active_shares, energy, joules
+from analysis.energy import active_shares, energy, joules
 from analysis.tables import counters, latency, markers, measures, memory, programs, shares, slices
-from analysis.tables.counters import SHARED
 from analysis.tables.elided import with_elided
 from analysis.tables.split import split
 from analysis.tables.tasks import thread_names
@@ -31,6 +30,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from host.cache import digest_of, tree_digest
 from host.errors import EascopeError
+from power.billed import SHARED, PowerModel, PublishedPower
 from power.memory import load_controller
 
 TABLES = (

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.energy import component_of
 from configs.platform import Platform
+from power.billed import component_of
 from power.events import STACK
 
 #: Parts of the energy stack that want more words than their name.

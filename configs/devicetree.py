@@ -13,7 +13,8 @@ from pathlib import Path
 
 from configs.board import Board, board_of
 from configs.core import Cache
-from configs.platform import Cluster, Opp, Platform, load_platform
+from configs.platform import Cluster, Opp, Platform
+from configs.platform_file import load_platform
 from host.errors import EascopeError, unknown
 from host.proc import need, run
 

@@ -16,9 +16,6 @@ from configs import cpunames
 from configs.core import Cache, Core
 from configs.source import is_borrowed
 from host.errors import unknown
-from host.strict import read_toml
-
-PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
@@ -263,29 +260,3 @@ def _by_opp(cluster: Cluster, microwatts: Sequence[int]) -> str:
         f"{_mw(power)} at {opp.khz / 1000:g} MHz"
         for opp, power in zip(cluster.opps, microwatts, strict=True)
     )
-
-
-def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str]]:
-    """Name and one-line summary of every platform file, by name.
-
-    :raises RequestError: when a file cannot be read.
-    """
-    return [
-        (path.stem, read_toml(path).text("summary")) for path in sorted(directory.glob("*.toml"))
-    ]
-
-
-def load_platform(name: str | Path) -> Platform:
-    """The platform ``name``, or the one in the file ``name`` when it has a slash or a suffix.
-
-    :raises RequestError: an unknown name (with the nearest), or a file that is wrong anywhere:
-        one line with file, key, value and what is allowed.
-    """
-    from configs.platform_file import read_platform  # needs the classes above
-
-    if isinstance(name, Path) or "/" in name or name.endswith(".toml"):
-        return read_platform(Path(name))
-    known = sorted(path.stem for path in PLATFORMS.glob("*.toml"))
-    if name not in known:
-        raise unknown("platform", name, known)
-    return read_platform(PLATFORMS / f"{name}.toml")

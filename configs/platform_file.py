@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The strict reading of a platform file: everything is checked before anything is built on it."""
+"""Platform files by name, and their strict reading.
+
+Everything in a file is checked before anything is built on it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from configs.core import Core, list_cores, load_core, read_cache
 from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, nearest
+from host.errors import bad_input, nearest, unknown
 from host.strict import Table, read_toml
+
+PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
 #: Both engines have a GICv2, which has eight CPU interfaces.
 MAX_CPUS = 8
@@ -20,6 +25,30 @@ POWER_STATES = ("clk_gated", "sram_retention", "off")
 
 #: Largest power of one CPU that the kernel's energy model takes (EM_MAX_POWER).
 MAX_POWER_UW = 64_000_000
+
+
+def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str]]:
+    """Name and one-line summary of every platform file, by name.
+
+    :raises RequestError: when a file cannot be read.
+    """
+    return [
+        (path.stem, read_toml(path).text("summary")) for path in sorted(directory.glob("*.toml"))
+    ]
+
+
+def load_platform(name: str | Path) -> Platform:
+    """The platform ``name``, or the one in the file ``name`` when it has a slash or a suffix.
+
+    :raises RequestError: an unknown name (with the nearest), or a file that is wrong anywhere:
+        one line with file, key, value and what is allowed.
+    """
+    if isinstance(name, Path) or "/" in name or name.endswith(".toml"):
+        return read_platform(Path(name))
+    known = sorted(path.stem for path in PLATFORMS.glob("*.toml"))
+    if name not in known:
+        raise unknown("platform", name, known)
+    return read_platform(PLATFORMS / f"{name}.toml")
 
 
 def read_platform(path: Path) -> Platform:

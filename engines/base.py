@@ -13,13 +13,7 @@ from typing import Any, Protocol
 
 from configs.activity import Activity
 from configs.platform import Platform
-from host.errors import EascopeError, RequestError, unknown
-
-#: Name and one line of every engine.
-ENGINES = {
-    "qemu": "fast engine: QEMU with a deterministic clock per cluster, constant IPC (the default)",
-    "gem5": "reference engine: gem5's CPU models; --mode says which, and whether busy loops elide",
-}
+from host.errors import EascopeError
 
 #: Marks that the guest agent sets.
 READY, START, STOP = 1, 2, 3
@@ -95,7 +89,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """As in :data:`ENGINES`."""
+        """As in `engines.registry.ENGINES`."""
 
     @property
     def mode(self) -> str:
@@ -136,22 +130,3 @@ class Engine(Protocol):
         :param stall_s: host seconds without simulated progress after which the run fails.
         :raises EngineFailed: with the reason and the last lines of console and engine.
         """
-
-
-def get_engine(name: str, mode: str | None = None) -> Engine:
-    """The engine called ``name``.
-
-    :param mode: one of the engine's modes; without it, its default.
-    :raises RequestError: when there is none, with the nearest name.
-    """
-    if name == "qemu":
-        from engines.qemu.engine import QemuEngine
-
-        if mode is not None:
-            raise RequestError(f"mode {mode!r}: the fast engine has none: use --engine gem5")
-        return QemuEngine()
-    if name == "gem5":
-        from engines.gem5.engine import DEFAULT_MODE, Gem5Engine
-
-        return Gem5Engine(mode or DEFAULT_MODE)
-    raise unknown("engine", name, ENGINES)

@@ -20,7 +20,8 @@ from configs.activity import (
 )
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines.base import Engine, Machine, get_engine
+from engines.base import Engine, Machine
+from engines.registry import get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario

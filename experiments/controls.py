@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from configs.activity import SPEEDS, Activity, at_measured_speeds, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from host.cache import digest_of
 from host.errors import RequestError, unknown
 from kernels.variants import SCHED_DEBUG, Variant

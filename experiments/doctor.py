@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from configs.platform import list_platforms, load_platform
-from engines.base import ENGINES, get_engine
+from configs.platform_file import list_platforms, load_platform
+from engines.registry import ENGINES, get_engine
 from host.cache import MANIFEST, cache_root, runs_root
 from host.errors import EascopeError
 from host.proc import run

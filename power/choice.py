@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.energy import PowerModel, PublishedPower
 from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import unknown
+from power.billed import PowerModel, PublishedPower
 from power.model import DerivedPower
 
 POWERS: dict[str, Callable[[Platform, Activity], PowerModel]] = {

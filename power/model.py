@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from analysis.energy import SHARED, component_of
 from configs.activity import Activity
 from configs.platform import Cluster, Opp, Platform
 from host.cache import digest_of
+from power.billed import SHARED, component_of
 from power.derived import CYCLE, STATES
 from power.events import EventPower, load_events
 from power.level import Level
@@ -113,7 +113,7 @@ class DerivedPower:
         return sum(self._point[cluster.index, khz].active.values())
 
     def interval_fj(self, cluster: Cluster, row: Mapping[str, float]) -> dict[str, int]:
-        """See ``analysis.energy.PowerModel``. An idle exit runs at the power of an active CPU."""
+        """See `power.billed.PowerModel`. An idle exit runs at the power of an active CPU."""
         point = self._point[cluster.index, int(row["khz"])]
         power = self._power[cluster.index]
         active_ns = int(row["active_ns"])

@@ -21,7 +21,6 @@ import polars as pl
 from analysis.derive import Derived, derive
 from analysis.energy import FJ_PER_J
 from analysis.engine import cpu_models
-from analysis.tables.counters import SHARED
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
 from experiments.cell import Request, find, prepare
@@ -29,6 +28,7 @@ from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import write_atomic
 from host.proc import Ending, say
+from power.billed import SHARED
 from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
 from power.model import KERNEL, DerivedPower, busy_events

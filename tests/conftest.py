@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from configs.activity import Activity, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from engines.gem5.provider import find_gem5, version
 from host.errors import EascopeError
 

@@ -11,9 +11,7 @@ import polars as pl
 from analysis.window import Window
 from configs.platform import Platform
 from host.errors import EascopeError
-
-#: Column ``cpu`` of the rows of a cluster's shared part.
-SHARED = -1
+from power.billed import SHARED
 
 _KEYS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv")
 #: ``cluster`` of rows that belong to no cluster (the memory's).

@@ -8,10 +8,10 @@ from collections.abc import Collection
 import numpy as np
 import polars as pl
 
-from analysis.tables.counters import SHARED
 from analysis.tables.split import within
 from configs.activity import Activity
 from configs.platform import Platform
+from power.billed import SHARED
 
 
 def with_elided(

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.tables.counters import SHARED
 from analysis.trace import Trace
 from analysis.window import Window
 from configs.platform import Cluster, Platform
 from host.errors import EascopeError
+from power.billed import SHARED
 
 Times = npt.NDArray[np.int64]
 

@@ -13,7 +13,7 @@ from configs.core import Cache, Core
 from configs.pipeline import Pipeline, load_pipeline
 from configs.platform import L3, Cluster, Platform
 from engines.gem5.boot import COUNTER_HZ, GIC_CPU_INTERFACE, GIC_DISTRIBUTOR
-from engines.gem5.inside.operations import minor_units, o3_units
+from engines.gem5.units import minor_units, o3_units
 from host.errors import unknown
 
 #: Modes: what each is, for lists and messages.

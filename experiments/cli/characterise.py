@@ -34,7 +34,7 @@ SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
 def characterise(options: argparse.Namespace) -> int:
     """Measure, write the files of the parts that are asked for, print what is in them."""
     from configs.activity import load_activity
-    from configs.platform import load_platform
+    from configs.platform_file import load_platform
     from configs.system_activity import load_system, system_path
     from engines.gem5.provider import find_gem5
     from studies.characterise.record import capacities, text

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from configs.platform import list_platforms
+from configs.platform_file import list_platforms
 from host.cache import MANIFEST, cache_root, check_artefact, runs_root
 from host.errors import EascopeError, RequestError, unknown
 from host.proc import say
@@ -88,7 +88,7 @@ def _scenarios() -> Objects:
 
 
 def _engines() -> Objects:
-    from engines.base import ENGINES
+    from engines.registry import ENGINES
 
     return [{"name": name, "summary": summary} for name, summary in ENGINES.items()]
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from experiments.arguments import count, natural
 from experiments.cli import commands, power
 from experiments.cli.characterise import PARTS, characterise
 from host.errors import EascopeError, nearest
@@ -77,26 +78,8 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def _natural(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else -1
-    if not 0 <= number < 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 0")
-    return number
-
-
-def count(text: str) -> int:
-    """An option's number of things: at least one.
-
-    :raises argparse.ArgumentTypeError: what is allowed.
-    """
-    number = _natural(text)
-    if not 1 <= number <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 1000")
-    return number
-
-
 def _control_us(text: str) -> int:
-    number = _natural(text)
+    number = natural(text)
     if not 1 <= number <= 100_000:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 100000")
     return number
@@ -177,7 +160,7 @@ def make_parser() -> Parser:
     )
     made["run"].add_argument(
         "--seed",
-        type=_natural,
+        type=natural,
         default=0,
         metavar="N",
         help="seed of the tasks' start offsets (default 0)",

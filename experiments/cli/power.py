@@ -36,7 +36,7 @@ def power(options: argparse.Namespace) -> int:
 def em(options: argparse.Namespace) -> int:
     """The kernel's energy model beside the derived power, OPP by OPP."""
     from configs.activity import load_activity
-    from configs.platform import load_platform
+    from configs.platform_file import load_platform
     from power.em import em_rows, records, text
     from power.given import told_model
 

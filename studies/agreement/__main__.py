@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.derive import derive
+from experiments.arguments import count
 from experiments.cell import Cell, Request, find, prepare
-from experiments.cli.main import count
 from experiments.controls import Controls
 from experiments.pool import run_all
 from experiments.runs import Run, existing

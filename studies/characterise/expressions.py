@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from configs.platform import Cluster, Platform, load_platform
+from configs.platform import Cluster, Platform
+from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions
 from engines.gem5.inside.session import START
 from engines.gem5.provider import find_gem5

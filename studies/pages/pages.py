@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from analysis.expect import parse as parse_statement
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import load_scenario
 from host.errors import unknown

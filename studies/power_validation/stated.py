@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from configs.activity import Activity, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from host.table import Table
 from power.derived import CYCLE, POWER_MODELS
 from power.events import load_events

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from host.table import Table
 from power.counted import CALIBRATED, load_counted
 from power.derived import DERIVED, POWER_MODELS, derived_cores, load_derived

@@ -11,7 +11,8 @@ import pytest
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived, derive
 from configs.activity import Activity, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from tests.support import synthetic
 from tests.support.synthetic import Schedule, playback, write_run
 

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from analysis.derive import TABLES, Derived, derive
-from analysis.energy import PublishedPower
 from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import EascopeError
+from power.billed import PublishedPower
 from tests.analysis.conftest import make_run
 from tests.support.synthetic import MS, Burst, Schedule
 

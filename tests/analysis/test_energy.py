@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from analysis.derive import Derived
-from analysis.energy import FJ_PER_J, PublishedPower, joules
+from analysis.energy import FJ_PER_J, joules
 from configs.platform import Cluster, Platform
+from power.billed import PublishedPower
 from tests.support.synthetic import MS, Burst, Schedule
 
 UW_S = 10**9  # fJ of 1 uW for 1 s

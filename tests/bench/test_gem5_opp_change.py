@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from engines.gem5.boot import COUNTER_HZ, boot_loader
 from engines.gem5.process import environment
 from engines.gem5.provider import find_gem5

@@ -17,7 +17,8 @@ from configs.activity import (
     check_capacity,
     load_activity,
 )
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from host.errors import RequestError
 from rootfs.elide import TURN_INSTRUCTIONS
 

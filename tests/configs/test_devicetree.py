@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main, opps_of
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from host.errors import EascopeError, RequestError
 from tests.conftest import REPO
 from tests.support.dts import Node, decompile

@@ -9,7 +9,8 @@ import pytest
 
 from configs.activity import check_capacity, load_activity
 from configs.devicetree import device_tree
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from configs.source import KINDS, kind
 from host.errors import RequestError
 from rootfs.elide import TURN_INSTRUCTIONS

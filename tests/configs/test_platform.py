@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from configs.cpunames import CpuNameError
-from configs.platform import CAPACITY_SCALE, Platform, list_platforms, load_platform
+from configs.platform import CAPACITY_SCALE, Platform
+from configs.platform_file import list_platforms, load_platform
 from configs.source import KINDS, kind
 from host.errors import RequestError
 

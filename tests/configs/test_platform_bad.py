@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from configs.core import CORES, load_core
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from host.errors import RequestError
 
 BAD = {

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from configs.activity import ACTIVITY, Activity, at_measured_speeds, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from configs.system_activity import load_system, system_path
 from host.errors import RequestError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from experiments import cell as cells
 from experiments.cell import Request, find, prepare
 from experiments.runs import execute

@@ -9,7 +9,8 @@ import pytest
 
 from analysis.expect import parse
 from configs.activity import Activity, load_activity
-from configs.platform import Platform, list_platforms, load_platform
+from configs.platform import Platform
+from configs.platform_file import list_platforms, load_platform
 from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario, load_scenario, names
 from kernels.variants import load_planned, load_variants

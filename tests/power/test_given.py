@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from configs.devicetree import device_tree_source
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from host.errors import RequestError
 from power.given import USUAL, tell, told_model, told_record
 from power.level import load_level

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from configs.core import list_cores
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from host.errors import RequestError
 from power.level import level_cores, load_level
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.energy import SHARED, PublishedPower
 from configs.activity import Activity, KernelActivity, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from host.errors import RequestError
+from power.billed import SHARED, PublishedPower
 from power.em import em_rows, inefficient, records, text
 from power.events import load_events
 from power.given import told_model

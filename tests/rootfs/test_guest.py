@@ -15,7 +15,8 @@ from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines import qemu
-from engines.base import READY, START, STOP, EngineFailed, Machine, get_engine
+from engines.base import READY, START, STOP, EngineFailed, Machine
+from engines.registry import get_engine
 from experiments.cell import BOOT
 from host.lisa import host_trace_cmd
 from kernels.build import kernel

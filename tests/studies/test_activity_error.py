@@ -6,9 +6,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analysis.tables.counters import SHARED
 from configs.activity import Activity
 from configs.platform import Platform
+from power.billed import SHARED
 from power.derived import CYCLE
 from power.events import load_events
 from power.model import DerivedPower, busy_events

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from configs.activity import ACTIVITY, load_activity
-from configs.platform import Platform, load_platform
+from configs.platform import Platform
+from configs.platform_file import load_platform
 from configs.system_activity import load_system
 from experiments.cli.characterise import system_names, system_provenance
 from experiments.cli.main import main, make_parser

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from configs.activity import load_activity
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from engines.gem5.inside.columns import cpu_events
 from power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
 from power.events import load_events

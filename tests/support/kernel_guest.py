@@ -12,7 +12,8 @@ from types import MappingProxyType
 from configs.activity import load_activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines.base import EngineRun, Machine, get_engine
+from engines.base import EngineRun, Machine
+from engines.registry import get_engine
 from experiments.cell import BOOT
 from rootfs.cpio import Archive
 from rootfs.image import initramfs

@@ -1,16 +1,10 @@
-"""Classes of operations, and the functional units of the detailed CPU models made from them.
+"""Classes of operations, by the groups that a pipeline states latencies of.
 
 gem5 names some 70 classes of operations. A pipeline states few latencies, so classes are put into
 groups; a class that no group has would have no unit, and a test compares with gem5's list.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # gem5's own Python imports this module, and may be too old to read TOML
-    from configs.core import Core
-    from configs.pipeline import Pipeline
 
 #: Latency's name in a pipeline -> gem5's classes of operations.
 FLOAT_GROUPS = {
@@ -46,89 +40,8 @@ STORES = (
     "SimdUnitStrideSegmentedStore",
 )
 SYSTEM = ("IprAccess", "InstPrefetch")
-#: Latency of an access to a system register, as in gem5's O3_ARM_v7a.py.
-SYSTEM_CYCLES = 3
-
 #: Every class but No_OpClass, which needs no unit.
 ALL = (
     *("IntAlu", "IntMult", "IntDiv", *SYSTEM, *LOADS, *STORES),
     *(name for names in FLOAT_GROUPS.values() for name in names),
 )
-
-
-def minor_units(core: Core, pipeline: Pipeline) -> list[dict[str, object]]:
-    """MinorCPU's units: ``operations``, ``latency``, ``issue`` interval in cycles.
-
-    ``relative`` is how many cycles after issue the operands must be there, ``assumed`` what an
-    access to memory is taken to need beyond the unit's own cycle.
-    """
-    cycles = {name: figure.value for name, figure in pipeline.latencies.items()}
-    memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
-
-    def unit(
-        operations: tuple[str, ...], latency: int, issue: int = 1, relative: int = 0
-    ) -> dict[str, object]:
-        return {
-            "operations": list(operations),
-            "latency": latency,
-            "issue": issue,
-            "relative": relative,
-            "assumed": 0,
-        }
-
-    units = [
-        unit(("IntAlu",), cycles["integer"], relative=cycles["integer_forwarding"])
-        for _ in range(core.structure["integer_alus"].value)
-    ]
-    units += (
-        unit(("IntMult",), cycles["multiply"])
-        for _ in range(core.structure["integer_multipliers"].value)
-    )
-    units.append(unit(("IntDiv",), cycles["divide"], issue=cycles["divide"]))
-    for name, operations in FLOAT_GROUPS.items():
-        alone = name in ("fp_divide", "fp_sqrt")
-        count = 1 if alone else core.structure["fp_units"].value
-        issue = cycles[name] if alone else 1
-        units += (unit(operations, cycles[name], issue=issue) for _ in range(count))
-    for name, operations in (
-        ("load", LOADS),
-        ("store", STORES),
-        ("load_store", LOADS + STORES),
-    ):
-        for _ in range(memory[name]):
-            units.append(unit(operations, 1, relative=1) | {"assumed": cycles["load"] - 1})
-    units.append(unit(SYSTEM, 1))
-    return units
-
-
-def o3_units(core: Core, pipeline: Pipeline) -> list[dict[str, object]]:
-    """O3CPU's units: ``count`` of each, ``operations`` as [class, latency, pipelined]."""
-    cycles = {name: figure.value for name, figure in pipeline.latencies.items()}
-    memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
-    structure = core.structure
-
-    def unit(count: int, operations: list[list[object]]) -> dict[str, object]:
-        return {"count": count, "operations": operations}
-
-    address = cycles["load"] - pipeline.caches["l1d"].value
-    loads: list[list[object]] = [[name, address, True] for name in LOADS]
-    stores: list[list[object]] = [[name, address, True] for name in STORES]
-    floats: list[list[object]] = [
-        [operation, cycles[name], name not in ("fp_divide", "fp_sqrt")]
-        for name, operations in FLOAT_GROUPS.items()
-        for operation in operations
-    ]
-    complex_integer: list[list[object]] = [
-        ["IntMult", cycles["multiply"], True],
-        ["IntDiv", cycles["divide"], False],
-        *([name, SYSTEM_CYCLES, True] for name in SYSTEM),
-    ]
-    units = [
-        unit(structure["integer_alus"].value, [["IntAlu", cycles["integer"], True]]),
-        unit(structure["integer_multipliers"].value, complex_integer),
-        unit(structure["fp_units"].value, floats),
-        unit(memory["load"], loads),
-        unit(memory["store"], stores),
-        unit(memory["load_store"], loads + stores),
-    ]
-    return [entry for entry in units if entry["count"]]

@@ -18,10 +18,11 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.base import EngineFailed, Machine, get_engine
+from engines.base import EngineFailed, Machine
 from engines.gem5 import provider as gem5_provider
 from engines.gem5.engine import Gem5Engine
 from engines.gem5.process import MALLOC, environment
+from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
 from tests.support import fake_gem5
 

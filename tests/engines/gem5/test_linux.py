@@ -21,7 +21,8 @@ from analysis.trace import read_trace
 from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines.base import START, STOP, EngineFailed, Machine, get_engine
+from engines.base import START, STOP, EngineFailed, Machine
+from engines.registry import get_engine
 from experiments.cell import BOOT, Request, find, prepare
 from experiments.runs import check, execute
 from experiments.script import elision

@@ -60,7 +60,7 @@ def _one_opp(platform: Platform) -> Platform:
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["minor", "o3"])
 def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    from configs.platform import load_platform
+    from configs.platform_file import load_platform
 
     folder = tmp_path_factory.mktemp("gem5")
     return _run(_one_opp(load_platform("juno-r2")), request.param, folder, power=True)

@@ -12,9 +12,11 @@ import pytest
 
 from configs.core import list_cores, load_core
 from configs.pipeline import load_pipeline
-from configs.platform import Platform, list_platforms, load_platform
-from engines.gem5.inside.operations import ALL, minor_units, o3_units
+from configs.platform import Platform
+from configs.platform_file import list_platforms, load_platform
+from engines.gem5.inside.operations import ALL
 from engines.gem5.settings import MODES, O3_MAX_WIDTH, machine_settings, power_of_two
+from engines.gem5.units import minor_units, o3_units
 from host.errors import RequestError
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import EngineFailed, Machine, get_engine
+from engines.base import EngineFailed, Machine
 from engines.qemu.engine import QemuEngine
 from engines.qemu.process import Limits, supervise
+from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
 from tests.engines.conftest import GuestRun
 
@@ -96,7 +97,7 @@ def test_qemu_ends_when_its_parent_is_killed(
     program = f"""
 import sys
 from pathlib import Path
-from configs.platform import load_platform
+from configs.platform_file import load_platform
 from configs.activity import load_activity
 from engines.base import Machine
 from engines.qemu.engine import QemuEngine

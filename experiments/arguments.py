@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Types of command-line options that ``eascope`` and the studies share."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def natural(text: str) -> int:
+    """An option's integer from 0, at most what 63 bits hold.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 0")
+    return number
+
+
+def count(text: str) -> int:
+    """An option's number of things: at least one.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
+    number = natural(text)
+    if not 1 <= number <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 1000")
+    return number
