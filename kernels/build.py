@@ -130,8 +130,8 @@ def names(spec: Kernel) -> dict[str, str]:
     """
     return {
         "LOCALVERSION": f"-eascope-{spec.name}",
-        "SCHED_LAB_KERNEL": spec.name,
-        "SCHED_LAB_QUEUE": series_digest(_series_folders(spec))[:12],
+        "EASCOPE_KERNEL": spec.name,
+        "EASCOPE_QUEUE": series_digest(_series_folders(spec))[:12],
     }
 
 

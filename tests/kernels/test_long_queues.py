@@ -36,8 +36,8 @@ WITHOUT = {
     "UCLAMP_TASK": {"UCLAMP_TASK_GROUP": "", "UCLAMP_BUCKETS_COUNT": ""},
     "ENERGY_MODEL": {},
     "FAIR_GROUP_SCHED": {"CFS_BANDWIDTH": "", "UCLAMP_TASK_GROUP": ""},
-    "SCHED_LAB": {"SCHED_LAB_TRACE": ""},
-    "SCHED_LAB_TRACE": {},
+    "EASCOPE": {"EASCOPE_TRACE": ""},
+    "EASCOPE_TRACE": {},
     "CPU_FREQ_GOV_SCHEDUTIL": {
         "CPU_FREQ_DEFAULT_GOV_SCHEDUTIL": "",
         "CPU_FREQ_DEFAULT_GOV_PERFORMANCE": "y",
@@ -51,8 +51,8 @@ WITHOUT = {
 LEFT_TO_KCONFIG = {"sum": {"UCLAMP_BUCKETS_COUNT": ""}}
 #: Files that the base queue adds, whose options are not there before.
 ADDED = {
-    "SCHED_LAB": "kernel/sched/lab.c",
-    "SCHED_LAB_TRACE": "kernel/sched/lab_trace.c",
+    "EASCOPE": "kernel/sched/eascope.c",
+    "EASCOPE_TRACE": "kernel/sched/eascope_trace.c",
     "GEM5_CPUFREQ": "drivers/cpufreq/gem5-cpufreq.c",
     "GEM5_CPUIDLE": "drivers/cpuidle/cpuidle-gem5.c",
 }
@@ -113,7 +113,7 @@ def test_scheduler_compiles_for_one_cpu(patched: Patched) -> None:
     out.mkdir()
     wanted = "".join(
         f"CONFIG_{key}=y\n"
-        for key in ("EXPERT", "DEBUG_KERNEL", "DEBUG_FS", "SCHED_DEBUG", "SCHED_LAB")
+        for key in ("EXPERT", "DEBUG_KERNEL", "DEBUG_FS", "SCHED_DEBUG", "EASCOPE")
     )
     (out / "up.config").write_text(wanted + "# CONFIG_SMP is not set\n")
     native = {"ARCH": "x86", "CROSS_COMPILE": "", "CC": "gcc"}
@@ -122,7 +122,7 @@ def test_scheduler_compiles_for_one_cpu(patched: Patched) -> None:
     assert lost_options(wanted, config) == [] and options(config).get("SMP", "n") == "n"
     # Without W=1: mainline has an unused constant there.
     make(tree, out, ["prepare", "kernel/sched/"], log, **native, KCFLAGS="-Werror")
-    assert (out / "kernel/sched/lab.o").is_file()
+    assert (out / "kernel/sched/eascope.o").is_file()
 
 
 @pytest.mark.parametrize("kernel", load_kernels())

@@ -25,7 +25,7 @@ SEEDS = 10
 
 def added_counters(queue: str) -> set[str]:
     """Counters that the patches of ``queue`` add."""
-    pattern = re.compile(r"^\+SCHED_LAB_COUNTER\((\w+)\)", re.MULTILINE)
+    pattern = re.compile(r"^\+EASCOPE_COUNTER\((\w+)\)", re.MULTILINE)
     return {
         name
         for patch in series_patches(SERIES / queue)

@@ -42,8 +42,8 @@ def applied(source: Source, folder: Path, kernel: str) -> Path:
 @pytest.mark.parametrize("kernel", load_kernels())
 def test_applies_to_the_source_that_is_built(source: Source, tmp_path: Path, kernel: str) -> None:
     tree = applied(source, tmp_path / "tree", kernel)
-    assert (tree / "kernel/sched/lab.c").is_file()
-    assert "sched_lab_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
+    assert (tree / "kernel/sched/eascope.c").is_file()
+    assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
     assert not list(tree.rglob("*.rej")) and not list(tree.rglob("*.orig"))
 
 
