@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.results.origin import Origin
+from analysis.results.origin import ResultRecord
+from host.record import Record
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Record):
     """An engine in one mode.
 
     :param name: as it stands in tables.
@@ -20,11 +22,11 @@ class Column:
     name: str
     engine: str
     mode: str
-    cpus: dict[str, str]
+    cpus: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Record):
     """One engine's runs of a cell.
 
     :param least: energy of the lowest seed in per cent of their mean, less 100.
@@ -39,7 +41,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Record):
     """The answers of both engines to one expectation of a scenario.
 
     :param holds: in how many seeds of the fast engine it holds, and of gem5.
@@ -54,7 +56,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Against:
+class Against(Record):
     """The fast engine against one column of gem5 in one cell, by the means over seeds.
 
     :param energy_percent: how much more energy the fast engine has, in per cent of gem5's.
@@ -70,7 +72,7 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(Record):
     """One measure of a cell: the mean over seeds of every column that has it.
 
     :param relative: whether differences are in per cent of the first column's; else they are
@@ -80,12 +82,12 @@ class Measure:
 
     name: str
     relative: bool
-    values: dict[str, float]
-    differences: dict[str, float | None]
+    values: Mapping[str, float]
+    differences: Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
-class AgreementCell:
+class AgreementCell(Record):
     """One scenario and variant on all engines.
 
     :param samples: by column.
@@ -95,16 +97,16 @@ class AgreementCell:
 
     scenario: str
     variant: str
-    samples: dict[str, Sample]
-    against: dict[str, Against]
+    samples: Mapping[str, Sample]
+    against: Mapping[str, Against]
     measures: tuple[Measure, ...]
-    wake_up_us: dict[str, dict[str, float]]
+    wake_up_us: Mapping[str, Mapping[str, float]]
     #: Processor time of gem5's columns as so many times the fast engine's.
-    times: dict[str, float]
+    times: Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class WakeUps:
+class WakeUps(Record):
     """The fast engine's medians of wake-ups as a ratio to one gem5 column's.
 
     :param mean: geometric mean of the ratios.
@@ -117,7 +119,7 @@ class WakeUps:
 
 
 @dataclass(frozen=True)
-class Executed:
+class Executed(Record):
     """Processor seconds per simulated second: gem5 executing the loops on atomic CPUs, and fast."""
 
     scenario: str
@@ -127,19 +129,18 @@ class Executed:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(ResultRecord):
     """The whole comparison.
 
     :param speeds: of core types, ``board`` or ``measured``.
     :param power: name of the power model that energy is computed with.
     """
 
-    origin: Origin
     platform: str
     speeds: str
     power: str
     duration: str
     columns: tuple[Column, ...]
     cells: tuple[AgreementCell, ...]
-    wake_ups: dict[str, WakeUps]
+    wake_ups: Mapping[str, WakeUps]
     executed: tuple[Executed, ...]

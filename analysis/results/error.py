@@ -13,7 +13,6 @@ from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementCell
 from analysis.results.origin import RESULTS
-from host.typed import read_record
 
 PATTERN = "engine-agreement*.json"
 
@@ -22,9 +21,9 @@ PATTERN = "engine-agreement*.json"
 def agreements(folder: Path = RESULTS) -> tuple[Agreement, ...]:
     """Every committed comparison of the engines.
 
-    :raises RequestError: a record that is damaged.
+    :raises RecordError: a record that is damaged.
     """
-    return tuple(read_record(path, Agreement) for path in sorted(folder.glob(PATTERN)))
+    return tuple(Agreement.read(path) for path in sorted(folder.glob(PATTERN)))
 
 
 def error_of(

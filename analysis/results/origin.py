@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every record says of itself: which command made it, of what."""
+"""What every record of ``results/`` has: where its figures come from, and how it is written."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from host.cache import write_atomic
+from host.record import Record
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 #: `Origin.made_from` of a record whose figures come from runs.
@@ -12,7 +18,7 @@ RUNS = "runs"
 
 
 @dataclass(frozen=True)
-class Origin:
+class Origin(Record):
     """Where a record's figures come from.
 
     :param command: what makes the record.
@@ -23,4 +29,37 @@ class Origin:
 
     command: str
     made_from: str
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ResultRecord(Record):
+    """A file of ``results/``. Keys keep their order, which is that of tables."""
+
+    origin: Origin
+
+    def to_bytes(self) -> bytes:
+        """The file's content: the same bytes for the same record, all digits of every number.
+
+        :raises ValueError: when a number is not finite.
+        """
+        return (_json(self.encode(), "") + "\n").encode()
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, self.to_bytes())
+
+
+def _json(value: Any, indent: str) -> str:
+    """JSON with what holds no further list or object on one line."""
+    inner = value.values() if isinstance(value, dict) else value
+    nested = isinstance(value, dict | list)
+    if not nested or not any(isinstance(one, dict | list) for one in inner):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    deeper = indent + " "
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(name)}: {_json(one, deeper)}" for name, one in value.items()]
+        return "{\n" + ",\n".join(deeper + line for line in lines) + f"\n{indent}}}"
+    lines = [_json(one, deeper) for one in value]
+    return "[\n" + ",\n".join(deeper + line for line in lines) + f"\n{indent}]"

@@ -11,7 +11,6 @@ import pytest
 from analysis.results.agreement import Against, Agreement, AgreementCell, Column, Sample
 from analysis.results.error import agreements, error_of
 from analysis.results.origin import RUNS, Origin
-from host.typed import write_record
 
 
 def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:
@@ -53,7 +52,7 @@ MEASURED = Agreement(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_record(tmp_path / "engine-agreement.json", MEASURED)
+    MEASURED.write(tmp_path / "engine-agreement.json")
     return tmp_path
 
 
@@ -78,7 +77,7 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
         for one in MEASURED.cells
     )
     record = replace(MEASURED, cells=cells, speeds="measured")
-    write_record(tmp_path / "engine-agreement-measured.json", record)
+    record.write(tmp_path / "engine-agreement-measured.json")
     assert error_of("juno-r2", "smoke", "qemu", speeds="measured", folder=tmp_path) == (
         "energy within 20.0 % of gem5's detailed CPUs, 1 cell, one seed of gem5"
     )

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records of results: all digits, keys in their order, one line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from host.record import RecordError
+from tests.analysis.results.test_error import MEASURED
+
+
+def test_what_is_written_is_read_with_all_digits(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    (first, *others) = MEASURED.cells
+    exact = replace(first, times={"z": 1 / 3, "a": 2.0})
+    record = replace(MEASURED, cells=(exact, *others))
+    record.write(path)
+    assert type(record).read(path) == record
+    assert '"times": {"z": 0.3333333333333333, "a": 2.0}' in path.read_text()
+
+
+def test_a_missing_key_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    MEASURED.write(path)
+    data = json.loads(path.read_text())
+    del data["cells"][1]["samples"]["fast"]["cpu_s_per_s"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(RecordError) as error:
+        type(MEASURED).read(path)
+    assert str(error.value) == (
+        f"{path}: cells.1.samples.fast.cpu_s_per_s is missing: allowed: a number"
+    )
+
+
+def test_no_number_that_json_has_not(tmp_path: Path) -> None:
+    cells = (replace(MEASURED.cells[0], times={"elided": float("nan")}),)
+    with pytest.raises(ValueError, match="JSON"):
+        replace(MEASURED, cells=cells).write(tmp_path / "record.json")
+    assert not list(tmp_path.iterdir())
