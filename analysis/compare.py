@@ -320,6 +320,12 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
                         f"{run.run}: {key} is {run.cell.get(key)!r}, but {first.get(key)!r} in the "
                         "other runs: they cannot be compared"
                     )
+            for key in ("platform", "activity"):
+                if _made_of(run.cell, key) != _made_of(first, key):
+                    raise EascopeError(
+                        f"{run.run}: was made of another {key} file than the other runs: they "
+                        "cannot be compared"
+                    )
             if told_in(run.cell) != told_in(first):
                 raise EascopeError(
                     f"{run.run}: its kernel was told the energy model {told_in(run.cell)}, in the "
@@ -331,6 +337,11 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
     if not found.seeds:
         raise EascopeError("nothing to compare: the variants have no seed in common")
     return found
+
+
+def _made_of(cell: Mapping[str, Any], kind: str) -> Any:
+    """Digest of the run's platform or activity; None where its record has none."""
+    return cell.get("inputs", {}).get(kind)
 
 
 def told_in(cell: Mapping[str, Any]) -> str:

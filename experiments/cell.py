@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from configs.activity import (
     measured_ipc,
     with_speeds,
 )
-from configs.devicetree import device_tree
+from configs.devicetree import device_tree, device_tree_source
 from configs.platform import Platform
 from engines.base import Engine, Machine
 from engines.registry import get_engine
 from experiments.controls import AS_IT_IS, Controls
+from experiments.inputs import inputs_of
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import Scenario, load_scenario
 from experiments.script import DECISION_EVENT, script, trace_events, trace_kib
@@ -86,12 +88,16 @@ class Names:
 
 @dataclass(frozen=True)
 class Cell:
-    """A request with every byte that decides its outcome; ``record`` is ``cell.json``."""
+    """A request with every byte that decides its outcome; ``record`` is ``cell.json``.
+
+    ``inputs`` gives the files of the run's folder ``inputs/`` by name.
+    """
 
     names: Names
     machine: Machine
     simkey: str
     record: dict[str, Any]
+    inputs: Callable[[], Mapping[str, bytes]] = dict
 
     @property
     def simulated_s(self) -> float:
@@ -244,7 +250,9 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
     record = _record(names, image, guest, workload, digests, simkey)
     record["engine_identity"] = identity
     record["settings"] = settings
-    return Cell(names, machine, simkey, record)
+    dts = device_tree_source(names.told, variant.dtb, request.engine)
+    inputs = partial(inputs_of, machine, image, names.scenario.path, workload.document, dts)
+    return Cell(names, machine, simkey, record, inputs)
 
 
 def _identity(engine: Engine) -> dict[str, Any]:

@@ -8,7 +8,6 @@ is and changes no key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,12 +96,3 @@ class Controls:
 
 #: Nothing set otherwise.
 AS_IT_IS = Controls()
-
-
-def machine_of(cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
-    """The platform and the activity of a finished run, whose ``cell.json`` is ``cell``.
-
-    :raises RequestError: when the platform is gone or wrong now.
-    """
-    speeds = cell.get("controls", {}).get("speeds", "board")  # older records have none
-    return Controls(speeds=speeds).load(cell["platform"])

@@ -25,6 +25,7 @@ from typing import Any
 
 from engines.base import EngineFailed
 from experiments.cell import Cell, cell_bytes
+from experiments.inputs import FOLDER as INPUTS
 from host.cache import runs_root, sha256_file, write_atomic
 from host.errors import EascopeError, RequestError
 from host.proc import say
@@ -34,6 +35,8 @@ RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt"
 SIMKEY = re.compile(r"[0-9a-f]{64}")
 #: What depends on the host's time: outside every digest.
 HOST = "host.json"
+#: Tables and results by power model and version of the analysis.
+DERIVED = "derived"
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
         work.chmod(0o755)
         try:
             (work / "cell.json").write_bytes(cell_bytes(cell.record))
+            _write_inputs(work, cell)
             try:
                 _simulate(cell, work, on_progress)
             except Exception as error:
@@ -177,12 +181,35 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
         if parts:
             record[name] = {part: round(spent, 3) for part, spent in parts.items()}
     (work / HOST).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    seal(work)
+
+
+def seal(work: Path) -> None:
+    """Mark the run in ``work`` done: write the digests of its files into ``done``."""
     files = {
-        path.name: {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
-        for path in sorted(work.iterdir())
-        if path.is_file() and path.name != HOST
+        path.relative_to(work).as_posix(): {
+            "bytes": path.stat().st_size,
+            "sha256": sha256_file(path),
+        }
+        for path in _files(work)
+        if path.name not in (HOST, "done")
     }
     write_atomic(work / "done", json.dumps({"files": files}, indent=1, sort_keys=True).encode())
+
+
+def _write_inputs(work: Path, cell: Cell) -> None:
+    """``inputs/``: what the run is made of, before it runs, so that a failed run has it as well."""
+    folder = work / INPUTS
+    for name, data in cell.inputs().items():
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Every file of a run but for what was derived from it, in order of their names."""
+    top = [path for path in folder.iterdir() if path.name != DERIVED]
+    below = [path for one in top if one.is_dir() for path in one.rglob("*")]
+    return sorted(path for path in (*top, *below) if not path.is_dir())
 
 
 def _write_failure(work: Path, error: Exception) -> None:
@@ -198,9 +225,8 @@ def _write_failure(work: Path, error: Exception) -> None:
 
 def _publish(work: Path, final: Path) -> None:
     """Give the directory its name; an earlier failed run of the same cell makes way."""
-    for path in work.iterdir():
-        if path.is_file():
-            path.chmod(0o444)
+    for path in _files(work):
+        path.chmod(0o444)
     if final.exists():
         old = final.with_name(f".{final.name}.tmp-old")
         shutil.rmtree(old, ignore_errors=True)
@@ -227,8 +253,12 @@ def check(run: Run) -> list[str]:
             wrong.append(f"{path}: is missing")
         elif sha256_file(path) != digest:
             wrong.append(f"{path}: does not match its recorded SHA-256")
-    known = {*wanted, "done", HOST, "derived"}
-    wrong += [f"{path}: was added" for path in sorted(run.path.iterdir()) if path.name not in known]
+    known = {*wanted, "done", HOST}
+    wrong += [
+        f"{path}: was added"
+        for path in _files(run.path)
+        if path.relative_to(run.path).as_posix() not in known
+    ]
     if run.path.name != run.cell.get("simkey"):
         wrong.append(f"{run.path}: simkey in cell.json is {run.cell.get('simkey')}")
     return wrong

@@ -45,12 +45,16 @@ _BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 @dataclass(frozen=True)
 class Kernel:
-    """What is built: the queues that are applied, in order, and the fragments that configure it."""
+    """What is built: the queues that are applied, in order, and the fragments that configure it.
+
+    :param own: the queue of a line of ``[own]``; empty for our kernels.
+    """
 
     name: str
     summary: str
     series: tuple[str, ...]
     fragments: tuple[str, ...]
+    own: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def _own(
         series = (name, *under.series) if first else (*under.series, name)
         summary = f"{of} with the patches of kernels/series/{name}"
         found[name] = (
-            replace(under, name=name, summary=summary, series=series),
+            replace(under, name=name, summary=summary, series=series, own=name),
             replace(base, name=name, summary=summary, source=f"kernels/series/{name}", kernel=name),
         )
     return found

@@ -19,6 +19,7 @@ from host.table import Table
 
 if TYPE_CHECKING:  # at run time each command imports what it needs, so that --help is quick
     from analysis.derive import Derived
+    from configs.platform import Platform
     from experiments.cell import Cell, Names, Request
     from experiments.controls import Controls
     from experiments.runs import Run
@@ -141,10 +142,10 @@ def run(options: argparse.Namespace) -> int:
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs
     from analysis.decisions import text as text_of
-    from analysis.derive import derive
     from experiments.cell import find, prepare
+    from experiments.finished import derived_by, platform_of
     from experiments.pool import run_all
-    from power.choice import check_power, power_model
+    from power.choice import check_power
     from power.given import told_model
 
     told = told_model(options.em, options.em_error)
@@ -152,10 +153,7 @@ def run(options: argparse.Namespace) -> int:
     names = find(_request(options, options.variant, options.seed, told))
     _warn(names)
     cell = prepare(names)
-    power = power_model(options.power, names.platform, names.activity)
-    [(done, derived)] = run_all(
-        [cell], lambda cell, one: (one, derive(one.path, names.platform, names.activity, power))
-    )
+    [(done, derived)] = run_all([cell], lambda _, one: (one, derived_by(one, options.power)))
     if options.json:
         host = done.host
         _print_json(
@@ -168,7 +166,7 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        print(comparison(names.platform, {names.variant.name: [derived]}).text())
+        print(comparison(platform_of(done), {names.variant.name: [derived]}).text())
         print(text_of(of_first_runs({names.variant.name: [derived]})), end="")
         if "parts_s" in done.host:
             parts = done.host["parts_s"].items()
@@ -200,12 +198,12 @@ def compare(options: argparse.Namespace) -> int:
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs
     from analysis.decisions import text as text_of
-    from analysis.derive import derive
     from analysis.figures import write as write_figures
     from analysis.report import write as write_report
     from experiments.cell import find, prepare
+    from experiments.finished import derived_by, platform_of
     from experiments.pool import run_all
-    from power.choice import check_power, power_model
+    from power.choice import check_power
     from power.given import USUAL, told_model
 
     names_of = list(dict.fromkeys(options.variants))
@@ -224,20 +222,20 @@ def compare(options: argparse.Namespace) -> int:
     first = found[0]
     _warn(first)
     cells = [prepare(names) for names in found]
-    power = power_model(options.power, first.platform, first.activity)
 
-    def after(cell: Cell, one: Run) -> Derived:
-        derived = derive(one.path, first.platform, first.activity, power)
+    def after(cell: Cell, one: Run) -> tuple[Platform, Derived]:
+        derived = derived_by(one, options.power)
         # What is expected may have been written down after the run: the scenario's word counts. And
         # older records do not say what was set otherwise.
         newer = {key: cell.record[key] for key in ("expect", "set_otherwise")}
-        return replace(derived, cell={**derived.cell, **newer})
+        return platform_of(one), replace(derived, cell={**derived.cell, **newer})
 
-    derived = run_all(cells, after)
+    read = run_all(cells, after)
+    platform, derived = read[0][0], [one for _, one in read]
     per_model = len(names_of) * options.seeds
     compared = [
         comparison(
-            first.platform,
+            platform,
             {
                 variant: derived[start + number * options.seeds :][: options.seeds]
                 for number, variant in enumerate(names_of)
@@ -347,21 +345,18 @@ def show(options: argparse.Namespace) -> int:
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs
     from analysis.decisions import text as text_of
-    from analysis.derive import derive
-    from experiments.controls import machine_of
+    from experiments.finished import derived_by, platform_of
     from experiments.runs import find_run
-    from power.choice import check_power, power_model
+    from power.choice import check_power
 
     check_power(options.power)
     one = find_run(options.run)
     shown = _run_object(one)
     text = ""
     if one.state == "done":
-        platform, activity = machine_of(one.cell)
-        power = power_model(options.power, platform, activity)
-        derived = derive(one.path, platform, activity, power)
+        derived = derived_by(one, options.power)
         shown["result"] = derived.result
-        text = comparison(platform, {one.cell["variant"]: [derived]}).text()
+        text = comparison(platform_of(one), {one.cell["variant"]: [derived]}).text()
         text += "\n" + text_of(of_first_runs({one.cell["variant"]: [derived]}))
     elif one.state == "failed":
         failed = json.loads((one.path / "failed.json").read_bytes())

@@ -75,9 +75,7 @@ def derive(options: argparse.Namespace) -> int:
 
 def _derived(run: Any, power: str) -> dict[str, Any]:
     """One run by ``power``: total energy and host seconds, or what is wrong with it."""
-    from analysis.derive import derive as derive_run
-    from experiments.controls import machine_of
-    from power.choice import power_model
+    from experiments.finished import derived_by
 
     found: dict[str, Any] = {"run": str(run.path), "power": power}
     begin = time.monotonic()
@@ -86,8 +84,7 @@ def _derived(run: Any, power: str) -> dict[str, Any]:
             raise EascopeError(f"{run.state}: only a finished run has an energy")
         cell = run.cell
         found["what"] = f"{cell['variant']} {cell['scenario']} seed {cell['seed']}"
-        platform, activity = machine_of(cell)
-        derived = derive_run(run.path, platform, activity, power_model(power, platform, activity))
+        derived = derived_by(run, power)
         found |= {"energy_j": derived.result["energy_j"]["total"], "derived": str(derived.path)}
     except EascopeError as error:
         found["problem"] = str(error)

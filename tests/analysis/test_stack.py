@@ -118,7 +118,7 @@ def test_a_new_power_model_derives_a_finished_run_again(
 ) -> None:
     """The same run, nothing simulated: other figures of McPAT's have a key of their own."""
     path = make_run(tmp_path, platform, "mainline", 0)
-    files = {file.name: file.read_bytes() for file in path.iterdir()}
+    files = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
     old = derive(path, platform, activity, DerivedPower(platform, activity))
     assert derive(path, platform, activity, DerivedPower(platform, activity)).path == old.path
     kept = (old.path / "result.json").read_bytes()

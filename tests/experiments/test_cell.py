@@ -19,7 +19,7 @@ from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
 from experiments.cell import Cell, Request, cell_bytes, find, prepare, wrong_capacities
-from experiments.controls import Controls, machine_of
+from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
 from host.errors import EascopeError, RequestError
@@ -48,6 +48,7 @@ class Artefacts:
 
     def kernel(self, name: str) -> Any:
         return SimpleNamespace(
+            name=name,
             image=self.folder / "image",
             vmlinux=self.folder / "vmlinux",
             config=self.folder / "config",
@@ -329,12 +330,6 @@ def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) ->
     for part in ("dtb", "script"):  # capacities; loops of rt-app by the speed of the largest CPU
         assert cell.record["digests"][part] != plain.record["digests"][part]
     assert cell.record["inputs"]["activity"] == cell.machine.activity.digest
-    # What is derived from the run later, by its record alone, has the same speeds.
-    platform, activity = machine_of(cell.record)
-    assert (platform, activity) == (cell.machine.platform, cell.machine.activity)
-    assert machine_of(plain.record)[1] == plain.machine.activity
-    before = {key: value for key, value in plain.record["controls"].items() if key != "speeds"}
-    assert machine_of(plain.record | {"controls": before})[1] == plain.machine.activity
 
 
 @pytest.mark.parametrize(

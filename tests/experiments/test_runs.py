@@ -40,7 +40,10 @@ def test_a_run_is_whole_and_done_once() -> None:
     first = execute(one)
     assert first.fresh
     assert first.state == "done"
-    assert {path.name for path in first.path.iterdir()} == {*RAW, "cell.json", "done", "host.json"}
+    assert {path.name for path in first.path.iterdir()} == {
+        *(*RAW, "cell.json", "done", "host.json"),
+        "inputs",
+    }
     again = execute(one)
     assert not again.fresh
     assert again.path == first.path == runs() / KEY
@@ -52,7 +55,10 @@ def test_a_run_is_whole_and_done_once() -> None:
 
 def test_host_time_is_outside_the_digests() -> None:
     run = execute(cell())
-    assert set(json.loads((run.path / "done").read_bytes())["files"]) == {*RAW, "cell.json"}
+    assert set(json.loads((run.path / "done").read_bytes())["files"]) == {
+        *(*RAW, "cell.json"),
+        "inputs/machine.json",
+    }
     assert run.host["host_s"] == 1.5
     (run.path / "host.json").unlink()
     assert check(run) == []

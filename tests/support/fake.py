@@ -15,8 +15,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from configs.activity import load_activity
+from configs.platform_file import load_platform
+from configs.resolved import machine_json
 from engines.base import EngineFailed, EngineRun
 from experiments.cell import Cell
+from experiments.inputs import MACHINE
 from experiments.runs import RAW, execute
 
 KEY = "ab" * 32
@@ -64,6 +68,12 @@ def forever(on_progress: Callable[[float], None] | None) -> None:
             on_progress(0.1)
 
 
+def inputs() -> dict[str, bytes]:
+    """The machine that the fake engine's runs are read by."""
+    platform = load_platform("juno-r2")
+    return {MACHINE: machine_json(platform, load_activity(platform))}
+
+
 def cell(behave: Callable[[Callable[[float], None] | None], None] = well, key: str = KEY) -> Cell:
     """A cell of the fake engine with the names that status and show print."""
     record = {
@@ -81,7 +91,7 @@ def cell(behave: Callable[[Callable[[float], None] | None], None] = well, key: s
     names = SimpleNamespace(
         engine=FakeEngine(behave), request=request, scenario=SimpleNamespace(window=window)
     )
-    return Cell(names, key, key, record)  # type: ignore[arg-type]
+    return Cell(names, key, key, record, inputs)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

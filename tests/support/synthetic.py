@@ -15,7 +15,11 @@ from typing import Any
 
 import polars as pl
 
+from configs.activity import load_activity
 from configs.platform import Platform
+from configs.resolved import machine_json
+from experiments.inputs import FOLDER, MACHINE
+from experiments.runs import HOST, seal
 from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking
 
 MS = 1_000_000
@@ -160,6 +164,7 @@ def write_run(
         "elide": True,
         "kernel": {"name": "base", "version": "6.12.95", "package_version": "6.12.95-1"},
         "declares": {"eas": schedule.eas},
+        "inputs": {"platform": platform.digest, "activity": load_activity(platform).digest},
         "digests": {"image": "a" * 64, "script": "b" * 64},
         "controls": {
             "hz": 250,
@@ -178,8 +183,16 @@ def write_run(
         "assumed": ["little: one instruction per cycle"],
     }
     (folder / "cell.json").write_text(json.dumps(cell))
-    (folder / "done").write_text("")
+    (folder / HOST).write_text(json.dumps({"host_s": 1.0, "mips": 100.0, "sim_s": 2.5}))
+    write_inputs(folder, platform)
+    seal(folder)
     return cell
+
+
+def write_inputs(folder: Path, platform: Platform) -> None:
+    """What the run was made of, as far as reading it needs that."""
+    (folder / FOLDER).mkdir()
+    (folder / FOLDER / MACHINE).write_bytes(machine_json(platform, load_activity(platform)))
 
 
 def playback(variant: str, seed: int, window_ms: int = 1000) -> Schedule:

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run was made of: the files in its folder ``inputs/``, and reading the run by them.
+
+A finished run is read by the platform and the activity that it was simulated with. What the
+repository has under these names today does not count: it may have changed since, or be gone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from configs.activity import Activity
+from configs.core import CORES
+from configs.pipeline import PIPELINES
+from configs.platform import Platform
+from configs.resolved import machine_json, read_machine
+from configs.system_activity import system_path
+from engines.base import Machine
+from experiments.controls import Controls
+from host.cache import sha256_file
+from host.errors import EascopeError
+from kernels.build import KernelArtefact, fragment_text
+from kernels.source import series_patches
+from kernels.variants import SERIES, Kernel, load_kernels
+
+#: The folder of a run.
+FOLDER = "inputs"
+#: Platform and activity as the run used them: what its energies are computed with.
+MACHINE = "machine.json"
+#: The files of the repository that the run was made from, as they were.
+FILES = "files.tar.gz"
+
+
+def inputs_of(
+    machine: Machine, image: KernelArtefact, scenario: Path, document: bytes, dts: str
+) -> dict[str, bytes]:
+    """The files of ``inputs/`` by name; the same bytes wherever the repository lies.
+
+    :param scenario: its file.
+    :param document: rt-app's JSON.
+    :param dts: source of the device tree.
+    """
+    kernel = load_kernels()[image.name]
+    return {
+        MACHINE: machine_json(machine.platform, machine.activity),
+        "scenario.toml": scenario.read_bytes(),
+        "rt-app.json": document,
+        "script": machine.script,
+        "machine.dtb": machine.dtb.read_bytes(),
+        "machine.dts": dts.encode(),
+        "patches.json": _json(_patches(kernel)),
+        FILES: _archive(_texts(machine.platform, machine.activity) | _kernel_texts(kernel, image)),
+    }
+
+
+def _patches(kernel: Kernel) -> list[dict[str, str]]:
+    """Queue, name and digest of each patch, in the order in which they are applied."""
+    return [
+        {"queue": queue, "patch": patch.name, "sha256": sha256_file(patch)}
+        for queue in kernel.series
+        for patch in series_patches(SERIES / queue)
+    ]
+
+
+def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
+    """The platform's own file and all that it refers to, by their places below ``configs``."""
+    found = {f"platforms/{platform.path.name}": platform.path.read_bytes()}
+    for name in sorted({cluster.core.name for cluster in platform.clusters}):
+        for folder, label in ((CORES, "cores"), (PIPELINES, "cores/pipelines")):
+            path = folder / f"{name}.toml"
+            if path.is_file():
+                found[f"{label}/{path.name}"] = path.read_bytes()
+    found[f"activity/{activity.path.name}"] = activity.path.read_bytes()
+    system = system_path(platform, activity.path.parent)
+    if system.is_file():
+        found[f"activity/system/{system.name}"] = system.read_bytes()
+    return found
+
+
+def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:
+    """The kernel's configuration, asked for and complete, and the patches of an own kernel."""
+    found = {
+        "kernel/fragments.config": fragment_text(kernel).encode(),
+        "kernel/config": image.config.read_bytes(),
+    }
+    if kernel.own:
+        for patch in series_patches(SERIES / kernel.own):
+            found[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
+    return found
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    """``files`` as a compressed tar archive without times or owners."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(data), 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    return gzip.compress(stream.getvalue(), mtime=0)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+
+def machine_of(run: Path, cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
+    """The platform and the activity that ``run`` was simulated with.
+
+    A run without ``inputs/`` is of before there were any: it is read by today's files, as long as
+    they are still what its ``cell.json`` has the digests of.
+
+    :raises EascopeError: when that machine is not known any more, or its record is damaged.
+    """
+    path = run / FOLDER / MACHINE
+    if path.is_file():
+        return _read(path, sha256_file(path))
+    if FOLDER in _recorded(run):
+        raise EascopeError(f"{path}: is missing: remove {run} and run again")
+    return _by_digest(run, cell)
+
+
+def _recorded(run: Path) -> set[str]:
+    """First parts of the names in ``done``."""
+    try:
+        files = json.loads((run / "done").read_bytes())["files"]
+        return {name.partition("/")[0] for name in files}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return set()
+
+
+@cache
+def _read(path: Path, _digest: str) -> tuple[Platform, Activity]:
+    """`read_machine`, once for each content of the file."""
+    return read_machine(path)
+
+
+def _by_digest(run: Path, cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
+    """Today's files, when they are those that an older run was made of."""
+    name = str(cell.get("platform"))
+    older = f"{run} is older than the records of what a run is made of"
+    remedy = "run its cell again"
+    try:
+        platform, activity = Controls(speeds=_speeds(cell)).load(name)
+    except EascopeError as error:
+        raise EascopeError(f"{older}, and {error}: {remedy}") from error
+    wanted = cell.get("inputs", {})
+    for kind, digest in (("platform", platform.digest), ("activity", activity.digest)):
+        if wanted.get(kind) != digest:
+            raise EascopeError(f"{older}, and the {kind} of {name!r} has changed since: {remedy}")
+    return platform, activity
+
+
+def _speeds(cell: Mapping[str, Any]) -> str:
+    return str(cell.get("controls", {}).get("speeds", "board"))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A resolved platform with its activity: the same objects back, or one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.activity import load_activity
+from configs.platform import Platform
+from configs.platform_file import list_platforms, load_platform
+from configs.resolved import machine_json, read_machine
+from host.errors import EascopeError
+
+
+def bare(platform: Platform) -> Platform:
+    """``platform`` with paths that are names alone, as in the document."""
+    clusters = tuple(
+        replace(one, core=replace(one.core, path=Path(one.core.path.name)))
+        for one in platform.clusters
+    )
+    return replace(platform, path=Path(platform.path.name), clusters=clusters)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in list_platforms()])
+def test_every_field_comes_back(name: str, tmp_path: Path) -> None:
+    platform = load_platform(name)
+    activity = load_activity(platform)
+    path = tmp_path / "machine.json"
+    path.write_bytes(machine_json(platform, activity))
+    back, active = read_machine(path)
+    assert back == bare(platform)
+    assert active == replace(activity, path=Path(activity.path.name))
+    assert machine_json(back, active) == path.read_bytes()
+    assert back.figures == platform.figures
+
+
+def test_nothing_of_this_machine_is_in_it(tmp_path: Path) -> None:
+    """The same bytes for the same platform in another folder."""
+    here = load_platform("juno-r2")
+    copy = tmp_path / "juno-r2.toml"
+    copy.write_bytes(here.path.read_bytes())
+    activity = load_activity(here)
+    assert machine_json(load_platform(copy), activity) == machine_json(here, activity)
+
+
+def without(*keys: str) -> Callable[[dict[str, Any]], object]:
+    def change(document: dict[str, Any]) -> object:
+        for key in keys[:-1]:
+            document = document[key]
+        return document.pop(keys[-1])
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        without("platform"),
+        without("platform", "clusters"),
+        without("activity", "turn_instructions"),
+        lambda document: document["platform"].update(memory_mib="much"),
+        lambda document: document["platform"].update(clusters={}),
+        lambda document: document["platform"].update(clusters=[7]),
+        lambda document: document["activity"].update(measured=[[]]),
+        lambda document: document.update(schema=2),
+        lambda document: document.update(platform=None),
+    ],
+)
+def test_damage_is_one_line(
+    damage: Callable[[dict[str, Any]], object], juno: Platform, tmp_path: Path
+) -> None:
+    document = json.loads(machine_json(juno, load_activity(juno)))
+    damage(document)
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(EascopeError, match=r"machine\.json: not a resolved platform") as caught:
+        read_machine(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, "9" * 5000, "\udcff"])
+def test_what_is_no_document_is_one_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    path.write_text(text, errors="surrogateescape")
+    with pytest.raises(EascopeError, match=r"machine\.json: not a resolved platform") as caught:
+        read_machine(path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run carries what it was made of, and is read by that and not by today's files."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.compare import comparison
+from configs.activity import load_activity
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from configs.resolved import machine_json
+from experiments.finished import derived_by, platform_of
+from experiments.inputs import FILES, FOLDER, MACHINE
+from experiments.runs import Run, check, execute, seal
+from host.errors import EascopeError
+from tests.experiments.test_cell import Artefacts, artefacts, prepared  # noqa: F401
+from tests.experiments.test_cli import eascope
+from tests.support.fake import badly, cell
+from tests.support.synthetic import playback, write_run
+
+
+def own_platform(folder: Path, power_uw: int) -> Platform:
+    """juno-r2 in a file of one's own, with this power of a little CPU at its first OPP."""
+    text = load_platform("juno-r2").path.read_text()
+    folder.mkdir(exist_ok=True)
+    path = folder / "juno-r2.toml"
+    path.write_text(text.replace("power_uw = 42_400", f"power_uw = {power_uw}"))
+    return load_platform(path)
+
+
+def total(run: Path) -> float:
+    shown = json.loads(eascope("show", str(run), "--json").stdout)[0]
+    return float(shown["result"]["energy_j"]["total"])
+
+
+def test_a_run_is_read_by_the_platform_it_was_made_of(juno: Platform, tmp_path: Path) -> None:
+    """Not by the file of that name: the energy differs from that of today's juno-r2."""
+    low, high = tmp_path / "low", tmp_path / "high"
+    write_run(low, own_platform(tmp_path / "own", 42_000), playback("mainline", 0))
+    write_run(high, own_platform(tmp_path / "own", 84_000), playback("mainline", 0), variant="cas")
+    (tmp_path / "own" / "juno-r2.toml").unlink()
+    usual = tmp_path / "usual"
+    write_run(usual, juno, playback("mainline", 0))
+    assert total(low) < total(usual) < total(high)
+    assert platform_of(Run(high)).clusters[0].opps[0].power_uw == 84_000
+    found = [derived_by(Run(run), "published") for run in (low, high)]
+    with pytest.raises(EascopeError, match="made of another platform file"):
+        comparison(juno, {"mainline": found[:1], "cas": found[1:]})
+
+
+def test_activity_is_the_runs_own_too(juno: Platform, tmp_path: Path) -> None:
+    """Without measured events a busy CPU has the reference activity, and another energy."""
+    totals = []
+    activity = load_activity(juno)
+    for name, made_of in (("with", activity), ("without", replace(activity, measured=()))):
+        run = tmp_path / name
+        write_run(run, juno, playback("mainline", 0))
+        (run / FOLDER / MACHINE).write_bytes(machine_json(juno, made_of))
+        seal(run)
+        totals.append(derived_by(Run(run), "derived").result["energy_j"]["total"])
+    assert totals[0] != totals[1]
+
+
+def test_the_folder_holds_what_a_cell_is_made_of(
+    artefacts: Artefacts,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    made = prepared()
+    inputs = made.inputs()
+    assert inputs == prepared().inputs(), "the same bytes"
+    names = made.names
+    assert inputs["scenario.toml"] == names.scenario.path.read_bytes()
+    assert inputs["script"] == made.machine.script
+    assert inputs["rt-app.json"] in made.machine.script
+    assert inputs["machine.dtb"] == made.machine.dtb.read_bytes()
+    assert b"juno" in inputs["machine.dts"]
+    patches = json.loads(inputs["patches.json"])
+    assert {one["queue"] for one in patches} == {"base"}
+    assert all(len(one["sha256"]) == 64 for one in patches)
+    with tarfile.open(fileobj=io.BytesIO(inputs[FILES])) as archive:
+        members = {one.name: archive.extractfile(one).read() for one in archive}  # type: ignore[union-attr]
+    for path in ("platforms/juno-r2.toml", "cores/cortex-a53.toml", "activity/juno-r2.json",
+                 "cores/pipelines/cortex-a72.toml", "activity/system/juno-r2.json"):  # fmt: skip
+        assert members[path] == (Path("configs") / path).read_bytes()
+    assert members["kernel/config"] == b"CONFIG_HZ=250\nCONFIG_SMP=y\n"
+    assert b"CONFIG_ENERGY_MODEL=y" in members["kernel/fragments.config"]
+    assert str(tmp_path).encode() not in b"".join([*inputs.values(), *members.values()])
+
+
+def test_inputs_are_under_the_runs_digests(juno: Platform, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    write_run(run, juno, playback("mainline", 0))
+    machine = run / FOLDER / MACHINE
+    machine.write_bytes(machine.read_bytes().replace(b"42400", b"42401"))
+    (run / FOLDER / "more").write_text("")
+    assert [line.partition(": ")[2] for line in check(Run(run))][:2] == [
+        "does not match its recorded SHA-256",
+        "was added",
+    ]
+    machine.unlink()
+    with pytest.raises(EascopeError, match=r"machine.json: is missing: remove .* and run again"):
+        derived_by(Run(run), "published")
+
+
+def older(run: Path, juno: Platform, digest: str) -> Run:
+    """A run as it was before runs had inputs: digests of platform and activity in its record."""
+    record = write_run(run, juno, playback("mainline", 0))
+    (run / FOLDER / MACHINE).unlink()
+    (run / FOLDER).rmdir()
+    record["inputs"]["platform"] = digest
+    (run / "cell.json").write_text(json.dumps(record))
+    seal(run)
+    return Run(run)
+
+
+def test_an_older_run_is_read_by_todays_files_while_they_are_the_same(
+    juno: Platform, tmp_path: Path
+) -> None:
+    same = older(tmp_path / "same", juno, juno.digest)
+    assert derived_by(same, "published").result["energy_j"]["total"] > 0
+    other = older(tmp_path / "other", juno, "0" * 64)
+    done = eascope("show", str(other.path))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "the platform of 'juno-r2' has changed since: run its cell again" in done.stderr
+
+
+def test_a_failed_run_keeps_its_inputs() -> None:
+    with pytest.raises(EascopeError, match="guest panic"):
+        execute(cell(badly))
+    again = execute(cell())
+    assert (again.path / FOLDER / MACHINE).is_file()
