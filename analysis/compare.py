@@ -12,6 +12,7 @@ from typing import Any
 from analysis.derive import Derived
 from analysis.engine import engine_words
 from analysis.expect import Verdict, judge
+from analysis.results.findings import findings
 from analysis.rows import Row, rows
 from analysis.statistics import ENOUGH, Difference, difference
 from configs.platform import Platform
@@ -129,9 +130,10 @@ class Comparison:
         for runs in self.variants.values():
             for entry in runs[0].cell.get("expect", []):
                 entries.setdefault((entry["variant"], entry["statement"]), entry)
+        known = findings(self.platform.name, self.cell["scenario"])
         return [
-            judge(entry, self.results)
-            for entry in entries.values()
+            judge(entry, self.results, known.get(key, ""))
+            for key, entry in entries.items()
             if entry["variant"] in self.variants
         ]
 

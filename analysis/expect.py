@@ -283,7 +283,7 @@ class Verdict:
     :param sides: both sides of every comparison, of the means over seeds; empty when absent.
     :param holds: None when a measure or a variant is absent.
     :param seeds_held: in how many of ``seeds`` it holds when each seed is taken alone.
-    :param finding: what the scenario says about where it does not hold.
+    :param finding: what is known of why it does not hold (`analysis.results.findings`).
     """
 
     variant: str
@@ -298,7 +298,7 @@ class Verdict:
 
     @property
     def explained(self) -> str:
-        """The scenario's finding, where the statement does not hold in every seed."""
+        """The finding, where the statement does not hold in every seed."""
         return self.finding if self.holds is not None and self.seeds_held < self.seeds else ""
 
 
@@ -307,9 +307,14 @@ def _alone(results: Mapping[str, Mapping[int, Mapping[str, Any]]], seed: int, ow
 
 
 def judge(
-    entry: Mapping[str, str], results: Mapping[str, Mapping[int, Mapping[str, Any]]]
+    entry: Mapping[str, str],
+    results: Mapping[str, Mapping[int, Mapping[str, Any]]],
+    finding: str = "",
 ) -> Verdict:
-    """Judge one expectation over ``{variant: {seed: result}}``: means, and every seed alone."""
+    """Judge one expectation over ``{variant: {seed: result}}``: means, and every seed alone.
+
+    :param finding: what is known of why it does not hold there.
+    """
     statement = parse(entry["statement"])
     own = entry["variant"]
     needed = {measure.variant or own for measure in statement.measures}
@@ -332,5 +337,4 @@ def judge(
             held += statement.evaluate(_alone(results, seed, own))[1]
     except Absent as error:
         return Verdict(*labels, (), None, 0, len(seeds), f"{error} is not measured")
-    finding = entry.get("finding", "")
     return Verdict(*labels, tuple(sides), holds, held, len(seeds), finding=finding)

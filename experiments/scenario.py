@@ -105,20 +105,15 @@ class Window:
 
 @dataclass(frozen=True)
 class Expect:
-    """What a source says that a variant does, as a statement over the measures.
-
-    ``finding``: where it does not hold, what the trace shows instead and why (empty: nothing yet).
-    """
+    """What a source says that a variant does, as a statement over the measures."""
 
     variant: str
     statement: str
     source: str
-    finding: str = ""
 
     def record(self) -> dict[str, str]:
         """What ``cell.json`` says about it."""
-        found = {"variant": self.variant, "statement": self.statement, "source": self.source}
-        return found | ({"finding": self.finding} if self.finding else {})
+        return {"variant": self.variant, "statement": self.statement, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -442,7 +437,8 @@ def _expect(table: Table) -> Expect:
         parse_statement(statement)
     except ExpectationError as error:
         raise table.error("statement", str(error)) from error
-    finding = table.text("finding") if table.has("finding") else ""
-    expect = Expect(table.text("variant"), statement, table.text("source"), finding)
+    if table.has("finding"):
+        raise table.error("finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it")
+    expect = Expect(table.text("variant"), statement, table.text("source"))
     table.finish()
     return expect

@@ -132,15 +132,16 @@ class WindowRecord(Record):
 
 @dataclass(frozen=True)
 class Expectation(Record):
-    """A statement over measures (`analysis.expect`), about which variant, and whose it is.
-
-    :param finding: what is known about why it does not hold; empty where nothing is.
-    """
+    """A statement over measures (`analysis.expect`), about which variant, and whose it is."""
 
     variant: str
     statement: str
     source: str
-    finding: str = ""
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Without what older records had besides."""
+        return older.expectation(data)
 
 
 @dataclass(frozen=True)

@@ -32,3 +32,8 @@ def cell(data: dict[str, Any]) -> dict[str, Any]:
 def controls(data: dict[str, Any]) -> dict[str, Any]:
     """``controls`` in ``cell.json`` likewise."""
     return _CONTROLS | data
+
+
+def expectation(data: dict[str, Any]) -> dict[str, Any]:
+    """An entry of ``expect``; it had a finding, which is a note of its platform now."""
+    return {key: value for key, value in data.items() if key != "finding"}

@@ -128,13 +128,14 @@ def test_several_seeds_are_judged_by_their_means() -> None:
     assert (verdict.seeds_held, verdict.seeds) == (2, 3)
 
 
-def test_a_finding_is_told_where_a_seed_does_not_hold() -> None:
-    entry = {"variant": "a", "statement": "energy_j.total > 1", "finding": "the trace says why"}
-    assert judge(entry, {"a": energy(2.0, 3.0)}).explained == ""
-    assert judge(entry, {"a": energy(0.5, 3.0)}).explained == "the trace says why"
-    assert judge(entry, {"a": energy(0.5, 0.5)}).explained == "the trace says why"
-    assert judge(entry, {"b": energy(0.5)}).explained == ""
-    assert judge(entry | {"finding": ""}, {"a": energy(0.5)}).explained == ""
+def test_a_finding_is_given_where_a_seed_does_not_hold() -> None:
+    entry = {"variant": "a", "statement": "energy_j.total > 1"}
+    why = "the trace says why"
+    assert judge(entry, {"a": energy(2.0, 3.0)}, why).explained == ""
+    assert judge(entry, {"a": energy(0.5, 3.0)}, why).explained == why
+    assert judge(entry, {"a": energy(0.5, 0.5)}, why).explained == why
+    assert judge(entry, {"b": energy(0.5)}, why).explained == ""
+    assert judge(entry, {"a": energy(0.5)}).explained == ""
 
 
 def test_a_variant_that_was_not_run_leaves_it_open() -> None:

@@ -103,9 +103,9 @@ WRONG = {
         ["loops", "tasks-end"],
     ),
     "statement": ({"more": EXPECT + '"energy_j.total >"'}, ["expect[0].statement", "energy_j"]),
-    "empty finding": (
-        {"more": EXPECT + '"migrations > 3"\nfinding = ""'},
-        ["expect[0].finding", "non-empty string"],
+    "a finding": (
+        {"more": EXPECT + '"migrations > 3"\nfinding = "they do not"'},
+        ["expect[0].finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it"],
     ),
 }
 
@@ -194,13 +194,6 @@ def test_programs_with_and_without_tasks(tmp_path: Path, juno: Platform) -> None
     alone = 'summary = "s"\nsource = "s"\nloads = "l"\n' + PROGRAM + "[window]\n" + UNTIL
     (tmp_path / "alone.toml").write_text(alone)
     assert load_scenario(str(tmp_path / "alone.toml"), juno).tasks == ()
-
-
-def test_findings_go_into_the_record(tmp_path: Path, juno: Platform) -> None:
-    more = EXPECT + '"migrations > 3"\nfinding = """they \\\n  do not"""\n' + EXPECT + '"eas == 0"'
-    one, other = load_scenario(write(tmp_path, more=more), juno).expect
-    assert one.record()["finding"] == "they do not"
-    assert set(other.record()) == {"variant", "statement", "source"}
 
 
 def test_cpus_are_resolved(tmp_path: Path, juno: Platform) -> None:
