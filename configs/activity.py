@@ -38,13 +38,15 @@ class ClusterActivity:
     """Instructions per cycle of the busy loop on a cluster's core, and where that comes from.
 
     ``system_ipc`` is that of everything else, the kernel above all; None, where it was not
-    measured: as the busy loop's.
+    measured: as the busy loop's. ``system_inherited`` says whose it is where it is another
+    platform's.
     """
 
     name: str
     ipc: float
     source: str
     system_ipc: float | None = None
+    system_inherited: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,19 @@ class Activity:
     def assumed_system(self) -> tuple[str, ...]:
         """The same about what is not the busy loop, which only the fast engine takes from here."""
         return tuple(
-            f"{entry.name}: the kernel's instructions per cycle: as the busy loop's; "
-            f"eascope characterise {self.platform} measures them"
+            f"{entry.name}: the kernel's instructions per cycle: {words}"
             for entry in self.clusters
-            if entry.system_ipc is None
+            if (words := _system_words(entry, self.platform))
         )
+
+
+def _system_words(entry: ClusterActivity, platform: str) -> str:
+    """Where the rate of what is not the busy loop comes from, unless ``platform`` measured it."""
+    if entry.system_ipc is None:
+        return f"as the busy loop's; eascope characterise {platform} measures them"
+    if entry.system_inherited:
+        return f"{entry.system_ipc:.4f}, inherited from {entry.system_inherited}"
+    return ""
 
 
 def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:

@@ -55,7 +55,7 @@ def device_tree_source(platform: Platform, flavour: str = "std", engine: str = "
         raise unknown("device-tree flavour", flavour, FLAVOURS)
     board = board_of(engine)
     body = [
-        f'model = "eascope {platform.name}";',
+        f'model = "eascope {platform.model}";',
         f'compatible = "{board.compatible}";',
         "interrupt-parent = <&gic>;",
         "#address-cells = <2>;",

@@ -122,7 +122,9 @@ class Platform:
     ``l3`` is none where the clusters' L2 caches are the last ones; only gem5 knows of it.
     ``control_sources`` says where temperature, memory and the DVFS times come from, by field name;
     ``sources`` are all named sources of the file. ``digest`` changes with any figure or source of
-    the platform or its cores, not with comments or layout.
+    the platform or its cores, not with comments or layout. ``model`` is its name in the device
+    tree. ``own``: the file is a person's own, anywhere; ``base`` is then the platform from which it
+    says only what differs, empty where it says all.
     """
 
     name: str
@@ -136,6 +138,9 @@ class Platform:
     control_sources: Mapping[str, str]
     sources: Mapping[str, str]
     digest: str
+    model: str
+    base: str = ""
+    own: bool = False
     l3: L3 | None = None
 
     @property

@@ -9,16 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from configs.core import Core, list_cores, load_core, read_cache
+from configs.delta import Described, describe, is_shipped, platform_path
 from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, nearest, unknown
+from host.errors import bad_input, nearest
 from host.strict import Table, read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
 #: Both engines have a GICv2, which has eight CPU interfaces.
 MAX_CPUS = 8
+
+#: What the device tree calls a complete platform file that is not one of `PLATFORMS`: it lies in
+#: the guest's memory, where a name of another length is another run.
+OWN_MODEL = "own"
 
 #: Power states of idle CPUs, by gem5's names in lower case.
 POWER_STATES = ("clk_gated", "sram_retention", "off")
@@ -45,24 +50,31 @@ def load_platform(name: str | Path) -> Platform:
     """
     if isinstance(name, Path) or "/" in name or name.endswith(".toml"):
         return read_platform(Path(name))
-    known = sorted(path.stem for path in PLATFORMS.glob("*.toml"))
-    if name not in known:
-        raise unknown("platform", name, known)
-    return read_platform(PLATFORMS / f"{name}.toml")
+    return read_platform(platform_path(name, PLATFORMS))
 
 
-def read_platform(path: Path) -> Platform:
-    """The platform in the file at ``path``.
+def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
+    """The platform in the file at ``path``; see `configs.delta` for one that names a base.
 
+    :param shipped: the folder of the platforms that have names.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    top = read_toml(path)
+
+    def platform_of(described: Described, source: Path) -> Platform:
+        return _platform(described, source, shipped)
+
+    return platform_of(describe(path, shipped, platform_of), path)
+
+
+def _platform(described: Described, path: Path, shipped: Path) -> Platform:
+    """What is described, checked as a whole."""
+    top = described.top
     top.integer("schema", 1, 1)
     name = top.name("name")
     if name != path.stem:
         raise top.error("name", f"{path.stem!r}, the file's own name")
     summary = top.text("summary")
-    sources = Sources(top.table("sources"))
+    sources = described.sources()
     temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
     memory = top.integer("memory_mib", 128, 16384, "MiB")
     dvfs = top.table("dvfs")
@@ -74,11 +86,12 @@ def read_platform(path: Path) -> Platform:
         "rate_limit_us": sources.of(dvfs, "rate_limit_source"),
     }
     dvfs.finish()
-    clusters = _read_clusters(top, sources)
+    clusters = _read_clusters(described.clusters(MAX_CPUS), sources)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     top.finish()
     sources.finish()
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
+    named = is_shipped(path, shipped)
     digest = sha256_bytes(canonical_json({"platform": top.data, "cores": cores}))
     return Platform(
         name=name,
@@ -92,6 +105,9 @@ def read_platform(path: Path) -> Platform:
         control_sources=control_sources,
         sources=sources.texts,
         digest=digest,
+        model=name if named else described.base or OWN_MODEL,
+        base=described.base,
+        own=not named,
         l3=l3,
     )
 
@@ -115,10 +131,10 @@ def _read_dvfs(table: Table) -> tuple[int, int]:
     return latency, rate_limit
 
 
-def _read_clusters(top: Table, sources: Sources) -> tuple[Cluster, ...]:
+def _read_clusters(tables: tuple[Table, ...], sources: Sources) -> tuple[Cluster, ...]:
     """All clusters, with CPUs numbered in the file's order."""
     clusters: list[Cluster] = []
-    for table in top.tables("cluster", 1, MAX_CPUS):
+    for table in tables:
         name = table.name("name")
         if name == "any" or name in [cluster.name for cluster in clusters]:
             raise table.error("name", "a name that no other cluster has, and not 'any'")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from host.errors import bad_input, missing_key, nearest
 from host.strict import Table
@@ -43,10 +44,14 @@ def source_text(table: Table, key: str = "source") -> str:
 
 
 class Sources:
-    """The ``[sources]`` table of a file: short names for sources, to which figures refer."""
+    """The ``[sources]`` table of a file: short names for sources, to which figures refer.
 
-    def __init__(self, table: Table) -> None:
+    :param inherited: names that come from a base's file, and that no figure may need any more.
+    """
+
+    def __init__(self, table: Table, inherited: Collection[str] = ()) -> None:
         self._table = table
+        self._inherited = inherited
         self.texts = {name: source_text(table, name) for name in table.data}
         self._used: set[str] = set()
 
@@ -66,7 +71,7 @@ class Sources:
     def finish(self) -> None:
         """Complain about a source that no figure names: it would claim what nothing rests on."""
         for name, text in self.texts.items():
-            if name not in self._used:
+            if name not in self._used and name not in self._inherited:
                 raise bad_input(
                     self._table.file,
                     self._table.key(name),

@@ -164,6 +164,30 @@ def wrong_capacities(names: Names) -> str:
     return f"the kernel is told capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
 
 
+def rate_warnings(names: Names) -> list[str]:
+    """Where the fast engine runs the kernel at a rate that was not measured on this platform."""
+    if names.request.engine != "qemu":
+        return []
+    clusters = names.activity.clusters
+    inherited = [
+        f"{one.name} from {one.system_inherited}" for one in clusters if one.system_inherited
+    ]
+    fast = [
+        f"{one.name} ({cluster.core.name})"
+        for one, cluster in zip(clusters, names.platform.clusters, strict=True)
+        if one.system_ipc is None
+    ]
+    found = []
+    if inherited:
+        found.append(f"the kernel's rate is inherited: {', '.join(inherited)}")
+    if fast:
+        found.append(
+            f"the kernel runs at the busy loop's rate, 2 to 4 times too fast, on {', '.join(fast)}:"
+            " no platform has measured it (eascope characterise)"
+        )
+    return found
+
+
 def _check_expected(scenario: Scenario, known: list[str]) -> None:
     """Expectations are about variants that exist or are planned."""
     for number, expect in enumerate(scenario.expect):

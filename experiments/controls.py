@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from configs.activity import SPEEDS, Activity, at_measured_speeds, load_activity
+from configs.activity import SPEEDS, Activity, at_measured_speeds
+from configs.inherit import activity_of
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.cache import digest_of
@@ -52,11 +53,11 @@ class Controls:
     def load(self, name: str) -> tuple[Platform, Activity]:
         """The platform ``name`` and its activity with the controls in place.
 
-        :raises RequestError: as `load_platform`, `load_activity` and `of_platform` do, and for
+        :raises RequestError: as `load_platform`, `activity_of` and `of_platform` do, and for
             speeds that there are not.
         """
         platform = self.of_platform(load_platform(name))
-        activity = load_activity(platform)
+        activity = activity_of(platform)
         if self.speeds not in SPEEDS:
             raise unknown("speeds", self.speeds, SPEEDS)
         return (

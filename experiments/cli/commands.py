@@ -186,10 +186,12 @@ def _controls(options: argparse.Namespace) -> Controls:
 
 def _warn(names: Names) -> None:
     """Say what a person should know of a request before it is run."""
-    from experiments.cell import wrong_capacities
+    from experiments.cell import rate_warnings, wrong_capacities
 
     if wrong := wrong_capacities(names):
         say(f"warning: {wrong}")
+    for text in rate_warnings(names):
+        say(f"warning: {text}")
 
 
 def compare(options: argparse.Namespace) -> int:

@@ -35,14 +35,14 @@ def power(options: argparse.Namespace) -> int:
 
 def em(options: argparse.Namespace) -> int:
     """The kernel's energy model beside the derived power, OPP by OPP."""
-    from configs.activity import load_activity
+    from configs.inherit import activity_of
     from configs.platform_file import load_platform
     from power.em import em_rows, records, text
     from power.given import told_model
 
     platform = load_platform(options.platform)
     told = told_model(options.em, options.em_error)
-    rows = em_rows(platform, load_activity(platform), told)
+    rows = em_rows(platform, activity_of(platform), told)
     if options.json:
         print(json.dumps(records(rows), indent=1, sort_keys=True))
     else:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Files that are no TOML or JSON, or hardly: each one line that begins with the file."""
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def test_the_cell_does_not_need_what_is_made_from_it(
     with_it = system_names(platform)
     shutil.copy(ACTIVITY / f"{name}.json", tmp_path)
     alone = load_activity(platform, tmp_path)
-    monkeypatch.setattr("experiments.controls.load_activity", lambda _: alone)
+    monkeypatch.setattr("experiments.controls.activity_of", lambda _: alone)
     names = system_names(platform)
     loops = {one.cluster: one for one in alone.measured if one.kernel == "busy_loop"}
     for cluster in names.platform.clusters:

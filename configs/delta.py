@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Platforms by difference: a file that names a base and says only what differs from it.
+
+Tables are merged key by key. Entries of a list have names there: clusters and idle states their
+own, OPPs their kHz (``cluster.big.opps.1200000.power_uw = 600_000``); a list replaces the whole.
+``remove`` takes entries and optional keys away, ``like`` makes a new cluster from one of the base.
+A figure that changes has a source of its own: without one it is this file that assumes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from configs.source import Sources
+from host.errors import RequestError, bad_input, unknown
+from host.strict import Table, read_toml, shown_path
+
+#: Lists of tables whose entries have names, and the key that has the name.
+NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
+
+#: What only a file with a base says.
+OWN_KEYS = ("base", "remove")
+
+#: Figures and the keys of their sources: of the file, of ``dvfs``, of a cluster, of an idle state.
+FILE = {"temperature_c": "temperature_source", "memory_mib": "memory_source"}
+DVFS = {
+    "transition_latency_us": "transition_latency_source",
+    "rate_limit_us": "rate_limit_source",
+}
+CLUSTER = {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"}
+IDLE_STATE = {
+    **dict.fromkeys(("entry_us", "exit_us", "residency_us", "power_state"), "time_source"),
+    "power_uw": "power_source",
+}
+CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
+OPP = ("khz", "uv", "power_uw", "shared_uw")
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A platform file in its complete form.
+
+    :param top: what it says with all that it has of its base.
+    :param base: the complete platform at the end of the chain of bases; empty for a complete file.
+    :param inherited: sources of the base, which not every figure needs any more.
+    """
+
+    top: Table
+    base: str
+    inherited: frozenset[str]
+
+    def clusters(self, most: int) -> tuple[Table, ...]:
+        """The clusters' tables, by the names that a file with a base gives them."""
+        tables = self.top.tables("cluster", 1, most)
+        if not self.base:
+            return tables
+        return tuple(
+            Table(table.file, table.data, f"cluster.{table.data.get('name')}") for table in tables
+        )
+
+    def sources(self) -> Sources:
+        """The ``[sources]`` of the file and its base."""
+        return Sources(self.top.table("sources"), self.inherited)
+
+
+def describe(
+    path: Path,
+    shipped: Path,
+    check: Callable[[Described, Path], object],
+    above: tuple[Path, ...] = (),
+) -> Described:
+    """What the platform file at ``path`` says, with its base's figures where it has a base.
+
+    :param shipped: the folder whose files are complete, and whose names no other file may have.
+    :param check: called with each base; raises where it is no platform.
+    :param above: files whose base this one is.
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    top = read_toml(path)
+    if not top.has("base"):
+        return Described(top, "", frozenset())
+    if is_shipped(path, shipped):
+        raise top.error("base", f"only outside {shown_path(shipped)}, whose files are complete")
+    if (shipped / path.name).exists():
+        raise RequestError(
+            f"{top.file}: allowed: a file name that none in {shown_path(shipped)} has, because "
+            "records call a platform by it"
+        )
+    base = top.text("base")
+    in_a_file = "/" in base or base.endswith(".toml")
+    under = path.parent / base if in_a_file else platform_path(base, shipped)
+    if os.path.realpath(under) in map(os.path.realpath, (*above, path)):
+        raise top.error("base", "a platform that does not have this one as its base")
+    below = describe(under, shipped, check, (*above, path))
+    check(below, under)
+    data = _merged(top, path, below.top.data)
+    inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
+    return Described(Table(top.file, data), below.base or under.stem, inherited)
+
+
+def platform_path(name: str, directory: Path) -> Path:
+    """The file of the platform ``name`` of ``directory``.
+
+    :raises RequestError: an unknown name, with the nearest.
+    """
+    known = sorted(path.stem for path in directory.glob("*.toml"))
+    if name not in known:
+        raise unknown("platform", name, known)
+    return directory / f"{name}.toml"
+
+
+def is_shipped(path: Path, shipped: Path) -> bool:
+    """Whether ``path`` lies in the folder of the platforms that have names."""
+    return os.path.realpath(path.parent) == os.path.realpath(shipped)
+
+
+def _merged(top: Table, path: Path, base: Mapping[str, Any]) -> Data:
+    """The figures of ``base``, less those that ``top`` removes, with the changes of ``top``."""
+    top.text("summary")  # the base's would be about another machine
+    if top.has("sources"):
+        top.table("sources")
+    data = deepcopy(dict(base))
+    for dotted in _removals(top):
+        _remove(top, data, dotted)
+    changes = {key: value for key, value in top.data.items() if key not in OWN_KEYS}
+    if isinstance(changes.get("cluster"), dict):
+        for name, entry in changes["cluster"].items():
+            _begin_cluster(top, data, base["cluster"], name, entry)
+        changes["cluster"] = {
+            name: {key: value for key, value in entry.items() if key != "like"}
+            for name, entry in changes["cluster"].items()
+        }
+    data["name"] = path.stem
+    _merge(top, data, changes, "")
+    own = f"own-{path.stem}"
+    if _give_sources(data, changes, own):
+        text = f"assumed: {path.name} has another figure than {base['name']}"
+        data["sources"].setdefault(own, text)
+    return data
+
+
+def _removals(top: Table) -> list[str]:
+    if not top.has("remove"):
+        return []
+    paths = top.data["remove"]
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise top.error("remove", 'a list of keys of the base, such as ["cluster.big", "l3"]')
+    return paths
+
+
+def _entry(top: Table, key: str, name: str, items: list[Data], where: str) -> int | None:
+    """Place of the entry ``name`` in the base's list at ``key``; None where it has none."""
+    wanted: int | str = name
+    if NAMED[key] == "khz":
+        try:
+            wanted = int(name)
+        except ValueError as error:
+            allowed = "OPPs by their kHz, such as opps.950000"
+            raise bad_input(top.file, where, name, allowed) from error
+    places = [n for n, item in enumerate(items) if item.get(NAMED[key]) == wanted]
+    return places[0] if places else None
+
+
+def _remove(top: Table, data: Data, dotted: str) -> None:
+    """Take the entry or key at ``dotted`` out of the base's ``data``."""
+    if dotted in ("cluster", "sources"):
+        raise bad_input(top.file, "remove", dotted, f"what is within {dotted}, such as {dotted}.X")
+    here: Any = data
+    place: int | str | None
+    parts = dotted.split(".")
+    for depth, (part, after) in enumerate(zip(parts, [*parts[1:], ""], strict=True)):
+        last = depth == len(parts) - 1
+        if isinstance(here, list):
+            place = _entry(top, parts[depth - 1], part, here, "remove")
+            known = [str(item.get(NAMED[parts[depth - 1]])) for item in here]
+        else:
+            place, known = part if part in here else None, list(here)
+        if place is None:
+            raise bad_input(top.file, "remove", dotted, f"keys of the base: {', '.join(known)}")
+        if last:
+            del here[place]
+            return
+        here = here[place]
+        named = isinstance(here, list) and part in NAMED
+        if not isinstance(here, dict) and not named:
+            raise bad_input(top.file, "remove", dotted, f"nothing below {part}, such as {after!r}")
+
+
+def _begin_cluster(top: Table, data: Data, others: list[Data], name: str, entry: object) -> None:
+    """Put a cluster that is made ``like`` one of ``others`` into ``data``.
+
+    :raises RequestError: ``like`` for a cluster that is there, or a name that is a slip: a cluster
+        that the base does not have is made like another, or says all.
+    """
+    if not isinstance(entry, dict):
+        raise bad_input(top.file, f"cluster.{name}", entry, "a table of what differs")
+    table = Table(top.file, entry, f"cluster.{name}")
+    if name in [cluster["name"] for cluster in data["cluster"]]:
+        if table.has("like"):
+            raise table.error("like", "only for a cluster that the base does not have")
+        return
+    known = [str(cluster["name"]) for cluster in others]
+    if "like" not in entry and "core" not in entry:
+        raise RequestError(
+            f"{top.file}: {unknown('cluster', name, known)}, or a new one with like = one of these"
+        )
+    if table.has("like"):
+        like = table.text("like", known)
+        data["cluster"].append({**deepcopy(others[known.index(like)]), "name": name})
+
+
+def _merge(top: Table, data: Data, changes: Mapping[str, Any], where: str) -> None:
+    """Put ``changes`` into ``data``, key by key."""
+    for key, change in changes.items():
+        here = f"{where}.{key}" if where else key
+        before = data.get(key)
+        if isinstance(change, dict) and isinstance(before, dict):
+            _merge(top, before, change, here)
+        elif isinstance(change, dict) and isinstance(before, list) and key in NAMED:
+            _merge_entries(top, key, before, change, here)
+        else:
+            data[key] = deepcopy(change)
+
+
+def _merge_entries(
+    top: Table, key: str, items: list[Data], changes: Mapping[str, Any], where: str
+) -> None:
+    """Put ``changes``, tables by name, into the list ``items``."""
+    for name, change in changes.items():
+        if not isinstance(change, dict):
+            raise bad_input(top.file, f"{where}.{name}", change, "a table of what differs")
+        if NAMED[key] in change:
+            raise bad_input(
+                *(top.file, f"{where}.{name}.{NAMED[key]}", change[NAMED[key]]),
+                f"nothing: its {NAMED[key]} is {name}",
+            )
+        place = _entry(top, key, name, items, where)
+        if place is None:
+            items.append({NAMED[key]: int(name) if NAMED[key] == "khz" else name})
+            place = len(items) - 1
+        _merge(top, items[place], change, f"{where}.{name}")
+    if NAMED[key] == "khz":
+        items.sort(key=lambda item: int(item["khz"]))
+
+
+def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
+    """Name ``own`` as the source of every figure that changes without one; whether any does."""
+    given = [
+        _own_keys(data, changes, FILE, own),
+        _own_keys(data.get("dvfs"), changes.get("dvfs"), DVFS, own),
+        _own_keys(data.get("l3"), changes.get("l3"), CACHE, own),
+    ]
+    by_name = changes.get("cluster")
+    entries = by_name if isinstance(by_name, dict) else {}  # a list replaces the base's
+    for cluster in data["cluster"] if entries else ():
+        entry = entries.get(cluster["name"], {})
+        given += [
+            _own_keys(cluster, entry, CLUSTER, own),
+            _own_keys(cluster.get("l2"), entry.get("l2"), CACHE, own),
+            _own_columns(cluster, entry, own),
+            *_own_states(cluster, entry, own),
+        ]
+    return any(given)
+
+
+def _own_keys(data: object, changes: object, keys: Mapping[str, str], own: str) -> bool:
+    """Name ``own`` where ``changes`` has a figure of ``keys`` and not the key of its source."""
+    if not isinstance(data, dict) or not isinstance(changes, dict):
+        return False
+    named = {keys[key] for key in keys if key in changes} - set(changes)
+    data.update(dict.fromkeys(named, own))
+    return bool(named)
+
+
+def _own_columns(cluster: Data, changes: Data, own: str) -> bool:
+    """The same for an OPP table, whose columns have a source each."""
+    opps = changes.get("opps")
+    rows = list(opps.values()) if isinstance(opps, dict) else opps if isinstance(opps, list) else []
+    new = {"khz"} if isinstance(opps, dict) and _new_rows(opps) else set()
+    changed = {key for row in rows if isinstance(row, dict) for key in row if key in OPP} | new
+    stated = changes.get("opp_sources")
+    named = changed - set(stated if isinstance(stated, dict) else ())
+    if named and isinstance(cluster.setdefault("opp_sources", {}), dict):
+        cluster["opp_sources"].update(dict.fromkeys(named, own))
+    return bool(named)
+
+
+def _new_rows(opps: Mapping[str, Any]) -> bool:
+    """Whether an OPP states all but its frequency, as one that the base does not have must."""
+    return any(isinstance(row, dict) and set(OPP[1:]) <= set(row) for row in opps.values())
+
+
+def _own_states(cluster: Data, changes: Data, own: str) -> list[bool]:
+    """The same for idle states; in a list that replaces the base's each may name its sources."""
+    states = changes.get("idle_states")
+    if isinstance(states, list):
+        states = {str(row.get("name")): row for row in states if isinstance(row, dict)}
+    if not isinstance(states, dict):
+        return []
+    rows = {str(row.get("name")): row for row in cluster["idle_states"] if isinstance(row, dict)}
+    return [_own_keys(rows.get(name), row, IDLE_STATE, own) for name, row in states.items()]

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Activity of platforms that were not measured: by core type, from those that were.
+
+A core executes the kernel as fast on another board as long as its caches are alike, so a platform
+without files of its own has the rates of the first platform that measured the same core, its base
+before others. Whatever is inherited is marked, in records and on the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from configs.activity import ACTIVITY, Activity, ClusterActivity, KernelActivity, load_activity
+from configs.platform import Cluster, Platform
+from configs.platform_file import load_platform
+from host.cache import digest_of
+from host.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Donor:
+    """A platform with files of its own."""
+
+    platform: Platform
+    activity: Activity
+
+    def like(self, cluster: Cluster) -> Iterator[Cluster]:
+        """Its clusters with the core of ``cluster``."""
+        return (one for one in self.platform.clusters if one.core.name == cluster.core.name)
+
+
+def activity_of(platform: Platform, directory: Path = ACTIVITY) -> Activity:
+    """The activity of ``platform``: its own, with what other platforms measured in the gaps.
+
+    :raises RequestError: as `load_activity`.
+    """
+    own = (directory / f"{platform.name}.json").exists() or not platform.own
+    activity = load_activity(platform, directory) if own else None
+    if activity is not None and all(one.system_ipc is not None for one in activity.clusters):
+        return activity
+    donors = _donors(platform, directory)
+    if activity is None:
+        activity = _as_capacities_say(platform, donors, directory)
+    clusters = tuple(
+        one if one.system_ipc is not None else _with_system_rate(one, cluster, donors)
+        for one, cluster in zip(activity.clusters, platform.clusters, strict=True)
+    )
+    if clusters == activity.clusters:
+        return activity
+    rates = [one.system_ipc for one in clusters]
+    digest = digest_of({"activity": activity.digest, "inherited": rates})
+    return replace(activity, clusters=clusters, digest=digest)
+
+
+def _donors(platform: Platform, directory: Path) -> list[Donor]:
+    """Platforms with an activity file, the base of ``platform`` first.
+
+    One whose files are wrong gives nothing, but what is wrong with the base is an error.
+    """
+    found = []
+    names = sorted(path.stem for path in directory.glob("*.json"))
+    for name in sorted(names, key=lambda name: name != platform.base):
+        if name == platform.name:
+            continue
+        try:
+            other = load_platform(name)
+            found.append(Donor(other, load_activity(other, directory)))
+        except RequestError:
+            if name == platform.base:
+                raise
+    return found
+
+
+def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: Path) -> Activity:
+    """The busy loop in the ratio of the capacities, as every platform has it at board's speeds.
+
+    How much capacity is one instruction per cycle is the base's to say, or else that of the first
+    donor with a core of ``platform``: capacities per MHz have no unit of their own.
+    """
+    loop = donors[0].activity
+    capacity, ipc, words = _scale(platform, donors)
+    clusters = tuple(
+        ClusterActivity(
+            cluster.name,
+            cluster.capacity_dmips_mhz * ipc / capacity,
+            f"assumed: capacity per MHz {cluster.capacity_dmips_mhz}, where {capacity} is "
+            f"{ipc:g} ({words})",
+        )
+        for cluster in platform.clusters
+    )
+    measured = tuple(one for cluster in platform.clusters for one in _measured(cluster, donors))
+    figures = {
+        "ipc": [one.ipc for one in clusters],
+        "turn_instructions": loop.turn_instructions,
+        "measured": [[one.kernel, one.cluster, *one.ipc.items(), one.events] for one in measured],
+    }
+    return Activity(
+        platform=platform.name,
+        path=directory / f"{platform.name}.json",
+        clusters=clusters,
+        turn_instructions=loop.turn_instructions,
+        turn_source=loop.turn_source,
+        digest=digest_of(figures),
+        measured=measured,
+    )
+
+
+def _scale(platform: Platform, donors: Sequence[Donor]) -> tuple[int, float, str]:
+    """A capacity per MHz, the busy loop's instructions per cycle at it, and whose they are."""
+    base = donors[0]
+    if base.platform.name == platform.base:
+        first = base.platform.clusters[0]
+        rate = base.activity.ipc(first)
+        return first.capacity_dmips_mhz, rate, f"{base.platform.name}'s {first.name}"
+    for cluster in platform.clusters:
+        for donor in donors:
+            for like in donor.like(cluster):
+                words = f"{donor.platform.name}'s {cluster.core.name}"
+                return cluster.capacity_dmips_mhz, donor.activity.ipc(like), words
+    smallest = min(cluster.capacity_dmips_mhz for cluster in platform.clusters)
+    return smallest, 1.0, "no platform has any of its cores: one instruction per cycle"
+
+
+def _measured(cluster: Cluster, donors: Sequence[Donor]) -> Iterator[KernelActivity]:
+    """Workload kernels on the core of ``cluster``; its OPPs have the rates of the nearest ones."""
+    for donor in donors:
+        for like in donor.like(cluster):
+            found = [one for one in donor.activity.measured if one.cluster == like.name]
+            for one in found:
+                rates = {
+                    opp.khz: one.ipc[min(one.ipc, key=lambda khz: abs(khz - opp.khz))]
+                    for opp in cluster.opps
+                }
+                yield replace(one, cluster=cluster.name, ipc=rates)
+            if found:
+                return
+
+
+def _with_system_rate(
+    entry: ClusterActivity, cluster: Cluster, donors: Sequence[Donor]
+) -> ClusterActivity:
+    """``entry`` with the rate of everything but the busy loop, where a platform has measured it."""
+    for donor in donors:
+        for like in donor.like(cluster):
+            rate = donor.activity.clusters[like.index].system_ipc
+            if rate is not None:
+                whose = f"{donor.platform.name}'s {like.name} ({cluster.core.name})"
+                return replace(entry, system_ipc=rate, system_inherited=whose)
+    return entry

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Platforms by difference: what a file of one's own says, has from its base, and may not say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.devicetree import device_tree_source
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS, load_platform, read_platform
+from host.errors import RequestError
+
+Write = Callable[..., Path]
+HEAD = 'base = "juno-r2"\nsummary = "a test"\n'
+
+
+@pytest.fixture
+def delta(tmp_path: Path) -> Write:
+    """A function that writes a file with a base, juno-r2 unless another head is given."""
+
+    def write(text: str, name: str = "mine", head: str = HEAD) -> Path:
+        path = tmp_path / f"{name}.toml"
+        path.write_text(head + text)
+        return path
+
+    return write
+
+
+def test_three_lines_are_a_platform(delta: Write, juno: Platform) -> None:
+    mine = load_platform(delta("cluster.big.cpus = 4"))
+    assert (mine.name, mine.summary, mine.base, mine.own) == ("mine", "a test", "juno-r2", True)
+    little, big = mine.clusters
+    assert (little, big.cpus) == (juno.clusters[0], (4, 5, 6, 7))
+    assert big.opps == juno.clusters[1].opps
+    assert mine.figures == juno.figures
+    assert mine.digest != juno.digest
+
+
+def test_another_name_is_the_same_machine(delta: Write, juno: Platform) -> None:
+    """The device tree lies in the guest's memory: its length alone would be another run."""
+    for name in ("mine", "a-much-longer-name-for-the-same-board"):
+        assert device_tree_source(load_platform(delta("", name))) == device_tree_source(juno)
+
+
+def test_complete_files_of_ones_own_do_not_show_their_names(one_cluster: Path) -> None:
+    longer = one_cluster.with_name("the-same-by-another-name.toml")
+    longer.write_text(one_cluster.read_text().replace('"solo"', f'"{longer.stem}"'))
+    trees = [device_tree_source(load_platform(path)) for path in (one_cluster, longer)]
+    assert trees[0] == trees[1]
+    assert 'model = "eascope own";' in trees[0]
+
+
+@pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
+def test_platforms_with_names_show_them(name: str) -> None:
+    platform = load_platform(name)
+    assert not platform.own
+    assert f'model = "eascope {name}";' in device_tree_source(platform)
+
+
+def test_everything_may_differ(delta: Write, juno: Platform) -> None:
+    mine = load_platform(
+        delta(
+            """
+            temperature_c = 40
+            dvfs.rate_limit_us = 2_000
+            memory_mib = 512
+            remove = ["cluster.little.opps.450000", "cluster.little.cluster_sleep"]
+            [cluster.little]
+            core = "cortex-a55"
+            capacity_dmips_mhz = 500
+            opps.950_000 = { power_uw = 150_000 }
+            opps.1_100_000 = { uv = 1_050_000, power_uw = 200_000, shared_uw = 70_000 }
+            idle_states.wfi.power_uw = 5_000
+            idle_states.cpu-sleep-0.exit_us = 900
+            l2.size_kib = 512
+            """
+        )
+    )
+    little = mine.cluster("little")
+    assert (mine.temperature_c, mine.rate_limit_us, mine.memory_mib) == (40, 2_000, 512)
+    assert mine.transition_latency_us == juno.transition_latency_us
+    assert (little.core.name, little.capacity_dmips_mhz) == ("cortex-a55", 500)
+    assert [(opp.khz, opp.power_uw) for opp in little.opps] == [
+        (800_000, 90_700),
+        (950_000, 150_000),
+        (1_100_000, 200_000),
+    ]
+    assert [state.power_uw for state in little.idle_states] == [5_000, 0, 0]
+    assert [state.exit_us for state in little.idle_states] == [1, 900, 1200]
+    assert little.cluster_sleep is None
+    assert (little.l2.size_kib, little.l2.ways) == (512, 16)
+    assert mine.cluster("big") == juno.cluster("big")
+
+
+def test_what_differs_is_this_files_assumption(delta: Write, juno: Platform) -> None:
+    """A figure must not claim the source of the figure that it replaces."""
+    mine = load_platform(
+        delta(
+            "memory_mib = 512\n[cluster.big]\ncapacity_dmips_mhz = 900\n"
+            "opps.600000.power_uw = 170_000\nidle_states.wfi.power_uw = 9_000\n"
+        )
+    )
+    own = "assumed: mine.toml has another figure than juno-r2"
+    before = {figure.what: figure.source for figure in juno.figures}
+    changed = {f.what: f.source for f in mine.figures if before.get(f.what) != f.source}
+    assert changed == dict.fromkeys(
+        (
+            "memory_mib 512",
+            "big: capacity per MHz 900",
+            "big: busy power of a CPU 170 mW at 600 MHz, 364.5 mW at 1000 MHz, 540 mW at 1200 MHz",
+            "big: wfi power of a CPU 9 mW",
+        ),
+        own,
+    )
+
+
+def test_a_source_that_is_given_stands(delta: Write) -> None:
+    mine = load_platform(
+        delta(
+            'sources.lab = "measured: with a shunt"\n[cluster.big]\ncapacity_dmips_mhz = 900\n'
+            'capacity_source = "lab"'
+        )
+    )
+    assert mine.cluster("big").capacity_source == "measured: with a shunt"
+    assert not any("mine.toml" in figure.source for figure in mine.figures)
+
+
+def test_clusters_come_and_go(delta: Write, juno: Platform) -> None:
+    mine = load_platform(
+        delta(
+            'remove = ["cluster.big"]\n'
+            'cluster.mid = { like = "big", cpus = 1, capacity_dmips_mhz = 800 }'
+        )
+    )
+    little, mid = mine.clusters
+    assert (little.cpus, mid.cpus, mid.name, mid.index) == ((0, 1, 2, 3), (4,), "mid", 1)
+    assert mid.opps == juno.cluster("big").opps
+
+
+def test_a_list_replaces_the_whole(delta: Write) -> None:
+    row = "{ khz = 700_000, uv = 900_000, power_uw = 80_000, shared_uw = 40_000 }"
+    little = load_platform(delta(f"cluster.little.opps = [{row}]")).cluster("little")
+    assert [opp.khz for opp in little.opps] == [700_000]
+    assert little.opps[0].source == "assumed: mine.toml has another figure than juno-r2"
+
+
+def test_a_base_may_have_a_base(delta: Write) -> None:
+    delta("cluster.big.cpus = 1\nmemory_mib = 512", "first")
+    second = load_platform(
+        delta("memory_mib = 256", "second", 'base = "./first.toml"\nsummary = "x"\n')
+    )
+    assert (second.memory_mib, second.base, len(second.cpus)) == (256, "juno-r2", 5)
+    assert second.model == "juno-r2"
+    assert second.control_sources["memory_mib"].startswith("assumed: second.toml has another")
+
+
+WRONG = {
+    "a wrong value": ("cluster.big.cpus = 9", "cluster.big.cpus = 9: allowed: an integer in 1..8"),
+    "too many CPUs": ("cluster.big.cpus = 5", "cluster.big.cpus = 5: allowed: at most 8 CPUs"),
+    "a key that is none": ("cluster.big.cpsu = 5", "cluster.big.cpsu = 5: allowed: no such key"),
+    "a slip in a cluster": ("cluster.bgi.cpus = 5", "unknown cluster 'bgi' (did you mean big?)"),
+    "like nothing": ('cluster.mid.like = "bgi"', "cluster.mid.like = 'bgi': allowed: one of"),
+    "like and there": ('cluster.big.like = "little"', "cluster.big.like = 'little': allowed: on"),
+    "like inside": ('cluster.big.l2.like = "little"', "cluster.big.l2.like = 'little': allowed"),
+    "a name in a cluster": ('cluster.big.name = "b"', "cluster.big.name = 'b': allowed: nothing"),
+    "no cluster's table": ("cluster.big = 3", "cluster.big = 3: allowed: a table of what differs"),
+    "no cluster table": ("cluster = 3", "cluster = 3: allowed: 1 to 8 tables"),
+    "no OPP": ("cluster.big.opps.fast.uv = 1", "cluster.big.opps = 'fast': allowed: OPPs by their"),
+    "half an OPP": ("cluster.big.opps.900000.uv = 850_000", "opps[1].power_uw is missing"),
+    "an OPP out of order": (
+        "cluster.big.opps.600000.power_uw = 400_000",
+        "cluster.big.opps[1].power_uw = 364500: allowed: more than 400000",
+    ),
+    "nothing to remove": ('remove = ["cluster.mid"]', "remove = 'cluster.mid': allowed: keys of"),
+    "too deep to remove": ('remove = ["memory_mib.x"]', "remove = 'memory_mib.x': allowed: no"),
+    "no list to remove": ('remove = "l3"', "remove = 'l3': allowed: a list of keys of the base"),
+    "all clusters removed": ('remove = ["cluster"]', "remove = 'cluster': allowed: what is within"),
+    "all sources removed": ('remove = ["sources"]', "remove = 'sources': allowed: what is within"),
+    "sources of no kind": ("sources = 3", "sources = 3: allowed: a table"),
+    "a source for nothing": ('sources.x = "assumed: abcde"', "sources.x = 'assumed: abcde':"),
+    "another name than the file's": ('name = "yours"', "name = 'yours': allowed: 'mine'"),
+    "idle states of no kind": ("cluster.big.idle_states = [3]", "cluster.big.idle_states = [3]"),
+    "dvfs of no kind": ("dvfs = 3", "dvfs = 3: allowed: a table"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_differences_are_one_line(delta: Write, case: str) -> None:
+    text, message = WRONG[case]
+    path = delta(text)
+    with pytest.raises(RequestError) as caught:
+        load_platform(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ('base = "juno-r3"\nsummary = "x"', "unknown platform 'juno-r3' (did you mean juno-r2?)"),
+        ('base = "juno-r2"', "mine.toml: summary is missing"),
+        ('base = "./mine.toml"\nsummary = "x"', "mine.toml: base = './mine.toml': allowed: a plat"),
+        ('base = "./none.toml"\nsummary = "x"', "none.toml: No such file or directory"),
+        ("base = 3", "mine.toml: base = 3: allowed: a non-empty string"),
+    ],
+)
+def test_a_wrong_base_is_one_line(delta: Write, head: str, message: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        load_platform(delta("", head=head))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bases_in_a_circle_are_one_line(delta: Write) -> None:
+    delta("", "other", 'base = "./mine.toml"\nsummary = "x"')
+    with pytest.raises(RequestError, match=r"other\.toml: base = './mine\.toml': allowed: a platf"):
+        load_platform(delta("", head='base = "./other.toml"\nsummary = "x"'))
+
+
+def test_what_is_wrong_with_the_base_is_said_of_the_base(delta: Write, tmp_path: Path) -> None:
+    text = (PLATFORMS / "juno-r2.toml").read_text().replace("cpus = 2", "cpus = 20")
+    base = tmp_path / "base.toml"
+    base.write_text(text.replace('name = "juno-r2"', 'name = "base"'))
+    with pytest.raises(RequestError) as caught:
+        load_platform(delta("cluster.big.cpus = 1", head='base = "./base.toml"\nsummary = "x"\n'))
+    assert str(caught.value).startswith(f"{base}: cluster[1].cpus = 20")
+
+
+def test_named_platforms_say_all_and_keep_their_names(tmp_path: Path, delta: Write) -> None:
+    with pytest.raises(RequestError, match="a file name that none in configs/platforms has"):
+        load_platform(delta("", "pixel6"))
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    (shipped / "mine.toml").write_text(HEAD)
+    with pytest.raises(RequestError, match="base = 'juno-r2': allowed: only outside"):
+        read_platform(shipped / "mine.toml", shipped)
+
+
+def test_links_in_a_circle_are_one_line(tmp_path: Path, delta: Write) -> None:
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    with pytest.raises(RequestError, match=r"loop\.toml: Too many levels of symbolic links"):
+        load_platform(delta("", head='base = "./loop.toml"\nsummary = "x"'))

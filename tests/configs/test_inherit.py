@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Speeds of platforms that nobody measured: from those with the same cores, and marked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from configs.activity import (
+    ACTIVITY,
+    Activity,
+    at_measured_speeds,
+    check_capacity,
+    load_activity,
+    measured_ipc,
+)
+from configs.inherit import activity_of
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from host.errors import RequestError
+
+
+def _delta(folder: Path, text: str, base: str = "juno-r2") -> Platform:
+    path = folder / "mine.toml"
+    path.write_text(f'base = "{base}"\nsummary = "a test"\n{text}')
+    return load_platform(path)
+
+
+def _rates(platform: Platform, activity: Activity) -> list[tuple[float, float]]:
+    return [(activity.ipc(one), activity.system_ipc(one)) for one in platform.clusters]
+
+
+@pytest.mark.parametrize("base", ["juno-r2", "pixel6"])
+def test_another_name_has_the_same_speeds(tmp_path: Path, base: str) -> None:
+    mine, known = _delta(tmp_path, "", base), load_platform(base)
+    activity, theirs = activity_of(mine), load_activity(known)
+    assert _rates(mine, activity) == _rates(known, theirs)
+    assert activity.turn_instructions == theirs.turn_instructions
+    assert sorted(activity.measured, key=str) == sorted(theirs.measured, key=str)
+    assert activity.digest != theirs.digest
+
+
+def test_named_platforms_have_their_own(juno: Platform, juno_activity: Activity) -> None:
+    assert activity_of(juno) == juno_activity
+    assert not juno_activity.assumed_system
+
+
+def test_speeds_follow_the_capacities(tmp_path: Path) -> None:
+    """A capacity per MHz is worth what it is worth on the base."""
+    mine = _delta(
+        tmp_path,
+        'cluster.little.capacity_dmips_mhz = 970\ncluster.mid = { like = "big", cpus = 1, '
+        "capacity_dmips_mhz = 728 }",
+    )
+    activity = activity_of(mine)
+    assert [activity.ipc(one) for one in mine.clusters] == [2.0, 1024 / 485, 728 / 485]
+    check_capacity(mine, activity)
+    assert [line.split(":")[0] for line in activity.assumed] == ["little", "big", "mid"]
+
+
+def test_without_the_fast_cluster_the_slow_one_is_as_fast_as_before(tmp_path: Path) -> None:
+    mine = _delta(tmp_path, 'remove = ["cluster.little"]')
+    assert activity_of(mine).ipc(mine.clusters[0]) == 1024 / 485
+
+
+def test_the_kernels_rate_comes_with_the_core(tmp_path: Path) -> None:
+    """Also from a platform that is not the base, and it says whose it is."""
+    mine = _delta(tmp_path, 'cluster.big.core = "cortex-x1"')
+    activity, pixel6 = activity_of(mine), load_platform("pixel6")
+    theirs = load_activity(pixel6)
+    assert activity.system_ipc(mine.cluster("big")) == theirs.system_ipc(pixel6.cluster("big"))
+    assert activity.assumed_system == (
+        "little: the kernel's instructions per cycle: 0.3511, inherited from juno-r2's little "
+        "(cortex-a53)",
+        "big: the kernel's instructions per cycle: 0.7276, inherited from pixel6's big (cortex-x1)",
+    )
+
+
+def test_a_core_that_nobody_measured_runs_the_kernel_as_the_loop(tmp_path: Path) -> None:
+    mine = _delta(tmp_path, 'cluster.big.core = "cortex-a57"')
+    activity = activity_of(mine)
+    big = mine.cluster("big")
+    assert activity.system_ipc(big) == activity.ipc(big)
+    assert "big: the kernel's instructions per cycle: as the busy loop's" in str(
+        activity.assumed_system
+    )
+    with pytest.raises(RequestError, match="speeds measured: "):
+        measured_ipc(mine, activity)
+
+
+def test_measured_kernels_come_with_the_core_at_the_nearest_frequency(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    mine = _delta(
+        tmp_path,
+        "cluster.big.opps.1190000 = { uv = 990_000, power_uw = 530_000, shared_uw = 70_000 }",
+    )
+    activity = activity_of(mine)
+    assert measured_ipc(mine, activity) == measured_ipc(juno, juno_activity)
+    [big] = [one for one in activity.measured if (one.kernel, one.cluster) == ("busy_loop", "big")]
+    assert big.ipc[1_190_000] == big.ipc[1_200_000]
+    platform, fast = at_measured_speeds(mine, activity)
+    check_capacity(platform, fast)
+
+
+def test_a_complete_file_of_ones_own_needs_no_other(one_cluster: Path, juno: Platform) -> None:
+    solo = load_platform(one_cluster)
+    activity = activity_of(solo)
+    assert _rates(solo, activity) == [_rates(juno, load_activity(juno))[0]]
+    assert "capacity per MHz 100, where 100 is 1 (juno-r2's cortex-a53)" in activity.assumed[0]
+
+
+def test_a_file_of_its_own_counts_first(one_cluster: Path, tmp_path: Path) -> None:
+    """What ``eascope characterise`` has not measured of it is inherited."""
+    folder = tmp_path / "activity"
+    shutil.copytree(ACTIVITY, folder)
+    record = json.loads((folder / "juno-r2.json").read_text())
+    clusters = {"only": {"ipc": 0.75, "source": "assumed: for a test"}}
+    own = {**record, "platform": "solo", "clusters": clusters}
+    del own["measured"]
+    (folder / "solo.json").write_text(json.dumps(own))
+    solo = load_platform(one_cluster)
+    activity = activity_of(solo, folder)
+    assert activity.ipc(solo.clusters[0]) == 0.75
+    assert activity.clusters[0].system_inherited == "juno-r2's little (cortex-a53)"
+    assert activity.digest != load_activity(solo, folder).digest
+
+
+def test_a_donor_that_is_broken_gives_nothing(tmp_path: Path, one_cluster: Path) -> None:
+    folder = tmp_path / "activity"
+    shutil.copytree(ACTIVITY, folder)
+    (folder / "juno-r2.json").write_text("{")
+    solo = load_platform(one_cluster)
+    assert activity_of(solo, folder).clusters[0].system_ipc is None
+    with pytest.raises(RequestError, match=r"juno-r2\.json: not JSON"):
+        activity_of(_delta(tmp_path, ""), folder)
