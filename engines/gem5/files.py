@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from engines.base import Transitions
-from engines.qemu.files import write_counters, write_marks
+from engines.files import write_counters, write_marks
 from host.errors import EascopeError
 
 #: What the agent calls a piece of a file.

@@ -18,8 +18,9 @@ from typing import Any
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
 from engines.base import EngineRun, Machine, Transitions
+from engines.files import write_counters, write_marks
 from engines.qemu.build import plugin, source_digest
-from engines.qemu.files import counters_table, with_script, write_counters, write_marks
+from engines.qemu.files import counters_table, with_script
 from engines.qemu.process import Limits, supervise
 from engines.qemu.provider import RELEASE, SUITE, provenance, qemu
 from host.cache import cache_root

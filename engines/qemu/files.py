@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's files: the guest image with the script in it, counters as parquet, marks."""
+"""The fast engine's files: the guest image with the script in it, and the plugin's rows."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -53,14 +52,3 @@ def counters_table(raw: Path, idle_states: int) -> pl.DataFrame:
     if wrong.height or table.null_count().sum_horizontal().item():
         raise EascopeError(f"{raw.name}: times that do not add up: {wrong.head(1).rows()}")
     return table.sort("cluster", "t0_ns", "cpu")
-
-
-def write_counters(table: pl.DataFrame, path: Path) -> None:
-    """Parquet with bytes that depend on the rows alone (and on polars' version)."""
-    table.write_parquet(path, compression="zstd", statistics=False, use_pyarrow=False)
-
-
-def write_marks(marks: list[tuple[int, int, int]], path: Path) -> None:
-    """``marks.json``: id, ns since power-on and the guest's CLOCK_MONOTONIC of each mark."""
-    entries = [{"id": ident, "t_ns": at, "mono_ns": mono} for ident, at, mono in marks]
-    path.write_text(json.dumps(entries, indent=1) + "\n")

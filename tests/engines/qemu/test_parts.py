@@ -9,9 +9,10 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
+from engines.files import write_counters, write_marks
 from engines.qemu import provider as qemu_provider
 from engines.qemu.engine import WORK_UNITS, QemuEngine
-from engines.qemu.files import counters_table, with_script, write_counters, write_marks
+from engines.qemu.files import counters_table, with_script
 from host import debian
 from host.errors import EascopeError
 from rootfs.cpio import Archive

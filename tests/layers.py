@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which room may import which, and what in the tree breaks that.
+
+The imports are read from the sources, so those in functions and under ``TYPE_CHECKING`` count too.
+``python -m tests.layers`` prints how many modules, arrows and circles there are, and every breach;
+with ``--markdown`` it prints the table as ARCHITECTURE.md shows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Room -> the rooms that its modules may import besides their own, from the bottom up: a room
+#: names only rooms above it in this table. A module is in the room with the longest name that its
+#: own name begins with, so ``engines.qemu.engine`` is in ``engines.qemu``.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "host": (),
+    "configs": ("host",),
+    "power": ("host", "configs"),
+    "rootfs": ("host",),
+    "kernels": ("host", "configs"),
+    # What runs inside gem5, on gem5's own Python.
+    "engines.gem5.inside": (),
+    # The contract of an engine, and what engines share.
+    "engines": ("host", "configs"),
+    "engines.qemu": ("host", "configs", "rootfs", "engines"),
+    "engines.gem5": ("host", "configs", "power", "engines.gem5.inside", "engines"),
+    "engines.registry": ("host", "engines", "engines.qemu", "engines.gem5"),
+    "analysis": ("host", "configs", "power"),
+    "experiments": (
+        *("host", "configs", "power", "rootfs", "kernels", "engines", "engines.registry"),
+        "analysis",
+    ),
+    "studies": (
+        *("host", "configs", "power", "rootfs", "kernels", "engines", "engines.gem5.inside"),
+        *("engines.gem5", "analysis", "experiments"),
+    ),
+    "experiments.cli": (
+        *("host", "configs", "power", "kernels", "engines", "engines.gem5", "engines.registry"),
+        *("analysis", "experiments", "studies"),
+    ),
+}
+
+#: Room -> the only packages from outside that it may import besides the standard library. Other
+#: rooms may import what pyproject.toml names.
+OUTSIDE: dict[str, tuple[str, ...]] = {
+    "engines.gem5.inside": ("m5", "_m5"),
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """``name`` is imported in line ``line`` of the file ``path`` (relative to the root)."""
+
+    path: str
+    line: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: imports {self.name}"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The modules below a root.
+
+    ``modules`` are files by module, ``arrows`` the imports between two of them by (importer,
+    imported), ``others`` all further imports by importer.
+    """
+
+    modules: Mapping[str, str]
+    arrows: Mapping[tuple[str, str], Import]
+    others: Mapping[str, tuple[Import, ...]]
+
+
+def read_tree(root: Path = ROOT) -> Tree:
+    """The modules below ``root`` and what they import; tests are no part of it."""
+    modules: dict[str, str] = {}
+    for path in sorted(root.glob("*/**/*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        if parts[0] == "tests" or not all(part.isidentifier() for part in parts):
+            continue
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        modules[name] = path.relative_to(root).as_posix()
+    arrows: dict[tuple[str, str], Import] = {}
+    others: dict[str, tuple[Import, ...]] = {}
+    for module, file in modules.items():
+        for line, name, member in _imports(module, root / file):
+            whole = f"{name}.{member}" if f"{name}.{member}" in modules else name
+            if whole in modules:
+                arrows.setdefault((module, whole), Import(file, line, whole))
+            else:
+                others[module] = (*others.get(module, ()), Import(file, line, name))
+    return Tree(modules, arrows, others)
+
+
+def _imports(module: str, path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, module and member of each import of a file; the member may be a module itself."""
+    package = module.split(".")
+    if path.name != "__init__.py":
+        package.pop()
+    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield node.lineno, name.name, ""
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            for name in node.names:
+                yield node.lineno, origin, name.name
+
+
+def room_of(module: str) -> str | None:
+    """The room of a module; none where the table has none for it."""
+    names = [room for room in ROOMS if f"{module}.".startswith(f"{room}.")]
+    return max(names, key=len, default=None)
+
+
+def breaches(tree: Tree) -> list[str]:
+    """Every import that the table forbids: one line each with file, line, import and reason."""
+    lines = [
+        f"{file}: is in no room: allowed: a module of {', '.join(ROOMS)}"
+        for module, file in tree.modules.items()
+        if room_of(module) is None
+    ]
+    for (module, imported), where in tree.arrows.items():
+        room, other = room_of(module), room_of(imported)
+        if room is None or other is None or other == room or other in ROOMS[room]:
+            continue
+        order = list(ROOMS)
+        way = "upward" if order.index(other) > order.index(room) else "undeclared"
+        allowed = ", ".join(ROOMS[room]) or "nothing of other rooms"
+        lines.append(f"{where}: {way} from {room} to {other}: allowed: {allowed}")
+    for module, imports in tree.others.items():
+        lines += (reason for where in imports if (reason := _foreign(module, where)))
+    return sorted(lines)
+
+
+def _foreign(module: str, where: Import) -> str:
+    """Why an import of something that is no module of the tree is wrong; empty when it is not."""
+    top = where.name.split(".")[0]
+    if top == "tests":
+        return f"{where}: nothing imports tests"
+    if top in {room.split(".")[0] for room in ROOMS}:
+        return f"{where}: there is no such module"
+    allowed = OUTSIDE.get(room_of(module) or "")
+    if allowed is None or top in sys.stdlib_module_names or top in allowed:
+        return ""
+    return f"{where}: allowed: the standard library, {', '.join(allowed)}"
+
+
+def circles(tree: Tree) -> list[list[str]]:
+    """Sets of two or more modules that each reach all others of their set, each set sorted."""
+    after: dict[str, list[str]] = {module: [] for module in tree.modules}
+    before: dict[str, list[str]] = {module: [] for module in tree.modules}
+    for module, imported in tree.arrows:
+        if module != imported:
+            after[module].append(imported)
+            before[imported].append(module)
+    left = set(tree.modules)
+    found = []
+    while left:
+        start = min(left)
+        together = _reach(start, after) & _reach(start, before)
+        left -= together
+        if len(together) > 1:
+            found.append(sorted(together))
+    return sorted(found)
+
+
+def _reach(start: str, edges: Mapping[str, list[str]]) -> set[str]:
+    seen, todo = {start}, [start]
+    while todo:
+        for module in edges[todo.pop()]:
+            if module not in seen:
+                seen.add(module)
+                todo.append(module)
+    return seen
+
+
+def circle_lines(tree: Tree) -> list[str]:
+    """One line for each circle, with the imports that close it."""
+    lines = []
+    for members in circles(tree):
+        inner = [
+            str(where)
+            for (module, imported), where in tree.arrows.items()
+            if module in members and imported in members
+        ]
+        lines.append(f"circle of {', '.join(members)}: {'; '.join(inner)}")
+    return lines
+
+
+def markdown() -> str:
+    """The table of rooms as ARCHITECTURE.md shows it."""
+    rows = (
+        f"| `{room}` | {', '.join(f'`{name}`' for name in allowed) or 'nothing'} |"
+        for room, allowed in ROOMS.items()
+    )
+    return "\n".join(["| room | may import |", "|---|---|", *rows]) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the figures and every breach; 1 when there is one.
+
+    :param arguments: ``--markdown`` prints the table of rooms instead.
+    """
+    if arguments == ["--markdown"]:
+        print(markdown(), end="")
+        return 0
+    tree = read_tree()
+    wrong = breaches(tree) + circle_lines(tree)
+    print(
+        f"{len(tree.modules)} modules, {len(tree.arrows)} arrows, {len(circles(tree))} circles, "
+        f"{len(breaches(tree))} imports that the table forbids"
+    )
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rooms import as `tests.layers.ROOMS` says, no files import each other in a circle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.layers import OUTSIDE, ROOMS, breaches, circle_lines, circles, read_tree, room_of
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """A made-up tree: sources by path."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_no_import_goes_upward_or_is_undeclared() -> None:
+    tree = read_tree()
+    assert len(tree.modules) > 100 and len(tree.arrows) > 400
+    assert breaches(tree) == []
+
+
+def test_no_circles_between_files() -> None:
+    assert circle_lines(read_tree()) == []
+
+
+def test_every_room_exists() -> None:
+    rooms = {room_of(module) for module in read_tree().modules}
+    assert rooms == set(ROOMS)
+    assert set(OUTSIDE) <= set(ROOMS)
+
+
+def test_the_table_goes_upward_only() -> None:
+    order = list(ROOMS)
+    for room, allowed in ROOMS.items():
+        assert [other for other in allowed if order.index(other) >= order.index(room)] == []
+        assert len(set(allowed)) == len(allowed)
+
+
+@pytest.mark.parametrize(
+    ("module", "room"),
+    [
+        ("host", "host"),
+        ("engines.base", "engines"),
+        ("engines.qemu.engine", "engines.qemu"),
+        ("engines.qemuish", "engines"),
+        ("engines.gem5.inside.rows", "engines.gem5.inside"),
+        ("experiments.cli.main", "experiments.cli"),
+        ("elsewhere.thing", None),
+    ],
+)
+def test_the_room_of_a_module(module: str, room: str | None) -> None:
+    assert room_of(module) == room
+
+
+HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        (
+            {"host/a.py": "from power.b import c\n", "power/b.py": ""},
+            "host/a.py:1: imports power.b: upward from host to power: "
+            "allowed: nothing of other rooms",
+        ),
+        (
+            {"kernels/a.py": "\nfrom power import b\n", "power/b.py": ""},
+            "kernels/a.py:2: imports power.b: undeclared from kernels to power: "
+            "allowed: host, configs",
+        ),
+        (
+            {"configs/a.py": "def f():\n    import power.b\n", "power/b.py": ""},
+            "configs/a.py:2: imports power.b: upward from configs to power: allowed: host",
+        ),
+        (
+            {
+                "configs/a.py": "from typing import TYPE_CHECKING\n"
+                "if TYPE_CHECKING:\n    from power.b import C\n",
+                "power/b.py": "",
+            },
+            "configs/a.py:3: imports power.b: upward from configs to power: allowed: host",
+        ),
+        (
+            {"engines/base.py": "from engines.qemu import e\n", "engines/qemu/e.py": ""},
+            "engines/base.py:1: imports engines.qemu.e: upward from engines to engines.qemu: "
+            "allowed: host, configs",
+        ),
+        (
+            {
+                "engines/gem5/a.py": "from ..qemu.e import f\n",
+                "engines/qemu/e.py": "",
+            },
+            "engines/gem5/a.py:1: imports engines.qemu.e: undeclared from engines.gem5 to "
+            "engines.qemu: allowed: host, configs, power, engines.gem5.inside, engines",
+        ),
+        (
+            {"engines/gem5/inside/a.py": "import json, m5.stats\nimport numpy\n"},
+            "engines/gem5/inside/a.py:2: imports numpy: allowed: the standard library, m5, _m5",
+        ),
+        (
+            {"engines/gem5/inside/a.py": "from host.errors import E\n"},
+            "engines/gem5/inside/a.py:1: imports host.errors: undeclared from "
+            "engines.gem5.inside to host: allowed: nothing of other rooms",
+        ),
+        (
+            {"studies/a.py": "from experiments.cli.main import m\n", "experiments/cli/main.py": ""},
+            "studies/a.py:1: imports experiments.cli.main: upward from studies to "
+            "experiments.cli: allowed: " + ", ".join(ROOMS["studies"]),
+        ),
+        (
+            {"host/a.py": "from tests.layers import ROOMS\n"},
+            "host/a.py:1: imports tests.layers: nothing imports tests",
+        ),
+        (
+            {"host/a.py": "import host.gone\n"},
+            "host/a.py:1: imports host.gone: there is no such module",
+        ),
+        (
+            {"attic/a.py": ""},
+            "attic/a.py: is in no room: allowed: a module of " + ", ".join(ROOMS),
+        ),
+    ],
+)
+def test_a_wrong_import_is_one_line(tmp_path: Path, files: dict[str, str], line: str) -> None:
+    assert breaches(read_tree(write(tmp_path, HOST | files))) == [line]
+
+
+def test_what_the_table_allows_is_no_breach(tmp_path: Path) -> None:
+    files = {
+        "configs/a.py": "import numpy\nfrom host import errors\nfrom host.errors import E\n",
+        "configs/b.py": "from configs import a\n",
+        "engines/gem5/inside/run.py": "import m5\nfrom m5.objects import Cache\n",
+        "tests/test_a.py": "from configs import a\n",
+    }
+    tree = read_tree(write(tmp_path, HOST | files))
+    assert breaches(tree) == []
+    assert set(tree.arrows) == {("configs.a", "host.errors"), ("configs.b", "configs.a")}
+
+
+def test_a_circle_names_its_files_and_imports(tmp_path: Path) -> None:
+    files = {
+        "power/a.py": "from power import b\n",
+        "power/b.py": "import power.c\n",
+        "power/c.py": "def f():\n    from power.a import g\n",
+        "power/d.py": "from power import a\n",
+    }
+    tree = read_tree(write(tmp_path, files))
+    assert breaches(tree) == []
+    assert circles(tree) == [["power.a", "power.b", "power.c"]]
+    assert circle_lines(tree) == [
+        "circle of power.a, power.b, power.c: power/a.py:1: imports power.b; "
+        "power/b.py:1: imports power.c; power/c.py:2: imports power.a"
+    ]
