@@ -34,7 +34,9 @@ from power.events import EventPower, load_events
 from power.model import KERNEL, DerivedPower, busy_events
 
 RECORDS = POWER_MODELS / "activity"
-REQUEST = Request("juno-r2", "mainline", "smoke", "gem5", mode="elided-detailed")
+REQUEST = Request(
+    platform="juno-r2", variant="mainline", scenario="smoke", engine="gem5", mode="elided-detailed"
+)
 
 
 def digits(value: float) -> float:

@@ -59,7 +59,14 @@ class Case:
     def request(self, elided: bool) -> Request:
         """One of its two cells."""
         mode = ("elided-detailed" if elided else "detailed") if self.detailed else "elided"
-        return Request(PLATFORM, VARIANT, self.scenario, "gem5", elide=elided, mode=mode)
+        return Request(
+            platform=PLATFORM,
+            variant=VARIANT,
+            scenario=self.scenario,
+            engine="gem5",
+            elide=elided,
+            mode=mode,
+        )
 
 
 CASES = (

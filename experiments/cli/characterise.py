@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from configs.platform import Platform
     from experiments.cell import Cell, Names
 
+SUMMARY = "measure speeds on gem5's detailed cores: workload kernels, a whole system"
+EXAMPLE = "eascope characterise juno-r2 --show"
+
 PARTS = {
     "kernels": "workload kernels on one CPU of each cluster, without an operating system",
     "system": "what is not the busy loop, in one run of a whole system",
@@ -31,7 +34,17 @@ PARTS = {
 SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
 
 
-def characterise(options: argparse.Namespace) -> int:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The platform, and which parts are measured or shown."""
+    parser.add_argument("platform", metavar="P", help="see: eascope list platforms")
+    parser.add_argument(
+        "--show", action="store_true", help="print what was measured before; measure nothing"
+    )
+    parts = "; ".join(f"{name}, {meaning}" for name, meaning in PARTS.items())
+    parser.add_argument("--only", choices=PARTS, help=f"one part: {parts}")
+
+
+def run(options: argparse.Namespace) -> int:
     """Measure, write the files of the parts that are asked for, print what is in them."""
     from configs.activity import load_activity
     from configs.platform_file import load_platform
@@ -103,7 +116,16 @@ def system_names(platform: Platform) -> Names:
     from experiments.controls import Controls
 
     controls = Controls(speeds="measured")
-    return find(Request(platform.name, VARIANT, SCENARIO, "gem5", mode=MODE, controls=controls))
+    return find(
+        Request(
+            platform=platform.name,
+            variant=VARIANT,
+            scenario=SCENARIO,
+            engine="gem5",
+            mode=MODE,
+            controls=controls,
+        )
+    )
 
 
 def system_provenance(cell: Cell) -> dict[str, str | int]:

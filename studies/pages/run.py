@@ -19,9 +19,9 @@ def requests(page: Page, group: Group, full: bool) -> list[Request]:
     """One request for each variant of a group, with the first seed."""
     return [
         Request(
-            page.platform,
-            variant,
-            group.scenario,
+            platform=page.platform,
+            variant=variant,
+            scenario=group.scenario,
             full=full,
             controls=group.controls,
             told=told_model("published", group.told),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli.main import COMMANDS
+from experiments.cli.verbs import VERBS, make_parser
 from experiments.runs import execute
 from tests.power.test_calibration import row
 from tests.support.fake import KEY, badly, cell
@@ -153,27 +153,94 @@ def test_wrong_platform_file(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", VERBS)
 def test_help_has_an_example(command: str) -> None:
     done = eascope(command, "--help")
     assert done.returncode == 0
-    assert f"example: {COMMANDS[command][1]}\n" in done.stdout
+    assert f"example: {VERBS[command].EXAMPLE}\n" in done.stdout
     assert "--json" in done.stdout
 
 
 def test_examples_are_right() -> None:
     """The example of each help parses; what it names exists."""
     from experiments.cell import Request, find
-    from experiments.cli.main import make_parser
 
-    for _, example in COMMANDS.values():
-        options = make_parser().parse_args(example.split()[1:])
+    for verb in VERBS.values():
+        options = make_parser().parse_args(verb.EXAMPLE.split()[1:])
         for variant in getattr(options, "variants", [getattr(options, "variant", None)]):
             if variant is not None:
                 find(Request(options.platform, variant, options.scenario, options.engine))
 
 
-@pytest.mark.parametrize("kind", ["platforms", "variants", "scenarios", "engines", "campaigns"])
+def test_help_imports_nothing_heavy() -> None:
+    """Help is quick because commands import what they need when they run."""
+    code = (
+        "import sys; from experiments.cli.verbs import make_parser; make_parser().format_help();"
+        "print([name for name in ('numpy', 'polars', 'matplotlib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def in_main(before: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that does ``before`` first; it writes to a closed pipe."""
+    code = f"import sys\nfrom experiments.cli import main\n{before}\nsys.exit(main.main())"
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        return subprocess.run(
+            [sys.executable, "-c", code, "list", "scenarios"],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+
+
+def test_an_interrupt_during_imports_is_one_line() -> None:
+    """Ctrl-C in the first tenth of a second meets the imports, not the command."""
+    done = in_main(
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'experiments.cli.verbs':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())"
+    )
+    assert done.returncode == 130
+    assert done.stderr == "\neascope: interrupted; the same command continues\n"
+
+
+def test_the_entry_imports_only_what_python_has_at_its_start() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import experiments.cli.main;"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = set(done.stdout.strip("[]\n").replace("'", "").split(", "))
+    assert found == {"experiments", "experiments.cli", "experiments.cli.main"}
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    done = in_main("")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "experiments.cli.main", "list", "scenarios"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "eascope: error: output: No space left on device\n"
+
+
+@pytest.mark.parametrize("kind", ["platforms", "variants", "scenarios", "engines"])
 def test_list(kind: str) -> None:
     objects = json.loads(eascope("list", kind, "--json").stdout)
     text = eascope("list", kind).stdout

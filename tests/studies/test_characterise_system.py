@@ -19,7 +19,8 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
 from experiments.cli.characterise import system_names, system_provenance
-from experiments.cli.main import main, make_parser
+from experiments.cli.main import main
+from experiments.cli.verbs import make_parser
 from host.errors import EascopeError
 from studies.characterise.system import evaluate, system_text, write_system
 

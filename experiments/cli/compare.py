@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope compare``: what is missing of variants x seeds; table, figures, report."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.arguments import count
+from experiments.cli.options import add_cell, add_power
+from experiments.cli.output import print_json, shown
+from experiments.cli.request import request_of, warn
+from host.cache import runs_root
+from host.errors import RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from analysis.beside import Beside
+    from analysis.compare import Comparison
+    from analysis.derive import Derived
+    from configs.platform import Platform
+    from experiments.cell import Cell, Names
+    from experiments.runs import Run
+
+SUMMARY = "run what is missing; table of differences, figures, report"
+EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The variants, the number of seeds, the cell, the power model."""
+    parser.add_argument(
+        "variants", nargs="+", metavar="V", help="two or more, the first is the baseline"
+    )
+    parser.add_argument(
+        "--seeds", type=count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
+    )
+    add_cell(parser)
+    add_power(parser)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is compared: every cell, in the order of energy models, variants and seeds."""
+
+    variants: list[str]
+    seeds: int
+    power: str
+    names: list[Names]
+
+    @property
+    def first(self) -> Names:
+        """The baseline's first cell."""
+        return self.names[0]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Figures and report of a comparison."""
+
+    folder: Path
+    figures: Mapping[str, Sequence[Path]]
+    report: Path
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate what is missing, draw, and print.
+
+    :raises EascopeError: the request is wrong, or a run failed.
+    """
+    from analysis.beside import Beside
+    from analysis.decisions import of_first_runs
+
+    asked = _asked(options)
+    warn(asked.first)
+    compared = _compared(asked)
+    result = compared[0]
+    beside = Beside(usual=compared[1], asked=result) if len(compared) > 1 else None
+    decided = of_first_runs(result.variants)
+    drawn = _draw(asked, result, beside, decided)
+    if options.json:
+        _print_object(result, beside, drawn)
+    else:
+        _print_text(result, beside, decided, drawn)
+    return 0
+
+
+def _asked(options: argparse.Namespace) -> Asked:
+    """Every cell of the request, its names resolved.
+
+    :raises RequestError: for the first name or value that is wrong.
+    """
+    from experiments.cell import find
+    from power.choice import check_power
+    from power.given import USUAL, told_model
+
+    variants = list(dict.fromkeys(options.variants))
+    if len(variants) < 2:
+        raise RequestError(f"compare needs two variants or more, got {', '.join(variants)}")
+    given = told_model(options.em, options.em_error)
+    check_power(options.power)
+    # Verdicts under another energy model stand beside those under the usual one.
+    models = [given] if given.usual else [given, USUAL]
+    names = [
+        find(request_of(options, variant, seed, model))
+        for model in models
+        for variant in variants
+        for seed in range(options.seeds)
+    ]
+    return Asked(variants, options.seeds, options.power, names)
+
+
+def _compared(asked: Asked) -> list[Comparison]:
+    """One comparison per energy model, the asked one first; runs what is missing.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+    from analysis.compare import comparison
+    from experiments.cell import prepare
+    from experiments.finished import derived_by, platform_of
+    from experiments.pool import run_all
+
+    cells = [prepare(names) for names in asked.names]
+
+    def read(cell: Cell, done: Run) -> tuple[Platform, Derived]:
+        derived = derived_by(done, asked.power)
+        # What is expected may have been written down after the run: the scenario's word counts. And
+        # older records do not say what was set otherwise.
+        newer = {key: cell.record[key] for key in ("expect", "set_otherwise")}
+        return platform_of(done), replace(derived, cell={**derived.cell, **newer})
+
+    done = run_all(cells, read)
+    platform, derived = done[0][0], [run for _, run in done]
+    by_variant = [
+        derived[start : start + asked.seeds] for start in range(0, len(derived), asked.seeds)
+    ]
+    return [
+        comparison(platform, dict(zip(asked.variants, by_variant[start:], strict=False)))
+        for start in range(0, len(by_variant), len(asked.variants))
+    ]
+
+
+def _draw(
+    asked: Asked,
+    result: Comparison,
+    beside: Beside | None,
+    decided: Mapping[str, pl.DataFrame],
+) -> Drawn:
+    from analysis.figures import write as write_figures
+    from analysis.report import write as write_report
+
+    folder = _folder(asked)
+    figures = write_figures(result, folder)
+    for variant, table in decided.items():
+        table.write_parquet(folder / f"decisions.{variant}.parquet")
+    report = write_report(result, figures, folder / "report.html", beside, decided)
+    return Drawn(folder, figures, report)
+
+
+def _folder(asked: Asked) -> Path:
+    """Where a comparison's figures and report go; made anew, for it is derived from runs."""
+    first = asked.first
+    request = first.request
+    parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
+    parts += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
+    parts += ["full"] if request.full else []
+    parts += [first.engine.mode] if first.engine.mode else []
+    parts += ["no-elide"] if not request.elide else []
+    parts += request.controls.words
+    parts += [] if asked.power == "published" else [f"{asked.power}-power"]
+    parts += [] if request.told.usual else ["em", request.told.source]
+    parts += [f"{name}{error:+g}" for name, error in request.told.errors]
+    folder = runs_root() / "comparisons" / "_".join(part.replace("/", "-") for part in parts)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _print_object(result: Comparison, beside: Beside | None, drawn: Drawn) -> None:
+    figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
+    print_json(
+        {
+            "platform": result.platform.name,
+            "scenario": result.cell["scenario"],
+            "engine": result.engine,
+            "variants": {name: result.summary(name) for name in result.names},
+            "differences": result.differences_json(),
+            **({} if beside is None else {"energy_models": beside.record()}),
+            "report": str(drawn.report),
+            "figures": figures,
+        }
+    )
+
+
+def _print_text(
+    result: Comparison,
+    beside: Beside | None,
+    decided: Mapping[str, pl.DataFrame],
+    drawn: Drawn,
+) -> None:
+    from analysis.decisions import text as decisions_text
+
+    print(result.text())
+    if beside is not None:
+        print(beside.text())
+    print(decisions_text(decided), end="")
+    kinds = sorted({path.suffix for paths in drawn.figures.values() for path in paths})
+    print(f"figures: {shown(drawn.folder)}/: {', '.join(drawn.figures)} ({', '.join(kinds)})")
+    print(f"report:  {shown(drawn.report)}")

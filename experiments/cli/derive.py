@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope derive``: finished runs by another power model; nothing is simulated."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.cli.options import add_power
+from experiments.cli.output import print_json
+from host.errors import EascopeError
+
+if TYPE_CHECKING:
+    from experiments.runs import Run
+
+SUMMARY = "finished runs by another power model, without simulating again"
+EXAMPLE = "eascope derive --power derived"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The runs and the power model."""
+    parser.add_argument(
+        "runs", nargs="*", metavar="RUN", help="only these runs (default: all that are finished)"
+    )
+    add_power(parser, "derived")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the energy of each run; exit 1 when one could not be derived.
+
+    :raises RequestError: for a power model or a run that there is not.
+    """
+    from experiments.runs import all_runs, find_run
+    from power.choice import check_power
+
+    check_power(options.power)
+    runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
+    objects = [_derived(run, options.power) for run in runs if run.state == "done" or options.runs]
+    good = [entry for entry in objects if "problem" not in entry]
+    if options.json:
+        print_json(objects)
+    else:
+        for entry in objects:
+            print(_line(entry))
+        spent = sum(entry["host_s"] for entry in good)
+        print(f"{len(good)} of {len(objects)} runs by {options.power} power in {spent:.1f} s")
+    return 0 if len(good) == len(objects) else 1
+
+
+def _line(entry: dict[str, Any]) -> str:
+    name = f"{Path(entry['run']).name[:12]}  {entry.get('what', '')}"
+    if "problem" in entry:
+        return f"{name}  {entry['problem']}"
+    return f"{name}  {entry['energy_j'] * 1e3:.2f} mJ  {entry['host_s']:.2f} s"
+
+
+def _derived(run: Run, power: str) -> dict[str, Any]:
+    """One run by ``power``: total energy and host seconds, or what is wrong with it."""
+    from experiments.finished import derived_by
+
+    found: dict[str, Any] = {"run": str(run.path), "power": power}
+    begin = time.monotonic()
+    try:
+        if run.state != "done":
+            raise EascopeError(f"{run.state}: only a finished run has an energy")
+        cell = run.cell
+        found["what"] = f"{cell['variant']} {cell['scenario']} seed {cell['seed']}"
+        derived = derived_by(run, power)
+        found |= {"energy_j": derived.result["energy_j"]["total"], "derived": str(derived.path)}
+    except EascopeError as error:
+        found["problem"] = str(error)
+    found["host_s"] = round(time.monotonic() - begin, 3)
+    return found

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope doctor``: what is present, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import argparse
+
+from experiments.cli.output import print_columns, print_json
+
+SUMMARY = "what is present, missing, and how to get it"
+EXAMPLE = "eascope doctor"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """None of its own."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print every check; exit 1 when something that is needed is missing."""
+    from experiments.doctor import OPTIONAL, diagnose
+
+    checks = diagnose()
+    missing = [check for check in checks if not check["ok"] and check["check"] not in OPTIONAL]
+    if options.json:
+        print_json(checks)
+        return 1 if missing else 0
+    print_columns(
+        (
+            "ok" if check["ok"] else "MISSING" if check in missing else "absent",
+            check["check"],
+            check["detail"],
+        )
+        for check in checks
+    )
+    for check in checks:
+        if not check["ok"]:
+            print(f"{check['check']}: {check['remedy']}")
+    return 1 if missing else 0

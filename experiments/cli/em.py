@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope em``: the kernel's energy model and the derived power, OPP by OPP."""
+
+from __future__ import annotations
+
+import argparse
+
+from experiments.cli.options import add_energy_model
+from experiments.cli.output import print_json
+
+SUMMARY = "the kernel's energy model and the derived power, OPP by OPP"
+EXAMPLE = "eascope em juno-r2"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The platform and the energy model."""
+    parser.add_argument(
+        "platform", metavar="PLATFORM", help="the board, see: eascope list platforms"
+    )
+    add_energy_model(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a line per OPP.
+
+    :raises RequestError: for a platform or an energy model that there is not.
+    """
+    from configs.inherit import activity_of
+    from configs.platform_file import load_platform
+    from power.em import em_rows, records, text
+    from power.given import told_model
+
+    platform = load_platform(options.platform)
+    told = told_model(options.em, options.em_error)
+    rows = em_rows(platform, activity_of(platform), told)
+    if options.json:
+        print_json(records(rows))
+    else:
+        print(text(rows))
+    return 0

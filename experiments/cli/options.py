@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Options that several commands share, and a parser whose errors are one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+from experiments.arguments import natural
+
+PROGRAM = "eascope"
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors as one line and examples that can be copied whole."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Exit 2 with one line that says where help is."""
+        print(f"{PROGRAM}: error: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _control_us(text: str) -> int:
+    number = natural(text)
+    if not 1 <= number <= 100_000:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 100000")
+    return number
+
+
+def add_cell(parser: argparse.ArgumentParser) -> None:
+    """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
+    parser.add_argument(
+        "--platform", required=True, metavar="P", help="the board, see: eascope list platforms"
+    )
+    parser.add_argument(
+        "--scenario", required=True, metavar="S", help="the workload, see: eascope list scenarios"
+    )
+    parser.add_argument(
+        "--engine", default="qemu", metavar="E", help="qemu (default, fast) or gem5 (reference)"
+    )
+    parser.add_argument(
+        "--mode",
+        metavar="M",
+        help="of gem5: elided (default, atomic CPUs), elided-detailed, timing or detailed",
+    )
+    parser.add_argument("--full", action="store_true", help="the scenario's full duration")
+    parser.add_argument(
+        "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
+    )
+    _add_controls(parser.add_argument_group("controls, to see whether a result depends on them"))
+
+
+def _add_controls(group: argparse._ArgumentGroup) -> None:
+    for name, meaning in (
+        ("rate-limit", "least time between two requests of schedutil"),
+        ("transition-latency", "how long a change of the OPP takes"),
+    ):
+        group.add_argument(
+            f"--{name}-us", type=_control_us, metavar="US", help=f"{meaning} (the platform's)"
+        )
+    group.add_argument(
+        "--speeds",
+        default="board",
+        metavar="S",
+        help="how fast core types execute the busy loop, capacities in the device tree included: "
+        "board (default) or measured (on gem5's cores)",
+    )
+    group.add_argument(
+        "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
+    )
+    group.add_argument(
+        "--decisions",
+        action="store_true",
+        help="record why EAS chose each CPU (candidates, energies) and say so in the report; "
+        "a run of its own, since recording takes the guest's time",
+    )
+    add_energy_model(group)
+
+
+def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """The energy model that the kernel is given."""
+    parser.add_argument(
+        "--em",
+        default="published",
+        metavar="M",
+        help="powers that the kernel is given: published (default) or derived; the energy of a run "
+        "is computed from the same power whatever the kernel has",
+    )
+    parser.add_argument(
+        "--em-error",
+        action="append",
+        default=[],
+        metavar="CLUSTER=X%",
+        help="give the kernel a wrong power of one cluster, such as big=+20%%; may be repeated",
+    )
+
+
+def add_power(parser: argparse.ArgumentParser, default: str = "published") -> None:
+    """The power model that energy is computed with."""
+    parser.add_argument(
+        "--power",
+        default=default,
+        metavar="M",
+        help=f"where energy comes from: published or derived (default {default})",
+    )

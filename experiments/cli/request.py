@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From options to requests: the cell that ``run`` and ``compare`` are asked for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from host.proc import say
+
+if TYPE_CHECKING:
+    from experiments.cell import Names, Request
+    from power.given import ToldModel
+
+
+def request_of(options: argparse.Namespace, variant: str, seed: int, told: ToldModel) -> Request:
+    """The request for one variant and seed, with the options of `add_cell`."""
+    from experiments.cell import Request
+    from experiments.controls import Controls
+
+    controls = Controls(
+        rate_limit_us=options.rate_limit_us,
+        transition_latency_us=options.transition_latency_us,
+        delay_dequeue=not options.no_delay_dequeue,
+        decisions=options.decisions,
+        speeds=options.speeds,
+    )
+    return Request(
+        platform=options.platform,
+        variant=variant,
+        scenario=options.scenario,
+        engine=options.engine,
+        seed=seed,
+        full=options.full,
+        elide=not options.no_elide,
+        controls=controls,
+        told=told,
+        mode=options.mode,
+    )
+
+
+def warn(names: Names) -> None:
+    """Say what a person should know of a request before it is run."""
+    from experiments.cell import rate_warnings, wrong_capacities
+
+    if wrong := wrong_capacities(names):
+        say(f"warning: {wrong}")
+    for text in rate_warnings(names):
+        say(f"warning: {text}")

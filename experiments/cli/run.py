@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope run``: one cell, unless it is there already."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from experiments.arguments import natural
+from experiments.cli.options import add_cell, add_power
+from experiments.cli.output import print_json, shown
+from experiments.cli.request import request_of, warn
+
+if TYPE_CHECKING:
+    from analysis.derive import Derived
+    from experiments.runs import Run
+
+SUMMARY = "run one cell, unless it is there already"
+EXAMPLE = "eascope run --platform juno-r2 --variant mainline --scenario smoke"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The variant, the seed, the cell, the power model."""
+    parser.add_argument("--variant", required=True, metavar="V", help="see: eascope list variants")
+    parser.add_argument(
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="seed of the tasks' start offsets (default 0)",
+    )
+    add_cell(parser)
+    add_power(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate the cell unless that was done before, and print what came out.
+
+    :raises EascopeError: the request is wrong, or the run failed.
+    """
+    from experiments.cell import find, prepare
+    from experiments.finished import derived_by
+    from experiments.pool import run_all
+    from power.choice import check_power
+    from power.given import told_model
+
+    told = told_model(options.em, options.em_error)
+    check_power(options.power)
+    names = find(request_of(options, options.variant, options.seed, told))
+    warn(names)
+    cell = prepare(names)
+    [(done, derived)] = run_all([cell], lambda _, done: (done, derived_by(done, options.power)))
+    if options.json:
+        _print_object(done, derived)
+    else:
+        _print_text(done, derived)
+    return 0
+
+
+def _print_object(done: Run, derived: Derived) -> None:
+    host = {key: done.host[key] for key in ("host_s", "mips", "parts_s") if key in done.host}
+    print_json({**derived.result, "run": str(done.path), **host})
+
+
+def _print_text(done: Run, derived: Derived) -> None:
+    from analysis.compare import comparison
+    from analysis.decisions import of_first_runs, text
+    from experiments.finished import platform_of
+
+    variants = {derived.cell["variant"]: [derived]}
+    print(comparison(platform_of(done), variants).text())
+    print(text(of_first_runs(variants)), end="")
+    if "parts_s" in done.host:
+        parts = done.host["parts_s"].items()
+        print("host time: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in parts))
+    print(f"run: {shown(done.path)}")

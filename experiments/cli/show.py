@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope show``: one run: what it was, how it ended, and its result."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from experiments.cli.options import add_power
+from experiments.cli.output import print_columns, print_json, run_object
+
+if TYPE_CHECKING:
+    from experiments.runs import Run
+
+SUMMARY = "one run: what it was and what came out"
+EXAMPLE = "eascope show 3f9a"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The run and the power model."""
+    parser.add_argument("run", metavar="RUN", help="its directory, or how its name begins")
+    add_power(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print one run.
+
+    :raises EascopeError: when no run has that name, or it is damaged.
+    """
+    from experiments.runs import find_run
+    from power.choice import check_power
+
+    check_power(options.power)
+    found = find_run(options.run)
+    record = run_object(found)
+    text = ""
+    if found.state == "done":
+        record["result"], text = _result(found, options.power)
+    elif found.state == "failed":
+        record["failed"] = json.loads((found.path / "failed.json").read_bytes())
+        tails = (record["failed"].get(name, []) for name in ("console_tail", "log_tail"))
+        text = "\n".join(line for tail in tails for line in tail)
+    if options.json:
+        print_json([record])
+    else:
+        print_columns(
+            (key, value) for key, value in record.items() if key not in ("result", "failed")
+        )
+        print(text.rstrip("\n"))
+    return 0
+
+
+def _result(found: Run, power: str) -> tuple[dict[str, Any], str]:
+    """A finished run's ``result.json``, and the same as text."""
+    from analysis.compare import comparison
+    from analysis.decisions import of_first_runs
+    from analysis.decisions import text as decisions_text
+    from experiments.finished import derived_by, platform_of
+
+    derived = derived_by(found, power)
+    variants = {found.cell["variant"]: [derived]}
+    text = (
+        comparison(platform_of(found), variants).text()
+        + "\n"
+        + decisions_text(of_first_runs(variants))
+    )
+    return derived.result, text

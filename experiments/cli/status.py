@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope status``: every run there is and its state."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments.cli.output import print_columns, print_json, run_object, shown
+from host.cache import runs_root
+
+SUMMARY = "every run and its state"
+EXAMPLE = "eascope status"
+
+COLUMNS = ("run", "state", "platform", "variant", "scenario", "engine", "seed", "time")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """None of its own."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print every run."""
+    from experiments.runs import all_runs
+
+    objects = [run_object(found) for found in all_runs()]
+    if options.json:
+        print_json(objects)
+        return 0
+    for entry in objects:
+        entry["run"] = Path(entry["run"]).name[:12]
+        entry["time"] = f"{entry['host_s']:.1f} s" if "host_s" in entry else entry.get("cause", "")
+    print_columns([[entry.get(column, "-") for column in COLUMNS] for entry in objects], COLUMNS)
+    print(f"{len(objects)} runs in {shown(runs_root())}")
+    return 0

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands of ``eascope`` by name, and the parser that is made of them.
+
+Each command is a module with `SUMMARY`, `EXAMPLE`, `add_options` and `run`. The modules import
+what they need within `run`, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Protocol
+
+from experiments.cli import (
+    characterise,
+    compare,
+    derive,
+    doctor,
+    em,
+    list_names,
+    power,
+    run,
+    show,
+    status,
+    verify,
+)
+from experiments.cli.options import PROGRAM, Parser
+
+
+class Verb(Protocol):
+    """What the module of a command has."""
+
+    #: One line of meaning, for the list of commands.
+    SUMMARY: str
+    #: A whole command line.
+    EXAMPLE: str
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments; ``--json`` is there already."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it; the exit code."""
+
+
+#: In the order of the help.
+VERBS: dict[str, Verb] = {
+    "doctor": doctor,
+    "list": list_names,
+    "run": run,
+    "compare": compare,
+    "show": show,
+    "status": status,
+    "characterise": characterise,
+    "verify": verify,
+    "em": em,
+    "derive": derive,
+    "power": power,
+}
+
+
+def make_parser() -> Parser:
+    """The parser of the whole command line."""
+    parser = Parser(
+        prog=PROGRAM,
+        description="Joules and milliseconds of Linux scheduler changes on simulated big.LITTLE.",
+        epilog=f"example: {compare.EXAMPLE}",
+    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, verb in VERBS.items():
+        made = subparsers.add_parser(
+            name,
+            help=verb.SUMMARY,
+            description=f"{verb.SUMMARY}.",
+            epilog=f"example: {verb.EXAMPLE}",
+        )
+        made.add_argument("--json", action="store_true", help="print JSON on stdout")
+        verb.add_options(made)
+    return parser

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope verify``: runs and cache entries against the digests that they were written with."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from experiments.cli.output import print_json, run_object
+from host.cache import MANIFEST, cache_root, check_artefact
+from host.errors import EascopeError
+
+SUMMARY = "compare runs and cache with their recorded digests"
+EXAMPLE = "eascope verify"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The runs."""
+    parser.add_argument(
+        "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what is not as it was written; exit 1 when there is any.
+
+    :raises RequestError: when no run has a given name.
+    """
+    from experiments.runs import all_runs, check, find_run
+
+    runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
+    objects = [run_object(found) | {"problems": check(found)} for found in runs]
+    if not options.runs:
+        objects += [_cache_object(path.parent) for path in _manifests()]
+    bad = [entry for entry in objects if entry["problems"]]
+    if options.json:
+        print_json(objects)
+    else:
+        for entry in bad:
+            print("\n".join(entry["problems"]))
+        print(f"{len(objects) - len(bad)} of {len(objects)} as they were written")
+    return 1 if bad else 0
+
+
+def _manifests() -> list[Path]:
+    return sorted(cache_root().glob(f"*/*/{MANIFEST}"))
+
+
+def _cache_object(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {"cache": str(folder), "state": "done", "problems": []}
+    try:
+        check_artefact(folder)
+    except EascopeError as error:
+        found |= {"state": "broken", "problems": [str(error)]}
+    return found
