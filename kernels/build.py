@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform as host
 import re
 import shutil
 import sys
@@ -24,6 +23,7 @@ from host.cache import artefact, cache_root, digest_of, sha256_bytes, sha256_fil
 from host.debian import apt
 from host.errors import EascopeError, unknown
 from host.proc import Ending, need, run, say
+from host.toolchain import arm64_tool, cross_prefix
 from kernels.source import ARCHITECTURE, Source, find_source, series_digest
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
 from kernels.worktree import OUT, worktree
@@ -39,7 +39,6 @@ IDENTITY = {
     "KBUILD_BUILD_HOST": "eascope",
     "KBUILD_BUILD_VERSION": "1",
 }
-PREFIX = "aarch64-linux-gnu-"
 
 
 @dataclass(frozen=True)
@@ -146,24 +145,14 @@ def _key(spec: Kernel, source: Source) -> dict[str, Any]:
     }
 
 
-def cross_prefix() -> str:
-    """``CROSS_COMPILE`` on this host: empty on arm64 itself."""
-    return "" if host.machine() == "aarch64" else PREFIX
-
-
 @cache
 def compiler() -> str:
     """First lines of the compiler's and the linker's version.
 
     :raises EascopeError: when the compiler is not installed.
     """
-    prefix = cross_prefix()
-    package = "gcc" if not prefix else "gcc-aarch64-linux-gnu"
-    lines = []
-    for program in ("gcc", "ld"):
-        found = need(f"{prefix}{program}", package)
-        lines.append(run([found, "--version"]).decode().splitlines()[0])
-    return "; ".join(lines)
+    versions = (run([arm64_tool(name), "--version"]).decode() for name in ("gcc", "ld"))
+    return "; ".join(version.splitlines()[0] for version in versions)
 
 
 def _build(spec: Kernel, source: Source, folder: Path) -> None:

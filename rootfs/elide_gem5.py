@@ -46,13 +46,12 @@ from functools import cache
 from pathlib import Path
 
 from host.errors import RequestError
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, with_function
 
 SOURCE = Path(__file__).parent / "elide_gem5.S"
 IMAGE_SOURCE = Path(__file__).parent / "elide_gem5_image.S"
-COMPILER = "aarch64-linux-gnu-gcc"
-COMPILER_PACKAGE = "gcc-aarch64-linux-gnu"
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
 SLICE_NS = 49_152
@@ -96,13 +95,12 @@ def quiesce_function(own_cycles: int) -> bytes:
 
 @cache
 def _assembled(source: Path, **values: int) -> bytes:
-    compiler = need(COMPILER, COMPILER_PACKAGE)
     values["PROBE_TURNS"] = PROBE_TURNS
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
         made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
         defines = [f"-D{name}={value}" for name, value in values.items()]
-        run([compiler, *defines, "-c", "-o", made, source], label="eliding function")
-        run(["aarch64-linux-gnu-objcopy", "-O", "binary", made, flat], label="eliding function")
+        run([arm64_tool("gcc"), *defines, "-c", "-o", made, source], label="eliding function")
+        run([arm64_tool("objcopy"), "-O", "binary", made, flat], label="eliding function")
         return flat.read_bytes()
 
 

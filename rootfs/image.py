@@ -18,7 +18,8 @@ from host.debian import apt
 from host.errors import EascopeError
 from host.lisa import VERSION as LISA_VERSION
 from host.lisa import lisa_binaries
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool, static_libc
 from rootfs.cpio import Archive
 from rootfs.elide import elide_hint
 from rootfs.elide_gem5 import elide_gem5
@@ -28,8 +29,6 @@ AGENT = Path(__file__).parent / "agent"
 PROGRAMS = Path(__file__).parent / "programs"
 #: Files that a person put there (not in git) go into the guest, each under its path below.
 OVERLAY = Path(__file__).parent / "overlay"
-COMPILER = "aarch64-linux-gnu-gcc"
-COMPILER_PACKAGE = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror")
 LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
 
@@ -168,15 +167,12 @@ def _compiled(
     :param sources: everything that the programs are made of, for the key.
     :param units: the files of each program.
     """
-    compiler = need(COMPILER, COMPILER_PACKAGE)
+    compiler = arm64_tool("gcc", libc=True)
     version = run([compiler, "-dumpfullversion"]).decode().strip()
-    libc = Path(run([compiler, "-print-file-name=libc.a"]).decode().strip())
-    if not libc.is_file():
-        need("the arm64 C library", "libc6-dev-arm64-cross")
     fields = {
         "sources": {source.name: sha256_file(source) for source in sources},
         "compiler": version,
-        "libc": sha256_file(libc),
+        "libc": sha256_file(static_libc()),
         "flags": [*FLAGS, *LINK_FLAGS],
     }
 
@@ -185,7 +181,7 @@ def _compiled(
             # Compiled where the sources lie, so that no path of this machine gets into it.
             run([compiler, *FLAGS, *LINK_FLAGS, "-o", work / name, *files], cwd=folder, label=label)
         provenance = {
-            "compiler": f"{COMPILER} {version}",
+            "compiler": f"{Path(compiler).name} {version}",
             "libc_sha256": fields["libc"],
             "sha256": {name: _digest(work / name) for name in units},
         }

@@ -10,7 +10,8 @@ from engines.gem5.settings import ENERGY_CTRL
 from host.cache import artefact, sha256_bytes, sha256_file
 from host.errors import EascopeError
 from host.lisa import lisa_binaries
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_OFFSET, LDEXP_RANGE, RT_APP_SHA256
 
 SOURCE = Path(__file__).resolve().parent / "guest.S"
@@ -65,7 +66,7 @@ def guest(levels: int, latency_ns: int) -> Path:
         f"-DBUSY_TURNS={BUSY_TURNS}",
         f"-DRT_APP_OFFSET={FUNCTION_OFFSET % 4096:#x}",
     ]
-    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
+    compiler = arm64_tool("gcc")
     version = run([compiler, "--version"]).decode().splitlines()[0]
     key = {
         "source": sha256_file(SOURCE),

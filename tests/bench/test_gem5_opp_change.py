@@ -14,7 +14,8 @@ from engines.gem5.boot import COUNTER_HZ, boot_loader
 from engines.gem5.process import environment
 from engines.gem5.provider import find_gem5
 from engines.gem5.settings import machine_settings
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 from studies.characterise.measure import RUN
 
 GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
@@ -39,9 +40,8 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
         "TURNS": TURNS,
         "SETTLE_TICKS": SETTLE_NS * COUNTER_HZ // 10**9,
     }
-    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
     told = [f"-D{name}={value}" for name, value in defines.items()]
-    run([compiler, *LINK, *told, "-o", tmp_path / "guest.elf", GUEST])
+    run([arm64_tool("gcc"), *LINK, *told, "-o", tmp_path / "guest.elf", GUEST])
     asked = {
         "schema": 1,
         "machine": machine_settings(platform, "elided-detailed")

@@ -21,7 +21,8 @@ from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
 from engines.qemu.engine import QemuEngine
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 from kernels.build import kernel
 from rootfs.image import initramfs
 from tests.support.linux import with_rt_app
@@ -50,10 +51,9 @@ def compile_guest(name: str, folder: Path, **defines: int) -> Path:
     elf, image = folder / f"{name}.elf", folder / f"{name}.img"
     options = [f"-D{key}={value}" for key, value in defines.items()]
     sources = [GUEST / "runtime.c", GUEST / f"{name}.c"]
-    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
-    run([compiler, *FLAGS, *options, f"-Wl,-T,{GUEST / 'guest.lds'}", "-o", elf, *sources])
+    run([arm64_tool("gcc"), *FLAGS, *options, f"-Wl,-T,{GUEST / 'guest.lds'}", "-o", elf, *sources])
     keep = "--set-section-flags=.bss=alloc,load,contents"
-    run(["aarch64-linux-gnu-objcopy", "-O", "binary", keep, elf, image])
+    run([arm64_tool("objcopy"), "-O", "binary", keep, elf, image])
     return image
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from host.errors import EascopeError
+from host.toolchain import arm64_tool
 from rootfs import elide
 from rootfs.elide import elide_hint, hint_function
 from tests.support.interpreter import Machine
@@ -52,7 +53,7 @@ def test_disassembly(tmp_path: Path) -> None:
     code = tmp_path / "code"
     code.write_bytes(hint_function())
     text = subprocess.run(
-        ["aarch64-linux-gnu-objdump", "-D", "-b", "binary", "-m", "aarch64", str(code)],
+        [arm64_tool("objdump"), "-D", "-b", "binary", "-m", "aarch64", str(code)],
         capture_output=True,
         text=True,
         check=True,

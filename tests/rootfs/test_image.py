@@ -71,14 +71,10 @@ def test_no_path_of_this_machine_in_the_agent() -> None:
     assert str(cache_root()).encode() not in agent
 
 
-def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "COMPILER", "no-such-gcc")
-    with pytest.raises(EascopeError) as caught:
+def test_missing_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EascopeError, match=r"gcc is not installed: run: .* libc6-dev\S* \("):
         guest_agent()
-    assert str(caught.value) == (
-        "no-such-gcc is not installed: run: apt-get install gcc-aarch64-linux-gnu "
-        "libc6-dev-arm64-cross (or make setup)"
-    )
 
 
 def test_refused_source_shows_the_compiler_and_leaves_nothing(

@@ -19,6 +19,7 @@ from engines.gem5.inside.rows import write_rows
 from experiments.cli.main import main
 from host.errors import EascopeError, RequestError
 from host.proc import run
+from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_SHA256
 from studies.characterise import guest as program
 from studies.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
@@ -111,7 +112,7 @@ def test_the_program_is_the_same_bytes_every_time(
 def test_kernels_are_those_of_the_program() -> None:
     listed = program.SOURCE.read_text().split(".quad\t")[1].split("\n")[0]
     assert listed.split(", ") == [*KERNELS, "0"]
-    names = run(["aarch64-linux-gnu-nm", guest(3, 50_000)]).decode()
+    names = run([arm64_tool("nm"), guest(3, 50_000)]).decode()
     assert all(f" {kernel}\n" in names for kernel in KERNELS)
 
 

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from host.toolchain import arm64_tool
+
 MASK = {"x": 2**64 - 1, "w": 2**32 - 1}
 LINE = re.compile(r"^ *([0-9a-f]+):\t[0-9a-f]{8} +\t(\S+)\t?(.*)$", re.MULTILINE)
 #: gem5's pseudo operations, which objdump does not know.
@@ -36,7 +38,7 @@ class Machine:
         self.program = program
         self.code: dict[int, tuple[str, list[str]]] = {}
         for start, stop in ranges:
-            command = ["aarch64-linux-gnu-objdump", "-d", f"--start-address={start:#x}"]
+            command = [arm64_tool("objdump"), "-d", f"--start-address={start:#x}"]
             text = subprocess.run(
                 [*command, f"--stop-address={stop:#x}", program],
                 capture_output=True,

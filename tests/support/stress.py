@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from configs.platform import Platform
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 from kernels.variants import STATS
-from rootfs.image import COMPILER, COMPILER_PACKAGE, FLAGS, LINK_FLAGS
+from rootfs.image import FLAGS, LINK_FLAGS
 from tests.support.kernel_guest import Booted, boot
 
 HERE = Path(__file__).resolve().parents[1] / "kernels"
@@ -29,7 +30,7 @@ def guest_program(name: str, folder: Path) -> Path:
     """The static program ``name.c`` of this room, compiled into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / name
-    compiler = need(COMPILER, COMPILER_PACKAGE)
+    compiler = arm64_tool("gcc", libc=True)
     run([compiler, *FLAGS, *LINK_FLAGS, "-o", program, HERE / f"{name}.c"])
     return program
 

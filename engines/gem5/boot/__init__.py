@@ -6,12 +6,12 @@ What it does and what gem5 gives it stands at the head of the assembly.
 
 from __future__ import annotations
 
-import platform as host
 from pathlib import Path
 from typing import Any
 
 from host.cache import artefact, sha256_file
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 
 SOURCE = Path(__file__).resolve().parent / "boot.S"
 NAME = "boot.elf"
@@ -32,14 +32,9 @@ _LINK = (
 )
 
 
-def _compiler() -> str:
-    prefix = "" if host.machine() == "aarch64" else "aarch64-linux-gnu-"
-    return need(f"{prefix}gcc", f"gcc{'-aarch64-linux-gnu' if prefix else ''}")
-
-
 def identity() -> dict[str, Any]:
     """What the boot loader is made from: digest of the source, options, compiler."""
-    version = run([_compiler(), "--version"]).decode().splitlines()[0]
+    version = run([arm64_tool("gcc"), "--version"]).decode().splitlines()[0]
     return {
         "source": sha256_file(SOURCE),
         "options": [*_ASSEMBLE, *_defines(), *_LINK],
@@ -63,8 +58,15 @@ def boot_loader() -> Path:
 
     def build(folder: Path) -> None:
         # The object has a name of its own: one that the compiler makes up stays in the symbols.
-        assemble: list[str | Path] = [_compiler(), *_ASSEMBLE, *_defines(), "-o", "boot.o", SOURCE]
+        assemble: list[str | Path] = [
+            arm64_tool("gcc"),
+            *_ASSEMBLE,
+            *_defines(),
+            "-o",
+            "boot.o",
+            SOURCE,
+        ]
         run(assemble, cwd=folder, label="boot loader")
-        run([_compiler(), *_LINK, "-o", NAME, "boot.o"], cwd=folder, label="boot loader")
+        run([arm64_tool("gcc"), *_LINK, "-o", NAME, "boot.o"], cwd=folder, label="boot loader")
 
     return artefact("boot", identity(), build, label="boot loader of gem5") / NAME

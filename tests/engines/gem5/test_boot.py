@@ -11,6 +11,7 @@ import pytest
 from engines.gem5 import boot
 from host.errors import EascopeError
 from host.proc import run
+from host.toolchain import arm64_tool
 
 
 def _segments(elf: bytes) -> list[tuple[int, int]]:
@@ -23,7 +24,7 @@ def _segments(elf: bytes) -> list[tuple[int, int]]:
 
 
 def _symbols(elf: Path) -> dict[str, int]:
-    listing = run([boot._compiler().removesuffix("gcc") + "nm", elf]).decode()
+    listing = run([arm64_tool("nm"), elf]).decode()
     return {line.split()[2]: int(line.split()[0], 16) for line in listing.splitlines()}
 
 

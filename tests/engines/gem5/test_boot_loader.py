@@ -12,7 +12,8 @@ import pytest
 
 from engines.gem5.boot import SOURCE
 from engines.qemu.provider import qemu
-from host.proc import need, run
+from host.proc import run
+from host.toolchain import arm64_tool
 
 GUEST = Path(__file__).resolve().parents[2] / "guest" / "bootloader.S"
 #: GICv2 and counter of QEMU's virt machine; a place in its memory.
@@ -21,17 +22,16 @@ ADDRESS = 0x6000_1000
 
 
 def _build(folder: Path) -> Path:
-    compiler = need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu")
     elf = folder / "boot.elf"
     link = ("-nostdlib", "-static", "-no-pie", "-Wl,--omagic", "-Wl,--no-warn-rwx-segments")
     place = (f"-Wl,-Ttext={ADDRESS:#x}", "-Wl,-e,reset", "-Wl,-z,noexecstack")
-    run([compiler, *link, *place, *DEFINES, "-o", elf, GUEST, SOURCE])
+    run([arm64_tool("gcc"), *link, *place, *DEFINES, "-o", elf, GUEST, SOURCE])
     return elf
 
 
 def _serial(elf: Path, machine: str, letters: int, limit_s: float = 60.0) -> str:
     """What the guest prints, up to ``letters`` characters."""
-    entry = int(run(["aarch64-linux-gnu-nm", elf]).decode().split(" T reset")[0].split()[-1], 16)
+    entry = int(run([arm64_tool("nm"), elf]).decode().split(" T reset")[0].split()[-1], 16)
     command = [
         *qemu().command,
         *("-M", machine, "-cpu", "cortex-a57", "-smp", "2", "-m", "3G", "-nic", "none"),

@@ -18,6 +18,7 @@ from engines.qemu import engine as qemu
 from engines.qemu.engine import STEP_1_TURN, STEP_4_TURNS, QemuEngine
 from host.lisa import lisa_binaries
 from host.proc import run
+from host.toolchain import arm64_tool
 from rootfs.elide import (
     BULK_ADDED,
     BULK_STEP_INSTRUCTIONS,
@@ -100,7 +101,7 @@ def weighed_run(
         path = tmp_path / "rt-app"
         path.write_bytes(elide_hint(program) if elided else program)
         machine = bare_machine("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, TURNS=TURNS)
-        symbols = run(["aarch64-linux-gnu-nm", tmp_path / "rtapp.elf"]).decode()
+        symbols = run([arm64_tool("nm"), tmp_path / "rtapp.elf"]).decode()
         found = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
         assert found
         # Where Linux would have the program at its own addresses.

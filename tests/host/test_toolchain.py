@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tools for arm64: a cross compiler's on other hosts, the host's own on arm64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host import toolchain
+from host.errors import EascopeError
+from host.toolchain import arm64_tool, cross_prefix, static_libc
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Make a host of one machine that has nothing but some programs."""
+
+    def make(machine: str, **programs: str) -> None:
+        for name, text in programs.items():
+            path = tmp_path / name.replace("_", "-")
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr(toolchain.platform, "machine", lambda: machine)
+
+    return make
+
+
+def test_other_hosts_cross_compile(tmp_path: Path, install: Install) -> None:
+    install("x86_64", aarch64_linux_gnu_nm="", nm="")
+    assert cross_prefix() == "aarch64-linux-gnu-"
+    assert arm64_tool("nm") == str(tmp_path / "aarch64-linux-gnu-nm")
+
+
+def test_arm64_hosts_use_their_own_tools(tmp_path: Path, install: Install) -> None:
+    install("aarch64", aarch64_linux_gnu_nm="", nm="")
+    assert cross_prefix() == ""
+    assert arm64_tool("nm") == str(tmp_path / "nm")
+
+
+@pytest.mark.parametrize(
+    ("machine", "libc", "line"),
+    [
+        ("x86_64", False, "aarch64-linux-gnu-gcc is not installed: run: apt-get install "
+         "gcc-aarch64-linux-gnu (or make setup)"),
+        ("x86_64", True, "aarch64-linux-gnu-gcc is not installed: run: apt-get install "
+         "gcc-aarch64-linux-gnu libc6-dev-arm64-cross (or make setup)"),
+        ("aarch64", False, "gcc is not installed: run: apt-get install gcc (or make setup)"),
+        ("aarch64", True, "gcc is not installed: run: apt-get install gcc libc6-dev "
+         "(or make setup)"),
+    ],
+)  # fmt: skip
+def test_a_missing_compiler_is_one_line(
+    machine: str, libc: bool, line: str, install: Install
+) -> None:
+    install(machine)
+    with pytest.raises(EascopeError) as caught:
+        arm64_tool("gcc", libc=libc)
+    assert str(caught.value) == line
+
+
+def test_the_libc_is_where_the_compiler_says(tmp_path: Path, install: Install) -> None:
+    (tmp_path / "libc.a").write_bytes(b"")
+    install("x86_64", aarch64_linux_gnu_gcc=f"echo {tmp_path}/libc.a")
+    assert static_libc() == tmp_path / "libc.a"
+
+
+def test_a_missing_libc_is_one_line(install: Install) -> None:
+    install("x86_64", aarch64_linux_gnu_gcc="echo libc.a")
+    with pytest.raises(EascopeError, match="apt-get install libc6-dev-arm64-cross"):
+        static_libc()
