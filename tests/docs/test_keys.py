@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pages that list keys list exactly those that the strict readers ask for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kernels.variants
+from configs.activity import load_activity
+from configs.core import list_cores, load_core
+from configs.pipeline import load_pipeline
+from configs.platform import PLATFORMS, Platform, list_platforms, load_platform
+from experiments.scenario import load_scenario
+from experiments.scenario import names as scenario_names
+from host.strict import Table
+from kernels.variants import SERIES, VARIANTS, load_variants
+from tests.support.markdown import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+CODE = re.compile(r"`([^`]+)`")
+#: A scenario with the keys that no shipped one has.
+SCENARIO = """
+summary = "s"
+source = "s"
+loads = "l"
+[[task]]
+name = "a"
+policy = "fifo"
+priority = 3
+[[task.phase]]
+runtime_us = 100
+meet_before = "y"
+meet = "x"
+[[task]]
+name = "b"
+nice = 3
+[[task.phase]]
+run_instructions = 5
+meet_before = "y"
+meet = "x"
+[window]
+warmup_ms = 200
+short_ms = 10
+full_ms = 10
+"""
+#: What no shipped platform has.
+L3 = """
+[l3]
+size_kib = 1024
+ways = 16
+line_bytes = 64
+latency_ns = 10
+source = "board"
+"""
+#: What the shipped variants need not have.
+OWN = """
+[own]
+mine = { of = "mainline", first = true }
+[planned]
+later = "a variant to come"
+"""
+
+
+def documented(page: str, section: str = "") -> set[str]:
+    """Dotted paths of the keys in the tables of a page, and of the tables that hold them.
+
+    :param section: only below the heading that contains it.
+    """
+    found: set[str] = set()
+    tables, rows, wanted = [""], False, not section
+    for line in (REFERENCE / page).read_text().splitlines():
+        if line.startswith("#"):
+            wanted = not section or section in line
+            named = [name.strip("[]") for name in CODE.findall(line) if name.startswith("[")]
+            tables = named or [""]
+            rows = False
+        elif line.startswith("| key |"):
+            rows = wanted
+        elif not line.startswith("|"):
+            rows = False
+        elif rows:
+            keys = CODE.findall(line.split("|")[1])
+            found |= {f"{table}.{key}".strip(".") for table in tables for key in keys}
+    return found | {
+        path.rsplit(".", count)[0] for path in found for count in range(path.count(".") + 1)
+    }
+
+
+class Asked:
+    """What the strict readers ask for, by file."""
+
+    def __init__(self) -> None:
+        self.paths: set[tuple[str, str]] = set()
+
+    def note(self, table: Table, key: str) -> None:
+        self.paths.add((table.file, re.sub(r"\[\d+\]", "", table.key(key))))
+
+    def of(self, part: str, *names: tuple[str, str]) -> set[str]:
+        """Dotted paths in the files whose name contains ``part``.
+
+        :param names: pairs of a pattern and what stands for it on the page, in their order: names
+            that a file chooses.
+        """
+        found = {path for file, path in self.paths if part in file}
+        for pattern, name in names:
+            found = {re.sub(pattern, name, path) for path in found}
+        return found
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Notes what readers ask for until the test ends."""
+    notes = Asked()
+    has = Table.has
+
+    def noting(table: Table, key: str) -> bool:
+        notes.note(table, key)
+        return has(table, key)
+
+    monkeypatch.setattr(Table, "has", noting)
+    return notes
+
+
+def platforms() -> list[Platform]:
+    return [load_platform(name) for name, _ in list_platforms()]
+
+
+def test_platform_files(asked: Asked, tmp_path: Path) -> None:
+    platforms()
+    with_l3 = tmp_path / "platforms" / "juno-r2.toml"
+    with_l3.parent.mkdir()
+    with_l3.write_text((PLATFORMS / "juno-r2.toml").read_text() + L3)
+    load_platform(with_l3)
+    found = asked.of("platforms/", (r"^sources\.[\w-]+", "sources.NAME"))
+    assert found == documented("platform.md")
+
+
+def test_core_files(asked: Asked) -> None:
+    for name in list_cores():
+        load_core(name)
+    figure = r"^(parameters|structure)\.\w+\.(?=value|source)"
+    assert asked.of("cores/", (figure, "FIGURE.")) | {"FIGURE"} == documented("core.md")
+
+
+def test_pipeline_files(asked: Asked) -> None:
+    for name in list_cores():
+        load_pipeline(load_core(name))
+    figure = r"^(latencies|memory_pipelines|stages|caches)\.\w+\.(?=value|source)"
+    assert asked.of("pipelines/", (figure, "FIGURE.")) | {"FIGURE"} == documented("pipeline.md")
+
+
+def test_activity_files(asked: Asked) -> None:
+    for platform in platforms():
+        load_activity(platform)
+    kernel, cluster = r"^(measured\.kernels)\.\w+", r"^(measured\.kernels\.KERNEL)\.[\w-]+"
+    loops = asked.of(
+        "activity/",
+        (kernel, r"\1.KERNEL"),
+        (cluster, r"\1.CLUSTER"),
+        (r"\.ipc\.\d+$", ".ipc.KHZ"),
+        (r"\.events_per_instruction\..+$", ".events_per_instruction.EVENT"),
+        (r"^measured\.provenance\.\w+", "measured.provenance.KEY"),
+        (r"^clusters\.[\w-]+", "clusters.CLUSTER"),
+    )
+    system = asked.of("activity/system/", (r"^clusters\.[\w-]+", "clusters.CLUSTER"))
+    assert system == documented("activity.md", "activity/system/PLATFORM")
+    assert loops == documented("activity.md", "activity/PLATFORM") | system
+
+
+def test_scenario_files(asked: Asked, tmp_path: Path) -> None:
+    platform = load_platform("juno-r2")
+    for name in scenario_names():
+        load_scenario(name, platform)
+    sample = tmp_path / "scenarios" / "sample.toml"
+    sample.parent.mkdir()
+    sample.write_text(SCENARIO)
+    load_scenario(str(sample), platform)
+    assert asked.of("scenarios/") == documented("scenarios.md")
+
+
+def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    series = tmp_path / "series"
+    (series / "mine").mkdir(parents=True)
+    (series / "mine" / "series").write_text("")
+    for queue in SERIES.iterdir():
+        (series / queue.name).symlink_to(queue)
+    monkeypatch.setattr(kernels.variants, "SERIES", series)
+    sample = tmp_path / "variants.toml"
+    sample.write_text(VARIANTS.read_text().replace("[planned]\n", "") + OWN)
+    assert "mine" in load_variants(sample)
+    found = asked.of("variants.toml", (r"^(kernel|variant|own|planned)\.[\w-]+", r"\1.NAME"))
+    assert found == documented("variants.md")
+
+
+def test_every_key_is_explained() -> None:
+    """No page has an empty list of keys, so that the comparisons above compare something."""
+    for page in ("platform.md", "core.md", "pipeline.md", "activity.md", "variants.md"):
+        assert len(documented(page)) > 10, page

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reference pages say what the code says: command line, environment; and all can be reached."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments.cli.main import make_parser
+from experiments.cli.reference import PAGE, page
+from tests.support.markdown import ROOT, links
+
+REFERENCE = ROOT / "docs" / "reference"
+ENVIRONMENT = REFERENCE / "environment.md"
+
+
+def test_the_command_line_is_what_the_parsers_say() -> None:
+    assert PAGE.read_text() == page(), "run: python -m experiments.cli.reference"
+
+
+def test_every_command_has_a_section() -> None:
+    commands = re.findall(r"^## `eascope ([\w ]+)`$", page(), re.MULTILINE)
+    for command in commands:
+        with pytest.raises(SystemExit) as ended:
+            make_parser().parse_args([*command.split(), "--help"])
+        assert ended.value.code == 0
+    assert {"run", "compare", "list", "status"} <= set(commands)
+
+
+def product_files(pattern: str) -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", pattern], cwd=ROOT, check=True, capture_output=True
+    ).stdout.decode()
+    names = [name for name in listed.split("\0") if name and not name.startswith("tests/")]
+    return [ROOT / name for name in names if (ROOT / name).is_file()]
+
+
+def variables_of(source: str) -> Iterator[str]:
+    """Names that Python code asks ``os.environ`` or ``os.getenv`` for."""
+    tree = ast.parse(source)
+    constants = {
+        target.id: node.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="get"),
+                args=[name, *_],
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(attr="getenv"), args=[name, *_]):
+                pass
+            case ast.Subscript(value=ast.Attribute(attr="environ"), slice=name):
+                pass
+            case _:
+                continue
+        value = constants.get(name.id) if isinstance(name, ast.Name) else name.value
+        assert isinstance(value, str), ast.dump(node)
+        yield value
+
+
+def test_variables_are_found() -> None:
+    source = 'A = "X"\nos.environ.get(A)\nos.environ["Y"]\nos.getenv("Z", "")\nother.get("W")\n'
+    assert sorted(variables_of(source)) == ["X", "Y", "Z"]
+
+
+def test_every_environment_variable_is_listed() -> None:
+    read = {name for path in product_files("*.py") for name in variables_of(path.read_text())}
+    for path in product_files("*.c"):
+        read |= set(re.findall(r'\bgetenv\("(\w+)"\)', path.read_text()))
+    listed = re.findall(r"^\| `(\w+)` \|", ENVIRONMENT.read_text(), re.MULTILINE)
+    assert sorted(read) == sorted(listed)
+
+
+def test_every_page_is_linked_from_the_list_of_pages() -> None:
+    """A page that the list does not lead to is not found."""
+    index = ROOT / "docs" / "README.md"
+    linked = {
+        (index.parent / target.partition("#")[0]).resolve()
+        for _, target in links(index.read_text())
+        if "://" not in target
+    }
+    pages = {
+        path
+        for path in (ROOT / "docs").rglob("*.md")
+        if path != index and ".notes" not in path.name
+    }
+    # A page of results may be reached by the first page of results.
+    results = ROOT / "docs" / "results"
+    assert {path for path in pages if path.parent != results} <= linked

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of the run folder lists what a real run's folder holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from experiments.cli.main import main
+from tests.support.markdown import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "run-folder.md").read_text()
+NAMED = re.compile(r"`([^`]+)`")
+
+
+def section(title: str) -> list[list[str]]:
+    """The rows below the heading that contains ``title``, as lists of their cells."""
+    _, _, rest = PAGE.partition(title)
+    body = re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    rows = [line.strip("|").split("|") for line in body.splitlines() if line.startswith("| `")]
+    assert rows, title
+    return rows
+
+
+def names(title: str, presence: str = "") -> set[str]:
+    """What the first column names; only in rows whose second column is ``presence``, if given."""
+    return {
+        name
+        for row in section(title)
+        if not presence or row[1].strip() == presence
+        for name in NAMED.findall(row[0])
+    }
+
+
+def test_a_name_is_listed_once() -> None:
+    for title in ("## Files of a run", "## `cell.json`", "## Files below"):
+        listed = [name for row in section(title) for name in NAMED.findall(row[0])]
+        assert len(listed) == len(set(listed))
+
+
+@pytest.mark.guest
+def test_a_run_of_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path))
+    options = ["--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
+    assert main(["run", *options]) == 0
+    (run,) = (path for path in tmp_path.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name))
+    files = {path.name for path in run.iterdir()}
+    always = names("## Files of a run", "always")
+    others = {"rt-app.log", "done", "derived"}
+    assert others <= names("## Files of a run")
+    assert files == always | others
+    assert set(json.loads((run / "cell.json").read_bytes())) == names("## `cell.json`")
+    (derived,) = (run / "derived").iterdir()
+    assert {path.name for path in derived.iterdir()} == names("## Files below")
