@@ -12,7 +12,8 @@ import kernels.variants
 from configs.activity import load_activity
 from configs.core import list_cores, load_core
 from configs.pipeline import load_pipeline
-from configs.platform import PLATFORMS, Platform, list_platforms, load_platform
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS, list_platforms, load_platform
 from experiments.scenario import load_scenario
 from experiments.scenario import names as scenario_names
 from host.strict import Table
