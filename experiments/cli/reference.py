@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.cli.main import make_parser
+from experiments.cli.verbs import make_parser
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "command-line.md"
 

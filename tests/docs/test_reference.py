@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli.main import make_parser
+from experiments.cli.verbs import make_parser
 from experiments.cli.reference import PAGE, page
 from tests.support.markdown import ROOT, links
 

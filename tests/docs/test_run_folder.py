@@ -36,7 +36,7 @@ def names(title: str, presence: str = "") -> set[str]:
 
 
 def test_a_name_is_listed_once() -> None:
-    for title in ("## Files of a run", "## `cell.json`", "## Files below"):
+    for title in ("## Files of a run", "## `cell.json`", "## Files below `inputs/`", "## Files below `derived/"):
         listed = [name for row in section(title) for name in NAMED.findall(row[0])]
         assert len(listed) == len(set(listed))
 
@@ -53,5 +53,6 @@ def test_a_run_of_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert others <= names("## Files of a run")
     assert files == always | others
     assert set(json.loads((run / "cell.json").read_bytes())) == names("## `cell.json`")
+    assert {path.name for path in (run / "inputs").iterdir()} == names("## Files below `inputs/`")
     (derived,) = (run / "derived").iterdir()
-    assert {path.name for path in derived.iterdir()} == names("## Files below")
+    assert {path.name for path in derived.iterdir()} == names("## Files below `derived/")
