@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli.verbs import make_parser
 from experiments.cli.reference import PAGE, page
+from experiments.cli.verbs import make_parser
 from tests.support.markdown import ROOT, links
 
 REFERENCE = ROOT / "docs" / "reference"

@@ -36,7 +36,12 @@ def names(title: str, presence: str = "") -> set[str]:
 
 
 def test_a_name_is_listed_once() -> None:
-    for title in ("## Files of a run", "## `cell.json`", "## Files below `inputs/`", "## Files below `derived/"):
+    for title in (
+        "## Files of a run",
+        "## `cell.json`",
+        "## Files below `inputs/`",
+        "## Files below `derived/",
+    ):
         listed = [name for row in section(title) for name in NAMED.findall(row[0])]
         assert len(listed) == len(set(listed))
 
