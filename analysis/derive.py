@@ -214,12 +214,15 @@ def _derive_into(
 
 
 def _eas(path: Path) -> bool | None:
-    """Whether energy-aware scheduling was on, as the guest read it back; None when not told."""
+    """Whether energy-aware scheduling was on, as the guest read it back; None when it did not.
+
+    The file is empty where the kernel refuses EAS.
+    """
     if not path.is_file():
         return None
     for line in path.read_text(errors="replace").splitlines():
         name, _, value = line.partition(": ")
-        if name == _EAS and value.strip() in ("0", "1"):
+        if name == _EAS and value.strip() in ("0", "1", ""):
             return value.strip() == "1"
     return None
 

@@ -2,7 +2,8 @@
 """Symbolic CPU names, so that one scenario runs on any platform.
 
 A name is ``any`` (every CPU), a cluster (``big``, ``big:*``), one of its CPUs by its index inside
-the cluster (``little:0``) or a range of them (``little:0-1``). Several are joined by commas:
+the cluster (``little:0``) or a range of them (``little:0-1``). The cluster ``largest`` is the one
+with the most capacity, whatever its name. Several are joined by commas:
 ``little:0,big:*``. ``!`` takes away: ``big,!big:0``, and ``!big:0`` alone is every other CPU.
 """
 
@@ -12,6 +13,9 @@ import re
 from collections.abc import Mapping
 
 from host.errors import RequestError, nearest
+
+#: Names that no cluster may have: every CPU, and the CPUs of the cluster with the most capacity.
+ANY, LARGEST = "any", "largest"
 
 _PART = re.compile(r"!?([a-z][a-z0-9-]*?)(?::(\*|\d{1,3}|\d{1,3}-\d{1,3}))?")
 
@@ -27,15 +31,19 @@ class CpuNameError(RequestError):
         super().__init__(f"platform {platform}: CPU name {name!r}: allowed: {allowed}")
 
 
-def resolve(platform: str, clusters: Mapping[str, tuple[int, ...]], name: str) -> tuple[int, ...]:
+def resolve(
+    platform: str, clusters: Mapping[str, tuple[int, ...]], name: str, largest: str
+) -> tuple[int, ...]:
     """The CPU numbers, ascending, that ``name`` means.
 
     :param platform: the platform's name, for messages.
     :param clusters: CPU numbers of each cluster.
+    :param largest: the cluster that `LARGEST` means.
     :raises CpuNameError: unknown cluster, index outside it, empty range, or a CPU named twice.
     """
-    known = "any, " + ", ".join(
-        f"{cluster}, {cluster}:*, {cluster}:0-{len(cpus) - 1}" for cluster, cpus in clusters.items()
+    groups = {**clusters, LARGEST: clusters[largest]}
+    known = f"{ANY}, " + ", ".join(
+        f"{cluster}, {cluster}:*, {cluster}:0-{len(cpus) - 1}" for cluster, cpus in groups.items()
     )
     if not isinstance(name, str):
         raise CpuNameError(platform, name, known)
@@ -46,20 +54,20 @@ def resolve(platform: str, clusters: Mapping[str, tuple[int, ...]], name: str) -
         if match is None:
             raise CpuNameError(platform, name, known)
         cluster, index = match[1], match[2]
-        if cluster == "any" and index is None:
+        if cluster == ANY and index is None:
             cpus: tuple[int, ...] = tuple(cpu for group in clusters.values() for cpu in group)
-        elif cluster not in clusters:
-            raise CpuNameError(platform, name, known + nearest(cluster, [*clusters, "any"]))
+        elif cluster not in groups:
+            raise CpuNameError(platform, name, known + nearest(cluster, [*groups, ANY]))
         elif index in (None, "*"):
-            cpus = clusters[cluster]
+            cpus = groups[cluster]
         else:
             first, _, last = index.partition("-")
             low, high = int(first), int(last or first)
-            if not low <= high < len(clusters[cluster]):
+            if not low <= high < len(groups[cluster]):
                 raise CpuNameError(
-                    platform, name, f"{cluster}:0 to {cluster}:{len(clusters[cluster]) - 1}"
+                    platform, name, f"{cluster}:0 to {cluster}:{len(groups[cluster]) - 1}"
                 )
-            cpus = clusters[cluster][low : high + 1]
+            cpus = groups[cluster][low : high + 1]
         (gone if part.startswith("!") else found).extend(cpus)
     if not found:
         found = [cpu for group in clusters.values() for cpu in group]

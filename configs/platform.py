@@ -138,7 +138,7 @@ class Platform:
     control_sources: Mapping[str, str]
     sources: Mapping[str, str]
     digest: str
-    model: str
+    model: str = ""
     base: str = ""
     own: bool = False
     l3: L3 | None = None
@@ -169,12 +169,12 @@ class Platform:
         raise KeyError(f"platform {self.name} has no CPU {cpu}")
 
     def resolve(self, name: str) -> tuple[int, ...]:
-        """CPU numbers of a symbolic name such as ``little:0``, ``big:*`` or ``any``.
+        """CPU numbers of a symbolic name such as ``little:0``, ``largest:*`` or ``any``.
 
         :raises CpuNameError: see `configs.cpunames.resolve`.
         """
         clusters = {cluster.name: cluster.cpus for cluster in self.clusters}
-        return cpunames.resolve(self.name, clusters, name)
+        return cpunames.resolve(self.name, clusters, name, self.largest.name)
 
     @property
     def largest(self) -> Cluster:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from configs.core import Core, list_cores, load_core, read_cache
+from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
 from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
@@ -136,8 +137,9 @@ def _read_clusters(tables: tuple[Table, ...], sources: Sources) -> tuple[Cluster
     clusters: list[Cluster] = []
     for table in tables:
         name = table.name("name")
-        if name == "any" or name in [cluster.name for cluster in clusters]:
-            raise table.error("name", "a name that no other cluster has, and not 'any'")
+        if name in (ANY, LARGEST) or name in [cluster.name for cluster in clusters]:
+            allowed = f"a name that no other cluster has, and neither {ANY!r} nor {LARGEST!r}"
+            raise table.error("name", allowed)
         first = sum(len(cluster.cpus) for cluster in clusters)
         count = table.integer("cpus", 1, MAX_CPUS)
         if first + count > MAX_CPUS:

@@ -35,9 +35,11 @@ from kernels.build import KernelArtefact, kernel
 from kernels.variants import (
     Variant,
     boot_args,
+    eas_possible,
     kernel_adds_event,
     load_planned,
     load_variants,
+    on_platform,
     state_expectations,
 )
 from power.given import USUAL, ToldModel, tell, told_record
@@ -127,7 +129,7 @@ def find(request: Request) -> Names:
     for program in scenario.programs:
         program.check_present()
     _check_expected(scenario, [*variants, *planned])
-    variant = request.controls.of_variant(variants[request.variant])
+    variant = request.controls.of_variant(on_platform(variants[request.variant], platform))
     if request.controls.decisions and not kernel_adds_event(variant.kernel, DECISION_EVENT):
         raise RequestError(
             f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
@@ -162,6 +164,16 @@ def wrong_capacities(names: Names) -> str:
         return ""
     remedy = "; --speeds measured tells it right ones" if pipelined else ""
     return f"the kernel is told capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
+
+
+def without_eas(names: Names) -> str:
+    """A word about a platform on which no variant has EAS; else ""."""
+    if eas_possible(names.variant, names.platform):
+        return ""
+    return (
+        f"no variant has EAS on {names.platform.name}: all of its CPUs have the same capacity, "
+        "and the kernel refuses EAS there"
+    )
 
 
 def rate_warnings(names: Names) -> list[str]:

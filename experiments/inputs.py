@@ -18,8 +18,10 @@ from typing import Any
 
 from configs.activity import Activity
 from configs.core import CORES
+from configs.delta import platform_path
 from configs.pipeline import PIPELINES
 from configs.platform import Platform
+from configs.platform_file import PLATFORMS
 from configs.resolved import machine_json, read_machine
 from configs.system_activity import system_path
 from engines.base import Machine
@@ -72,12 +74,16 @@ def _patches(kernel: Kernel) -> list[dict[str, str]]:
 def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
     """The platform's own file and all that it refers to, by their places below ``configs``."""
     found = {f"platforms/{platform.path.name}": platform.path.read_bytes()}
+    if platform.base:
+        base = platform_path(platform.base, PLATFORMS)
+        found[f"platforms/{base.name}"] = base.read_bytes()
     for name in sorted({cluster.core.name for cluster in platform.clusters}):
         for folder, label in ((CORES, "cores"), (PIPELINES, "cores/pipelines")):
             path = folder / f"{name}.toml"
             if path.is_file():
                 found[f"{label}/{path.name}"] = path.read_bytes()
-    found[f"activity/{activity.path.name}"] = activity.path.read_bytes()
+    if activity.path.is_file():  # else it is inherited
+        found[f"activity/{activity.path.name}"] = activity.path.read_bytes()
     system = system_path(platform, activity.path.parent)
     if system.is_file():
         found[f"activity/system/{system.name}"] = system.read_bytes()

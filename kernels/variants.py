@@ -269,6 +269,25 @@ def _missing(table: Table, key: str, allowed: str) -> RequestError:
     return missing_key(table.file, table.key(key), allowed)
 
 
+def eas_possible(variant: Variant, platform: Platform) -> bool:
+    """Whether the kernel can enable EAS: it refuses where all CPUs have the same capacity."""
+    return variant.dtb != "nocap" and len(set(platform.capacities)) > 1
+
+
+def on_platform(variant: Variant, platform: Platform) -> Variant:
+    """``variant`` as it can be on ``platform``: without EAS, and its switch, where there is none.
+
+    Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value.
+    """
+    if eas_possible(variant, platform):
+        return variant
+    return replace(
+        variant,
+        switches=tuple(switch for switch in variant.switches if switch[0] != ENERGY_AWARE),
+        declares=MappingProxyType({**variant.declares, "eas": False}),
+    )
+
+
 def boot_args(variant: Variant) -> str:
     """Kernel command-line arguments of ``variant``, besides those that every run has."""
     return variant.boot
@@ -290,7 +309,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
         # The domains' files appear in debugfs with this only.
         ("write", f"{SCHED_DEBUG}/verbose", "Y"),
     ]
-    if variant.dtb != "nocap":  # without capacities EAS is impossible and the file is empty
+    if eas_possible(variant, platform):  # else the file is empty
         lines.append(("expect", ENERGY_AWARE, str(int(eas))))
     # A kernel's own switches read back as they were written.
     for path, value in variant.switches:
@@ -328,7 +347,6 @@ def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[
 
 def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
     """Capacity and scheduling domains of one CPU."""
-    asymmetric = variant.dtb != "nocap" and len(set(platform.capacities)) > 1
     capacity = platform.capacities[cpu] if variant.dtb != "nocap" else 1024
     levels = ["MC"] if len(platform.cluster_of(cpu).cpus) > 1 else []
     levels += ["PKG"] if len(platform.clusters) > 1 else []
@@ -338,7 +356,7 @@ def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str
     ]
     for index, level in enumerate(levels):
         lines.append(("expect", f"{domains}/domain{index}/name", level))
-    if asymmetric:
+    if eas_possible(variant, platform):
         top = f"{domains}/domain{len(levels) - 1}/flags"
         lines.append(("contains", top, "SD_ASYM_CPUCAPACITY_FULL"))
     return lines

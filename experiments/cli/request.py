@@ -41,9 +41,8 @@ def request_of(options: argparse.Namespace, variant: str, seed: int, told: ToldM
 
 def warn(names: Names) -> None:
     """Say what a person should know of a request before it is run."""
-    from experiments.cell import rate_warnings, wrong_capacities
+    from experiments.cell import rate_warnings, without_eas, wrong_capacities
 
-    if wrong := wrong_capacities(names):
-        say(f"warning: {wrong}")
-    for text in rate_warnings(names):
-        say(f"warning: {text}")
+    for text in (wrong_capacities(names), without_eas(names), *rate_warnings(names)):
+        if text:
+            say(f"warning: {text}")

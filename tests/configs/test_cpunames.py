@@ -17,6 +17,9 @@ from configs.platform import Platform
         ("any,!little:1-2", (0, 3, 4, 5)),
         ("big:*,!big:1", (4,)),
         ("!little, !big:1", (4,)),
+        ("largest", (4, 5)),
+        ("largest:0", (4,)),
+        ("any,!largest", (0, 1, 2, 3)),
     ],
 )
 def test_taking_away(juno: Platform, name: str, cpus: tuple[int, ...]) -> None:
@@ -32,6 +35,8 @@ def test_taking_away(juno: Platform, name: str, cpus: tuple[int, ...]) -> None:
         ("!huge:0", "any, little, little:*"),
         ("!!big:0", "any, little, little:*"),
         ("!big:7", "big:0 to big:1"),
+        ("largets", "largest:0-1 (did you mean largest?)"),
+        ("big:0,largest:0", "every CPU named once"),
     ],
 )
 def test_taking_away_what_is_not_there(juno: Platform, name: str, allowed: str) -> None:

@@ -7,13 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell import Names, Request, find, rate_warnings
+from analysis.derive import derive
+from experiments.cell import Names, Request, find, prepare, rate_warnings, without_eas
+from experiments.runs import execute
+
+#: Four equal CPUs: juno-r2 without its fast cluster.
+FOUR_EQUAL = 'remove = ["cluster.big"]'
+TWO_CLUSTERS = "cluster.little.cpus = 2\ncluster.more = { like = 'little', cpus = 2 }"
 
 
-def _names(folder: Path, text: str, engine: str = "qemu") -> Names:
+def _names(folder: Path, text: str, variant: str = "mainline") -> Names:
     path = folder / "mine.toml"
     path.write_text(f'base = "juno-r2"\nsummary = "a test"\n{text}')
-    return find(Request(str(path), "mainline", "smoke", engine))
+    return find(Request(str(path), variant, "smoke"))
 
 
 def test_inherited_rates_are_a_warning(tmp_path: Path) -> None:
@@ -35,3 +41,37 @@ def test_a_kernel_that_runs_too_fast_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
 def test_platforms_that_were_measured_have_no_warning(name: str) -> None:
     assert not rate_warnings(find(Request(name, "mainline", "smoke")))
+
+
+@pytest.mark.parametrize("variant", ["mainline", "cas"])
+def test_equal_cpus_have_no_eas_and_no_switch_for_it(tmp_path: Path, variant: str) -> None:
+    names = _names(tmp_path, FOUR_EQUAL, variant)
+    assert names.variant.declares["eas"] is False
+    assert not any("energy_aware" in path for path, _ in names.variant.switches)
+    assert without_eas(names) == (
+        "no variant has EAS on mine: all of its CPUs have the same capacity, and the kernel "
+        "refuses EAS there"
+    )
+    assert not without_eas(find(Request("juno-r2", variant, "smoke")))
+
+
+def test_clusters_of_equal_cpus_have_none_either(tmp_path: Path) -> None:
+    text = f"{FOUR_EQUAL}\n{TWO_CLUSTERS}"
+    names = _names(tmp_path, text)
+    assert len(names.platform.clusters) == 2
+    assert without_eas(names)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("variant", ["mainline", "cas"])
+@pytest.mark.parametrize("clusters", [1, 2])
+def test_equal_cpus_run(tmp_path: Path, variant: str, clusters: int) -> None:
+    """Its proofs say that EAS is off, and the kernel's own file that it cannot be on."""
+    second = TWO_CLUSTERS if clusters == 2 else ""
+    names = _names(tmp_path, f"{FOUR_EQUAL}\n{second}", variant)
+    run = execute(prepare(names))
+    assert run.cell["declares"]["eas"] is False
+    result = derive(run.path, names.platform, names.activity).result
+    assert result["eas"] is False
+    assert len(result["cpu_busy"]) == 4
+    assert result["wakeups"]["light"] > 25
