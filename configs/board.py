@@ -11,9 +11,6 @@ from dataclasses import dataclass
 
 from host.errors import unknown
 
-#: QEMU counts eight CPUs in Aff0, whatever the clusters are.
-QEMU_CPUS_PER_AFFINITY_1 = 8
-
 
 @dataclass(frozen=True)
 class Board:
@@ -21,10 +18,10 @@ class Board:
 
     ``gic_bytes`` are the sizes of the interrupt controller's two parts. ``psci_method`` is empty
     where there is no PSCI: CPUs then wait at the spin table's word ``release_address``, in memory
-    that the device tree reserves. ``clusters_in_affinity_1``: MPIDR's Aff1 is the cluster, and Aff0
-    the CPU's number in the machine. ``quiesce``: CPUs execute gem5's own operations, so the idle
-    driver may use them. ``transport`` is the agent's channel to the engine (compatible of the node
-    /eascope).
+    that the device tree reserves. MPIDR's Aff0 is the CPU's number in the machine (below eight),
+    and Aff1 the cluster where ``clusters_in_affinity_1``. ``quiesce``: CPUs execute gem5's own
+    operations, so the idle driver may use them. ``transport`` is the agent's channel to the engine
+    (compatible of the node /eascope).
     """
 
     engine: str
@@ -47,12 +44,11 @@ class Board:
 
     def mpidr(self, cluster: int, cpu: int) -> int:
         """Affinity fields of the MPIDR that CPU number ``cpu`` of ``cluster`` has here."""
-        if self.clusters_in_affinity_1:
-            return cluster << 8 | cpu
-        return (cpu // QEMU_CPUS_PER_AFFINITY_1) << 8 | cpu % QEMU_CPUS_PER_AFFINITY_1
+        return cluster << 8 | cpu if self.clusters_in_affinity_1 else cpu
 
 
-#: QEMU's machine ``virt,gic-version=2``; EnergyCtrl is the plugin's.
+#: QEMU's machine ``virt,gic-version=2``; EnergyCtrl is the plugin's, in a gap
+#: of that machine's map.
 _QEMU = Board(
     engine="qemu",
     compatible="linux,dummy-virt",

@@ -32,7 +32,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "engines.qemu": ("host", "configs", "rootfs", "engines"),
     "engines.gem5": ("host", "configs", "power", "engines.gem5.inside", "engines"),
     "engines.registry": ("host", "engines", "engines.qemu", "engines.gem5"),
-    "analysis": ("host", "configs", "power"),
+    "analysis": ("host", "configs", "power", "engines"),
     "experiments": (
         *("host", "configs", "power", "rootfs", "kernels", "engines", "engines.registry"),
         "analysis",

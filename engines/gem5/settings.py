@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from configs.board import board_of
 from configs.core import Cache, Core
 from configs.pipeline import Pipeline, load_pipeline
 from configs.platform import L3, Cluster, Platform
-from engines.gem5.boot import COUNTER_HZ, GIC_CPU_INTERFACE, GIC_DISTRIBUTOR
+from engines.gem5.boot import COUNTER_HZ
 from engines.gem5.units import minor_units, o3_units
 from host.errors import unknown
 
@@ -33,9 +34,6 @@ SIMPLE_MODELS = {
 ATOMIC = ("boot", "elided")
 DETAILED_MODELS = {"minor": "ArmMinorCPU", "o3": "ArmO3CPU"}
 
-#: EnergyCtrl of VExpress_GEM5_V1.
-ENERGY_CTRL = 0x1000_0000
-RAM = 0x8000_0000
 #: gem5's classic caches have one line length for all.
 LINE_BYTES = 64
 #: Armv8.0: what the fast engine's CPUs are too, so both run the same code of one kernel.
@@ -59,6 +57,7 @@ def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
     """
     if mode not in MODES:
         raise unknown("gem5 mode", mode, MODES)
+    board = board_of("gem5")
     return {
         "schema": 1,
         "platform": platform.name,
@@ -66,7 +65,7 @@ def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
         "memory_mode": "atomic" if mode in ATOMIC else "timing",
         "clusters": [_cluster(cluster, mode) for cluster in platform.clusters],
         "memory": {
-            "base": RAM,
+            "base": board.ram,
             "bytes": platform.memory_mib << 20,
             "device": DRAM,
             "line_bytes": LINE_BYTES,
@@ -74,9 +73,9 @@ def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
         "l3": None if mode in ATOMIC or platform.l3 is None else _l3(platform.l3),
         "system_hz": SYSTEM_HZ,
         "transition_latency_ns": platform.transition_latency_us * 1000,
-        "energy_ctrl": ENERGY_CTRL,
-        "gic_distributor": GIC_DISTRIBUTOR,
-        "gic_cpu_interface": GIC_CPU_INTERFACE,
+        "energy_ctrl": board.energy_ctrl,
+        "gic_distributor": board.gic_distributor,
+        "gic_cpu_interface": board.gic_cpu_interface,
         "counter_hz": COUNTER_HZ,
         "extensions": list(EXTENSIONS),
     }

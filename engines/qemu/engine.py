@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from configs.activity import Activity
+from configs.board import board_of
 from configs.platform import Cluster, Platform
 from engines.base import EngineRun, Machine, Transitions
 from engines.files import write_counters, write_marks
@@ -28,13 +29,11 @@ from host.errors import EascopeError
 from host.proc import need
 from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BYTES, LDEXP_RANGE, hint_function
 
-#: Where EnergyCtrl lies in the guest's memory: a gap in the map of QEMU's `virt` machine.
-ENERGYCTRL_ADDRESS = 0x0B000000
 #: How far a CPU may run ahead of the one behind it in a program and in the kernel, in virtual ns.
 PROGRAM_QUANTUM_NS = 100_000
 KERNEL_QUANTUM_NS = 20_000
-#: GICv2 has eight CPU interfaces; above, the guest has GICv3.
-GICV2_CPUS = 8
+#: The interrupt controller, which has eight CPU interfaces (`configs.platform_file.MAX_CPUS`).
+GIC_VERSION = 2
 #: Instructions that the elided loop itself executes for each hint of four turns and of one turn.
 STEP_4_TURNS = 4
 STEP_1_TURN = 3
@@ -94,7 +93,7 @@ class QemuEngine:
             "kernel_quantum_ns": KERNEL_QUANTUM_NS,
             "hint_4_turns": 4 * activity.turn_instructions - STEP_4_TURNS,
             "hint_1_turn": activity.turn_instructions - STEP_1_TURN,
-            "gic": _gic(platform),
+            "gic": GIC_VERSION,
             "cpu": "cortex-a57",
         }
 
@@ -138,7 +137,7 @@ class QemuEngine:
         options = self._plugin_options(machine, limit_s)
         return [
             *qemu().command,
-            *("-machine", f"virt,gic-version={_gic(platform)},dtb-randomness=off"),
+            *("-machine", f"virt,gic-version={GIC_VERSION},dtb-randomness=off"),
             *("-cpu", "cortex-a57"),
             *("-smp", str(len(platform.cpus))),
             *("-m", str(platform.memory_mib)),
@@ -162,7 +161,7 @@ class QemuEngine:
             "latency_ns": settings["transition_latency_ns"],
             "program_quantum_ns": settings["program_quantum_ns"],
             "kernel_quantum_ns": settings["kernel_quantum_ns"],
-            "energyctrl": ENERGYCTRL_ADDRESS,
+            "energyctrl": board_of(self.name).energy_ctrl,
             "hint_4_turns": settings["hint_4_turns"],
             "hint_1_turn": settings["hint_1_turn"],
             "dead_ns": DEAD_S * 10**9,
@@ -185,10 +184,6 @@ class QemuEngine:
 def _quoted(path: Path) -> str:
     """A path inside a QEMU option, where a comma is written twice."""
     return str(path).replace(",", ",,")
-
-
-def _gic(platform: Platform) -> int:
-    return 2 if len(platform.cpus) <= GICV2_CPUS else 3
 
 
 def _idle_states(platform: Platform) -> int:

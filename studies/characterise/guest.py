@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from configs.board import board_of
 from engines.gem5.boot import COUNTER_HZ
-from engines.gem5.settings import ENERGY_CTRL
 from host.cache import artefact, sha256_bytes, sha256_file
 from host.errors import EascopeError
 from host.lisa import lisa_binaries
@@ -28,8 +28,9 @@ BUSY_TURNS = 200
 #: Marks of the measured run of kernel k at level l: FIRST_MARK + LEVEL_MARKS l + 2 k, and the next.
 FIRST_MARK, LEVEL_MARKS = 1024, 64
 
+_BOARD = board_of("gem5")
 #: gem5 loads a kernel at the start of memory plus the low bits of its addresses.
-_LINK = 0x8000_0000
+_LINK = _BOARD.ram
 _VIRTUAL = 0x40_0000
 _LINK_FLAGS = (
     *("-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-Wl,--omagic"),
@@ -61,7 +62,7 @@ def guest(levels: int, latency_ns: int) -> Path:
     settle = (latency_ns + 20_000) * COUNTER_HZ // 10**9
     defines = [
         f"-DLEVELS={levels}",
-        f"-DENERGYCTRL={ENERGY_CTRL:#x}",
+        f"-DENERGYCTRL={_BOARD.energy_ctrl:#x}",
         f"-DSETTLE_TICKS={settle}",
         f"-DBUSY_TURNS={BUSY_TURNS}",
         f"-DRT_APP_OFFSET={FUNCTION_OFFSET % 4096:#x}",

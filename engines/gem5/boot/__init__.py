@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from configs.board import board_of
 from host.cache import artefact, sha256_file
 from host.proc import run
 from host.toolchain import arm64_tool
@@ -16,9 +17,6 @@ from host.toolchain import arm64_tool
 SOURCE = Path(__file__).resolve().parent / "boot.S"
 NAME = "boot.elf"
 
-#: Where VExpress_GEM5_V1 has its GICv2.
-GIC_DISTRIBUTOR = 0x2C00_1000
-GIC_CPU_INTERFACE = 0x2C00_2000
 #: Frequency of the system counter: 16 ns a tick, as on the fast engine.
 COUNTER_HZ = 62_500_000
 
@@ -43,9 +41,10 @@ def identity() -> dict[str, Any]:
 
 
 def _defines() -> list[str]:
+    board = board_of("gem5")
     return [
-        f"-DGICD={GIC_DISTRIBUTOR:#x}",
-        f"-DGICC={GIC_CPU_INTERFACE:#x}",
+        f"-DGICD={board.gic_distributor:#x}",
+        f"-DGICC={board.gic_cpu_interface:#x}",
         f"-DCOUNTER_HZ={COUNTER_HZ}",
     ]
 
