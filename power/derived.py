@@ -29,13 +29,14 @@ FIGURES = ("design", "l2", "energy_pj", "components")
 #: The event that stands for one cycle in which a core's clock runs.
 CYCLE = "core.cycles"
 
-#: Power states: the share of dynamic energy, of sub-threshold and of gate leakage that stays.
-#: RETENTION keeps the share of McPAT's own power gating (state-retentive supply).
+#: Power states (``on``, and those that an idle state of a platform can have, in gem5's order): the
+#: share of dynamic energy, of sub-threshold and of gate leakage that stays. Retention keeps the
+#: share of McPAT's own power gating (state-retentive supply).
 STATES = {
-    "ON": (1.0, 1.0, 1.0),
-    "CLK_GATED": (0.0, 1.0, 1.0),
-    "RETENTION": (0.0, 0.47, 1.0),
-    "OFF": (0.0, 0.0, 0.0),
+    "on": (1.0, 1.0, 1.0),
+    "clk_gated": (0.0, 1.0, 1.0),
+    "sram_retention": (0.0, 0.47, 1.0),
+    "off": (0.0, 0.0, 0.0),
 }
 
 CELSIUS = 273.15
@@ -83,7 +84,7 @@ class CorePower:
         """Dynamic energy at ``volts`` relative to the design supply."""
         return (volts / self.vdd_v) ** 2
 
-    def leakage_w(self, unit: str, volts: float, celsius: float, state: str = "ON") -> float:
+    def leakage_w(self, unit: str, volts: float, celsius: float, state: str = "on") -> float:
         """Leakage power of ``unit`` (``Core`` or ``L2``) in W at ``volts`` and ``celsius``."""
         design = self.leakage[unit]
         _, keep_sub, keep_gate = STATES[state]

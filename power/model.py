@@ -22,8 +22,6 @@ from power.derived import CYCLE, STATES
 from power.events import EventPower, load_events
 from power.level import Level
 
-#: Power states of a platform's idle states in the words of `power.derived.STATES`.
-STATE = {"clk_gated": "CLK_GATED", "sram_retention": "RETENTION", "off": "OFF"}
 #: The workload kernel whose activity stands for what a CPU executes.
 KERNEL = "busy_loop"
 #: fJ of a pJ, uW of a W.
@@ -32,14 +30,14 @@ FJ_PER_PJ, UW_PER_W = 1e3, 1e6
 
 def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: float) -> int:
     """Power of one idle CPU in uW: what its power state leaves of the leakage."""
-    keep = STATES[STATE[power_state]][1]
+    keep = STATES[power_state][1]
     return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
 
 
 def shared_microwatt(level: Level, khz: int, microvolts: int, celsius: float) -> tuple[int, int]:
     """Power of L2 and cluster logic in uW: (on, off). Off: no clock, the L2 keeps its content."""
     parts = level.shared_w(khz / 1e3, microvolts / 1e6, celsius)
-    off = STATES["RETENTION"][1] * parts["leakage"]
+    off = STATES["sram_retention"][1] * parts["leakage"]
     return round(sum(parts.values()) * UW_PER_W), round(off * UW_PER_W)
 
 

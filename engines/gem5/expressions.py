@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engines.gem5.inside.columns import L2, Columns, Term, cpu_events
+from power.derived import STATES
 from power.events import EventPower, load_events
 
 #: MinorCPU's mix of committed instructions is a vector, which an expression cannot read. Loads and
@@ -29,10 +30,9 @@ MINOR_PROXIES: Columns = {
     "core.float_regfile_reads": tuple(Term(stat, factor=2.0) for stat in _DECODED),
     "core.float_regfile_writes": tuple(Term(stat) for stat in _DECODED),
 }
-#: gem5's power states in the order in which it wants their models.
-STATES = ("ON", "CLK_GATED", "SRAM_RETENTION", "OFF")
-#: Share of leakage that stays: as of `power.derived.STATES`.
-LEAKS = {"ON": 1.0, "CLK_GATED": 1.0, "SRAM_RETENTION": 0.47, "OFF": 0.0}
+#: Share of sub-threshold leakage that stays in each of gem5's power states, in the order in which
+#: gem5 wants their models.
+LEAKS = {state.upper(): leaks for state, (_, leaks, _) in STATES.items()}
 
 
 def number(value: float) -> str:

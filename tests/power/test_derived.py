@@ -99,13 +99,13 @@ def test_the_law() -> None:
     assert power.dynamic_scale(volts) == pytest.approx(0.81)
     assert power.leakage_w("Core", power.vdd_v, celsius) == pytest.approx(sub + gate, rel=1e-6)
     assert power.leakage_w("Core", volts, celsius) == pytest.approx(sub * 0.729 + gate * 0.9)
-    assert power.leakage_w("Core", volts, celsius, "CLK_GATED") == power.leakage_w(
+    assert power.leakage_w("Core", volts, celsius, "clk_gated") == power.leakage_w(
         "Core", volts, celsius
     )
-    assert power.leakage_w("Core", volts, celsius, "RETENTION") == pytest.approx(
+    assert power.leakage_w("Core", volts, celsius, "sram_retention") == pytest.approx(
         0.47 * sub * 0.729 + gate * 0.9
     )
-    assert power.leakage_w("Core", volts, celsius, "OFF") == 0
+    assert power.leakage_w("Core", volts, celsius, "off") == 0
     assert power.pj(CYCLE) > 0
     assert power.pj("core.no_such_event") == 0
 

@@ -7,11 +7,14 @@ import re
 
 import pytest
 
+from configs import platform_file
 from configs.core import list_cores
 from configs.platform import Platform
-from engines.gem5.expressions import STATES, expressions, number, readable
+from engines.gem5.expressions import LEAKS, expressions, number, readable
+from engines.gem5.inside import columns
 from engines.gem5.inside.columns import EVENTS, L2, cpu_events
 from engines.gem5.settings import machine_settings
+from power.derived import STATES
 from power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
 from power.level import load_level
 
@@ -100,7 +103,13 @@ def test_an_expression_is_the_sum_over_events(juno: Platform) -> None:
     assert value == pytest.approx(power.dynamic_w(counts, 0.002, 0.9), rel=1e-6)
     leakage = power.level.leakage_w("Core", 0.9, juno.temperature_c)
     assert _evaluate(big["static"]["ON"], given) == pytest.approx(leakage, rel=1e-6)
-    assert set(big["static"]) == set(STATES)
+    assert list(big["static"]) == ["ON", "CLK_GATED", "SRAM_RETENTION", "OFF"]
+
+
+def test_power_states_have_the_same_names_everywhere() -> None:
+    assert tuple(STATES) == ("on", *platform_file.POWER_STATES)
+    assert ("UNDEFINED", *LEAKS) == columns.POWER_STATES
+    assert LEAKS["SRAM_RETENTION"] == STATES["sram_retention"][1] == 0.47
 
 
 def test_shared_part_has_the_clock_and_the_accesses(juno: Platform) -> None:
