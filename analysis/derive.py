@@ -8,9 +8,6 @@ The run itself is only read. Another power model or another version of the analy
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from analysis import expect
+from analysis.derived_folder import derived_folder
 from analysis.energy import active_shares, energy, joules
 from analysis.tables import counters, latency, markers, measures, memory, programs, shares, slices
 from analysis.tables.elided import with_elided
@@ -30,6 +28,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from host.cache import digest_of, tree_digest
 from host.errors import EascopeError
+from host.record import load_json
 from power.billed import SHARED, PowerModel, PublishedPower
 from power.memory import load_controller
 
@@ -51,16 +50,13 @@ class Derived:
     :param path: the folder of tables and ``result.json``.
     :param result: content of ``result.json`` (DESIGN.md, section 4).
     :param cell: content of the run's ``cell.json``.
+    :param run: the run's folder.
     """
 
     path: Path
     result: dict[str, Any]
     cell: dict[str, Any]
-
-    @property
-    def run(self) -> Path:
-        """The run's folder."""
-        return self.path.parent.parent
+    run: Path
 
     def table(self, name: str) -> pl.DataFrame:
         """One of :data:`TABLES`."""
@@ -87,21 +83,10 @@ def derive(
             "analysis": analysis_version(),
         }
     )[:32]
-    folder = run / "derived" / key
-    if not (folder / "result.json").is_file():
-        folder.parent.mkdir(exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{key}.tmp-"))
-        try:
-            _derive_into(work, run, cell, platform, activity, power)
-            work.chmod(0o755)
-            try:
-                os.replace(work, folder)
-            except OSError:
-                if not (folder / "result.json").is_file():
-                    raise
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-    return Derived(folder, _read_json(folder / "result.json"), cell)
+    folder = derived_folder(
+        run, key, lambda work: _derive_into(work, run, cell, platform, activity, power)
+    )
+    return Derived(folder, _read_json(folder / "result.json"), cell, run)
 
 
 def analysis_version() -> str:
@@ -113,12 +98,7 @@ def analysis_version() -> str:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise EascopeError(f"{path}: is missing") from error
-    except ValueError as error:
-        raise EascopeError(f"{path}: not readable as JSON: {error}") from error
+    content = load_json(path)
     if not isinstance(content, dict):
         raise EascopeError(f"{path}: not a JSON object")
     return content

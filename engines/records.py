@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What an engine and the host leave in a run's folder: marks, what a run cost, why one failed.
 
-`read_marks` and `write_marks` are for ``marks.json``, `HostRecord` for ``host.json``, `Failure` for
-``failed.json`` and `Done` for ``done``.
+`read_marks` and `write_marks` are for ``marks.json``, `HostRecord` for ``host.json`` and `Failure`
+for ``failed.json``. ``done`` is in `host.sealed`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from host.record import Record, RecordError, load_json
 MARKS = "marks.json"
 HOST = "host.json"
 FAILED = "failed.json"
-DONE = "done"
 
 
 @dataclass(frozen=True)
@@ -96,22 +95,3 @@ class Failure(Record):
     console_tail: tuple[str, ...] | None = None
     log_tail: tuple[str, ...] | None = None
     traceback: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class FileDigest(Record):
-    """A file's length in bytes and the hex SHA-256 of its content."""
-
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Done(Record):
-    """``done``: the digests of a complete run's files, by name."""
-
-    files: Mapping[str, FileDigest]
-
-    def to_bytes(self) -> bytes:
-        """The file's content; it has no line break at its end, unlike other records."""
-        return super().to_bytes().rstrip(b"\n")

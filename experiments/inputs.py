@@ -28,6 +28,7 @@ from engines.base import Machine
 from experiments.controls import Controls
 from host.cache import sha256_file
 from host.errors import EascopeError
+from host.sealed import DONE, Done
 from kernels.build import KernelArtefact, fragment_text
 from kernels.source import series_patches
 from kernels.variants import SERIES, Kernel, load_kernels
@@ -128,18 +129,14 @@ def machine_of(run: Path, cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
     path = run / FOLDER / MACHINE
     if path.is_file():
         return _read(path, sha256_file(path))
-    if FOLDER in _recorded(run):
+    if _is_recorded(run):
         raise EascopeError(f"{path}: is missing: remove {run} and run again")
     return _by_digest(run, cell)
 
 
-def _recorded(run: Path) -> set[str]:
-    """First parts of the names in ``done``."""
-    try:
-        files = json.loads((run / "done").read_bytes())["files"]
-        return {name.partition("/")[0] for name in files}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return set()
+def _is_recorded(run: Path) -> bool:
+    """Whether ``done`` names the file that the run is to be read by."""
+    return (run / DONE).is_file() and f"{FOLDER}/{MACHINE}" in Done.read(run / DONE).files
 
 
 @cache

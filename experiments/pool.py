@@ -17,8 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
+from engines.records import HOST, HostRecord
 from experiments.cell import Cell
-from experiments.runs import HOST, Run, all_runs, execute, existing
+from experiments.runs import Run, all_runs, execute, existing
+from host.errors import EascopeError
 from host.proc import duration, say
 
 Result = TypeVar("Result")
@@ -53,8 +55,12 @@ def estimate_s(cells: Sequence[Cell]) -> float:
     """
     seen: dict[tuple[str, str, bool], list[float]] = {}
     for run in all_runs()[-50:]:
-        if run.state == "done" and (run.path / HOST).is_file() and run.host["sim_s"] > 0:
-            seen.setdefault(_kind(run.cell), []).append(run.host["host_s"] / run.host["sim_s"])
+        try:
+            host = HostRecord.read(run.path / HOST)
+            if run.state == "done" and host.sim_s > 0:
+                seen.setdefault(_kind(run.cell), []).append(host.host_s / host.sim_s)
+        except EascopeError:  # a damaged run: eascope status says so
+            continue
     spent = []
     for cell in cells:
         kind = _kind(cell.record)
@@ -68,7 +74,7 @@ def estimate_s(cells: Sequence[Cell]) -> float:
 
 def _kind(record: Mapping[str, Any]) -> tuple[str, str, bool]:
     """Engine, mode and whether loops are elided, of ``cell.json``."""
-    return record["engine"], record.get("mode", ""), record.get("elide", True)
+    return str(record.get("engine")), str(record.get("mode", "")), record.get("elide") is not False
 
 
 class Progress:

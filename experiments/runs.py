@@ -23,20 +23,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.derived_folder import DERIVED, roots_of
 from engines.base import EngineFailed
+from engines.records import HOST
 from experiments.cell import Cell, cell_bytes
 from experiments.inputs import FOLDER as INPUTS
-from host.cache import runs_root, sha256_file, write_atomic
+from host.cache import runs_root
 from host.errors import EascopeError, RequestError
 from host.proc import say
+from host.record import load_json
+from host.sealed import DONE, added, damage, files_of, seal
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
 RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt")
 SIMKEY = re.compile(r"[0-9a-f]{64}")
-#: What depends on the host's time: outside every digest.
-HOST = "host.json"
-#: Tables and results by power model and version of the analysis.
-DERIVED = "derived"
+#: What is not under the digests of ``done``: ``host.json``, and what is derived from the run.
+OUTSIDE = (HOST, DERIVED)
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,10 @@ class Run:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise EascopeError(
-            f"{path}: not readable ({error}): remove {path.parent} and run again"
-        ) from error
+    content = load_json(path)
+    if not isinstance(content, dict):
+        raise EascopeError(f"{path}: a {type(content).__name__}: allowed: a JSON object")
+    return content
 
 
 def all_runs() -> list[Run]:
@@ -181,20 +181,7 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
         if parts:
             record[name] = {part: round(spent, 3) for part, spent in parts.items()}
     (work / HOST).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-    seal(work)
-
-
-def seal(work: Path) -> None:
-    """Mark the run in ``work`` done: write the digests of its files into ``done``."""
-    files = {
-        path.relative_to(work).as_posix(): {
-            "bytes": path.stat().st_size,
-            "sha256": sha256_file(path),
-        }
-        for path in _files(work)
-        if path.name not in (HOST, "done")
-    }
-    write_atomic(work / "done", json.dumps({"files": files}, indent=1, sort_keys=True).encode())
+    seal(work, OUTSIDE)
 
 
 def _write_inputs(work: Path, cell: Cell) -> None:
@@ -203,13 +190,6 @@ def _write_inputs(work: Path, cell: Cell) -> None:
     for name, data in cell.inputs().items():
         folder.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
-
-
-def _files(folder: Path) -> list[Path]:
-    """Every file of a run but for what was derived from it, in order of their names."""
-    top = [path for path in folder.iterdir() if path.name != DERIVED]
-    below = [path for one in top if one.is_dir() for path in one.rglob("*")]
-    return sorted(path for path in (*top, *below) if not path.is_dir())
 
 
 def _write_failure(work: Path, error: Exception) -> None:
@@ -225,7 +205,7 @@ def _write_failure(work: Path, error: Exception) -> None:
 
 def _publish(work: Path, final: Path) -> None:
     """Give the directory its name; an earlier failed run of the same cell makes way."""
-    for path in _files(work):
+    for path in files_of(work).values():
         path.chmod(0o444)
     if final.exists():
         old = final.with_name(f".{final.name}.tmp-old")
@@ -242,23 +222,12 @@ def check(run: Run) -> list[str]:
     if run.state != "done":
         return [f"{run.path}: {run.state}"]
     try:
-        files = _json(run.path / "done")["files"]
-        wanted = {name: entry["sha256"] for name, entry in files.items()}
-    except (EascopeError, KeyError, TypeError, AttributeError) as error:
-        return [f"{run.path}/done: not readable ({error})"]
-    wrong = []
-    for name, digest in sorted(wanted.items()):
-        path = run.path / name
-        if not path.is_file():
-            wrong.append(f"{path}: is missing")
-        elif sha256_file(path) != digest:
-            wrong.append(f"{path}: does not match its recorded SHA-256")
-    known = {*wanted, "done", HOST}
-    wrong += [
-        f"{path}: was added"
-        for path in _files(run.path)
-        if path.relative_to(run.path).as_posix() not in known
-    ]
-    if run.path.name != run.cell.get("simkey"):
-        wrong.append(f"{run.path}: simkey in cell.json is {run.cell.get('simkey')}")
+        wrong = damage(run.path) + added(run.path, OUTSIDE)
+        if run.path.name != (simkey := run.cell.get("simkey")):
+            wrong.append(f"{run.path}: simkey in cell.json is {simkey!r}")
+    except EascopeError as error:
+        return [str(error)]
+    # Tables without digests are of an older version: nothing reads them any more.
+    for done in sorted(done for root in roots_of(run.path) for done in root.glob(f"[!.]*/{DONE}")):
+        wrong += [f"{line}: eascope show makes it anew" for line in damage(done.parent)]
     return wrong

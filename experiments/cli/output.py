@@ -8,11 +8,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from host.errors import EascopeError
+from engines.records import FAILED, HOST, Failure, HostRecord
+from host.errors import EascopeError, bad_input
+from host.sealed import DONE
 from host.table import Table
 
 if TYPE_CHECKING:
     from experiments.runs import Run
+
+
+#: Keys of ``cell.json`` that say which run it is.
+_SHOWN = {
+    **dict.fromkeys(("platform", "variant", "scenario", "engine", "duration"), str),
+    "seed": int,
+    "elide": bool,
+}
+#: Keys of ``host.json`` that say what a run cost.
+_COST = ("host_s", "mips", "sim_s", "parts_s")
 
 
 def print_json(value: Any) -> None:
@@ -39,19 +51,21 @@ def run_object(run: Run) -> dict[str, Any]:
     found: dict[str, Any] = {"run": str(run.path), "state": run.state}
     try:
         cell = run.cell
-        found |= {
-            key: cell[key]
-            for key in ("platform", "variant", "scenario", "engine", "seed", "duration", "elide")
-        }
+        for key, kind in _SHOWN.items():
+            if not isinstance(cell.get(key), kind):
+                file = run.path / "cell.json"
+                raise bad_input(file, key, cell.get(key), f"a value of type {kind.__name__}")
+            found[key] = cell[key]
         if cell.get("mode"):
             found["mode"] = cell["mode"]
         if run.state == "done":
-            found |= {key: run.host[key] for key in ("host_s", "mips", "sim_s")}
-            if "parts_s" in run.host:
-                found["parts_s"] = run.host["parts_s"]
+            host = HostRecord.read(run.path / HOST).encode()
+            found |= {key: host[key] for key in _COST if key in host}
         elif run.state == "failed":
-            found["cause"] = json.loads((run.path / "failed.json").read_bytes())["cause"]
-    except (EascopeError, OSError, KeyError, ValueError) as error:
+            found["cause"] = Failure.read(run.path / FAILED).cause
+        else:
+            found["cause"] = f"neither {DONE} nor {FAILED} is there"
+    except EascopeError as error:
         found["state"] = "broken"
         found["cause"] = str(error)
     return found

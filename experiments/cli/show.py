@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
+from engines.records import FAILED, Failure
 from experiments.cli.options import add_power
 from experiments.cli.output import print_columns, print_json, run_object
 
@@ -38,9 +38,9 @@ def run(options: argparse.Namespace) -> int:
     if found.state == "done":
         record["result"], text = _result(found, options.power)
     elif found.state == "failed":
-        record["failed"] = json.loads((found.path / "failed.json").read_bytes())
-        tails = (record["failed"].get(name, []) for name in ("console_tail", "log_tail"))
-        text = "\n".join(line for tail in tails for line in tail)
+        failure = Failure.read(found.path / FAILED)
+        record["failed"] = failure.encode()
+        text = "\n".join([*(failure.console_tail or ()), *(failure.log_tail or ())])
     if options.json:
         print_json([record])
     else:

@@ -57,7 +57,7 @@ def stated(variant: str, seed: int) -> Derived:
         "tasks": [{"name": "decode", "threads": ["decode-0"], "period_us": 33_333}],
         "expect": [entry for entry in EXPECT if entry["variant"] == variant],
     }
-    return Derived(Path("runs/key/derived/key"), result, cell)
+    return Derived(Path("runs/key/derived/key"), result, cell, Path("runs/key"))
 
 
 @pytest.mark.parametrize("seeds", [1, 2, 10])

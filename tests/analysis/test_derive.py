@@ -16,7 +16,7 @@ from configs.platform import Platform
 from host.errors import EascopeError
 from power.billed import PublishedPower
 from tests.analysis.conftest import make_run
-from tests.support.synthetic import MS, Burst, Schedule
+from tests.support.synthetic import MS, Burst, Schedule, reseal
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 #: Keys that DESIGN.md (section 4) names.
@@ -72,7 +72,7 @@ def test_the_same_run_gives_the_same_bytes(
     two = derive(make_run(tmp_path / "b", platform, "cas", 3), platform, activity)
     assert one.path.name == two.path.name
     assert files(one.path) == files(two.path)
-    assert set(files(one.path)) == {"result.json", *(f"{name}.parquet" for name in TABLES)}
+    assert set(files(one.path)) == {"result.json", "done", *(f"{name}.parquet" for name in TABLES)}
 
 
 def test_a_derived_run_is_not_derived_again(
@@ -112,6 +112,7 @@ def test_a_task_that_never_woke_has_no_latency(
     cell = json.loads((run / "cell.json").read_text())
     cell["tasks"].append({"name": "silent", "threads": ["silent"], "period_us": 16_667})
     (run / "cell.json").write_text(json.dumps(cell))
+    reseal(run)
     result = derive(run, platform, activity).result
     assert "silent" not in result["latency_us"]
     assert "silent" not in result["deadlines"]
@@ -170,7 +171,74 @@ def test_a_broken_run_is_one_line_and_leaves_nothing(
 ) -> None:
     run = make_run(tmp_path, platform, "cas", 0)
     damage(run)
+    reseal(run)  # as an engine or a guest would have left it
     with pytest.raises(EascopeError, match=words) as caught:
         derive(run, platform, activity)
     assert "\n" not in str(caught.value)
+    assert not [path for path in run.glob("derived/*")]
+
+
+def edit_total(folder: Path) -> None:
+    path = folder / "result.json"
+    result = json.loads(path.read_text())
+    result["energy_j"]["total"] *= 2
+    path.write_text(json.dumps(result))
+
+
+def edit_table(folder: Path) -> None:
+    path = folder / "energy.parquet"
+    pl.read_parquet(path).with_columns(pl.col("energy_fj") * 2).write_parquet(path)
+
+
+def empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "word"),
+    [
+        (edit_total, "result.json: does not match"),
+        (edit_table, "energy.parquet: does not match"),
+        (lambda folder: (folder / "result.json").unlink(), "result.json: is missing"),
+        (lambda folder: (folder / "energy.parquet").unlink(), "energy.parquet: is missing"),
+        (lambda folder: (folder / "tasks.parquet").write_bytes(b""), "tasks.parquet: does not"),
+        (lambda folder: (folder / "done").unlink(), "done: is missing"),
+        (lambda folder: (folder / "done").write_text("[]"), "done: "),
+        (empty, "done: is missing"),
+    ],
+)
+def test_damaged_tables_are_derived_again(
+    tmp_path: Path,
+    platform: Platform,
+    activity: Activity,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[Path], object],
+    word: str,
+) -> None:
+    """They are never trusted; what is in their place is made anew, and a line says why."""
+    run = make_run(tmp_path, platform, "cas", 0)
+    first = derive(run, platform, activity)
+    whole = files(first.path)
+    spoil(first.path)
+    capsys.readouterr()
+    again = derive(run, platform, activity)
+    assert files(again.path) == whole
+    assert again.result == first.result
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"  derived again, since {first.path}/")
+    assert word in line
+    assert [path.name for path in (run / "derived").iterdir()] == [first.path.name]
+
+
+@pytest.mark.parametrize("name", ["trace.dat", "counters.parquet", "marks.json", "state.txt"])
+def test_nothing_is_derived_from_a_file_that_is_not_as_it_was_written(
+    tmp_path: Path, platform: Platform, activity: Activity, name: str
+) -> None:
+    """Not even from one that could be read."""
+    run = make_run(tmp_path, platform, "mainline", 0)
+    path = run / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(EascopeError, match=f"{name}: does not match its recorded SHA-256: remove"):
+        derive(run, platform, activity)
     assert not [path for path in run.glob("derived/*")]

@@ -17,6 +17,7 @@ from configs.platform import Platform
 from power.memory import load_controller
 from power.model import DerivedPower
 from tests.analysis.conftest import make_run
+from tests.support.synthetic import reseal
 
 
 def with_memory(run: Path, *, misses: bool) -> None:
@@ -34,6 +35,7 @@ def with_memory(run: Path, *, misses: bool) -> None:
     )
     path.unlink()
     pl.concat([table, row]).write_parquet(path)
+    reseal(run)
 
 
 def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from analysis.records.result import Result
 from configs.platform import Platform
 from engines.gem5.engine import RUN_MODES
 from engines.gem5.settings import machine_settings
-from engines.records import Done, Failure, HostRecord, read_marks, write_marks
+from engines.records import Failure, HostRecord, read_marks, write_marks
 from host.errors import EascopeError
 from host.record import Record
+from host.sealed import Done
 
 #: Files of a run on the fast engine.
 RUN = Path(__file__).parent / "fixtures" / "run"

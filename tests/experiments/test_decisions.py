@@ -37,7 +37,7 @@ def run_of(runs: Path, variant: str) -> Derived:
     for cell in runs.glob("*/cell.json"):
         record = json.loads(cell.read_bytes())
         if record["variant"] == variant:
-            return Derived(cell.parent / "derived" / "any", {}, record)
+            return Derived(cell.parent / "derived" / "any", {}, record, cell.parent)
     raise AssertionError(variant)
 
 

@@ -18,12 +18,12 @@ from configs.platform_file import load_platform
 from configs.resolved import machine_json
 from experiments.finished import derived_by, platform_of
 from experiments.inputs import FILES, FOLDER, MACHINE
-from experiments.runs import Run, check, execute, seal
+from experiments.runs import Run, check, execute
 from host.errors import EascopeError
 from tests.experiments.test_cell import Artefacts, artefacts, prepared  # noqa: F401
 from tests.experiments.test_cli import eascope
 from tests.support.fake import badly, cell
-from tests.support.synthetic import playback, write_run
+from tests.support.synthetic import playback, reseal, write_run
 
 
 def own_platform(folder: Path, power_uw: int) -> Platform:
@@ -63,7 +63,7 @@ def test_activity_is_the_runs_own_too(juno: Platform, tmp_path: Path) -> None:
         run = tmp_path / name
         write_run(run, juno, playback("mainline", 0))
         (run / FOLDER / MACHINE).write_bytes(machine_json(juno, made_of))
-        seal(run)
+        reseal(run)
         totals.append(derived_by(Run(run), "derived").result["energy_j"]["total"])
     assert totals[0] != totals[1]
 
@@ -116,7 +116,7 @@ def older(run: Path, juno: Platform, digest: str) -> Run:
     (run / FOLDER).rmdir()
     record["inputs"]["platform"] = digest
     (run / "cell.json").write_text(json.dumps(record))
-    seal(run)
+    reseal(run)
     return Run(run)
 
 

@@ -8,10 +8,11 @@ import json
 
 import pytest
 
+from engines.records import HOST
 from experiments import pool
 from experiments.cell import Cell
 from experiments.pool import BOOT_S, HOST_S_PER_S, Progress, estimate_s
-from experiments.runs import HOST, execute
+from experiments.runs import execute
 from tests.support.fake import cell
 
 GEM5 = {"engine": "gem5", "mode": "elided"}
@@ -32,7 +33,7 @@ def test_a_first_run_is_guessed_by_its_kind() -> None:
 def test_earlier_runs_of_the_same_kind_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, elide, host_s in (("aa", True, 4.0), ("bb", False, 300.0)):
         run = execute(of_kind(key, **GEM5, elide=elide))
-        (run.path / HOST).write_text(json.dumps({"host_s": host_s, "sim_s": 1.0}))
+        (run.path / HOST).write_text(json.dumps({"host_s": host_s, "mips": 1.0, "sim_s": 1.0}))
     assert estimate_s([of_kind("cc", **GEM5)]) == 4.0 * 1.5
     assert estimate_s([of_kind("cc", **GEM5, elide=False)]) == 300.0 * 1.5
     monkeypatch.setattr(pool, "workers", lambda: 2)

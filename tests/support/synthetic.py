@@ -18,8 +18,10 @@ import polars as pl
 from configs.activity import load_activity
 from configs.platform import Platform
 from configs.resolved import machine_json
+from engines.records import HOST
 from experiments.inputs import FOLDER, MACHINE
-from experiments.runs import HOST, seal
+from experiments.runs import OUTSIDE
+from host.sealed import seal
 from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking
 
 MS = 1_000_000
@@ -185,8 +187,13 @@ def write_run(
     (folder / "cell.json").write_text(json.dumps(cell))
     (folder / HOST).write_text(json.dumps({"host_s": 1.0, "mips": 100.0, "sim_s": 2.5}))
     write_inputs(folder, platform)
-    seal(folder)
+    reseal(folder)
     return cell
+
+
+def reseal(run: Path) -> None:
+    """Take the files of ``run`` as they are for those that were written."""
+    seal(run, OUTSIDE)
 
 
 def write_inputs(folder: Path, platform: Platform) -> None:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where derived tables lie, and that they are never trusted: digests are compared on every use.
+
+They lie in the run's folder ``derived/``, or in the cache where the run cannot be written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from host.cache import cache_root
+from host.errors import EascopeError
+from host.proc import say
+from host.sealed import damage, seal
+
+#: The folder of a run, and of the cache, that holds derived tables by key.
+DERIVED = "derived"
+#: How often another process may put an unusable folder where ours is to lie.
+ATTEMPTS = 3
+
+
+def roots_of(run: Path) -> tuple[Path, Path]:
+    """Where tables of ``run`` may lie: in its own folder; in the cache, if that is read-only."""
+    return run / DERIVED, cache_root() / DERIVED / run.resolve().name
+
+
+def derived_folder(run: Path, key: str, make: Callable[[Path], None]) -> Path:
+    """The folder of the tables ``key`` of ``run``, made by ``make`` unless it is there and whole.
+
+    What is damaged is made anew from the run's raw files, whose digests are compared first.
+
+    :param make: fills an empty folder.
+    :raises EascopeError: one line when a file of the run is not as it was written.
+    """
+    for root in roots_of(run):
+        folder = root / key
+        if folder.is_dir():
+            if not (wrong := damage(folder)):
+                return folder
+            say(f"  derived again, since {wrong[0]}")
+    _check_raw(run)
+    root = _writable_root(run)
+    work = Path(tempfile.mkdtemp(dir=root, prefix=f".{key}.tmp-"))
+    try:
+        make(work)
+        seal(work)
+        work.chmod(0o755)
+        _publish(work, root / key)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return root / key
+
+
+def _check_raw(run: Path) -> None:
+    if wrong := damage(run):
+        raise EascopeError(f"{wrong[0]}: remove {run} and run its cell again")
+
+
+def _writable_root(run: Path) -> Path:
+    own, cached = roots_of(run)
+    try:
+        own.mkdir(exist_ok=True)
+        if os.access(own, os.W_OK):
+            return own
+    except OSError:  # read-only, by permissions or by the file system
+        pass
+    cached.mkdir(parents=True, exist_ok=True)
+    return cached
+
+
+def _publish(work: Path, folder: Path) -> None:
+    """Give ``work`` the name ``folder``; what is damaged there makes way.
+
+    Another process that derives the same tables makes the same bytes: then its folder stays.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            os.replace(work, folder)
+            return
+        except OSError:
+            if folder.is_dir() and not damage(folder):
+                return
+            if attempt == ATTEMPTS - 1 or not folder.exists():
+                raise
+            aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.tmp-"))
+            os.replace(folder, aside)
+            shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A damaged run is listed as broken with its cause, and stops no command about others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engines.records import FAILED, HOST
+from experiments.cli.main import main
+from experiments.pool import estimate_s
+from experiments.runs import Run, all_runs, execute
+from host.errors import EascopeError
+from host.sealed import DONE
+from tests.support.fake import badly, cell
+
+GOOD, BAD = "ab" * 32, "cd" * 32
+TEXTS = {
+    "empty": "",
+    "a list": "[]",
+    "a number": "7",
+    "nothing": "null",
+    "half": '{"simkey": "ab',
+    "nested": "[" * 100_000,
+    "nested objects": '{"a":' * 100_000,
+    "digits": '{"host_s": ' + "9" * 5000 + "}",
+    "twice": '{"cause": "a", "cause": "b"}',
+    "not UTF-8": '{"cause": "\udcff"}',
+    "wrong types": json.dumps(
+        {key: [] for key in ("simkey", "platform", "engine", "seed", "host_s", "sim_s", "cause")}
+        | {"elide": {}, "mips": "fast", "files": 3}
+    ),
+}
+
+
+def damage(path: Path, text: str) -> None:
+    path.chmod(0o644)
+    path.write_text(text, errors="surrogateescape")
+
+
+def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
+    capsys.readouterr()
+    assert main(["status", "--json"]) == 0
+    return {Path(one["run"]).name: one for one in json.loads(capsys.readouterr().out)}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("name", ["cell.json", HOST, DONE])
+def test_a_damaged_run_is_broken_and_blocks_nothing(
+    name: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    execute(cell(key=GOOD))
+    bad = execute(cell(key=BAD))
+    expected = estimate_s([cell(key="ef" * 32)])
+    damage(bad.path / name, TEXTS[text])
+    assert estimate_s([cell(key="ef" * 32)]) == expected
+    found = listed(capsys)
+    assert found[GOOD]["state"] == "done"
+    if name != DONE:  # whose content status does not read
+        assert found[BAD]["state"] == "broken"
+        assert f"{BAD}/{name}" in found[BAD]["cause"]
+        assert "\n" not in found[BAD]["cause"]
+    assert main(["status"]) == 0
+    assert main(["verify", BAD]) == (0 if name == HOST else 1)
+    assert main(["verify", GOOD]) == 0
+    assert main(["show", BAD]) in (0, 1)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_damaged_failure_is_broken(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(EascopeError, match="guest panic"):
+        execute(cell(badly, key=BAD))
+    damage(Run(all_runs()[0].path).path / FAILED, TEXTS[text])
+    found = listed(capsys)[BAD]
+    assert found["state"] == "broken"
+    assert f"{BAD}/{FAILED}" in found["cause"]
+    assert main(["verify", BAD]) == 1
+    assert main(["show", BAD]) == 1
+    assert execute(cell(key=BAD)).state == "done", "it is tried again as every failed run"
+
+
+def test_a_run_of_neither_mark_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    run = execute(cell(key=BAD))
+    (run.path / DONE).unlink()
+    assert listed(capsys)[BAD]["cause"] == f"neither {DONE} nor {FAILED} is there"
