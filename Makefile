@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
-	engine-agreement \
+	engine-agreement pages \
 	power-calibration power-expressions activity-error power-validation
 
 help: ## this list
@@ -39,10 +39,13 @@ kernels: setup ## build every kernel that a variant names
 rootfs: setup ## build the guest image
 	@$(PYTHON) -m rootfs.image
 
-results: setup ## docs/results: every scenario's variants over ten start offsets (resumable)
+pages: setup ## draw docs/results from the records of results/, without any run
+	@$(PYTHON) -m studies.draw
+
+results: setup ## results and their pages: every scenario's variants over ten seeds (resumable)
 	@nice $(PYTHON) -m studies.pages $(RESULTS)
 
-engine-agreement: setup ## docs/results/engine-agreement.md: gem5 beside the fast engine (resumable)
+engine-agreement: setup ## the fast engine against gem5: record and page (resumable)
 	@nice $(PYTHON) -m studies.agreement
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))

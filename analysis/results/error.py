@@ -47,7 +47,7 @@ def error_of(
     :param power: name of the power model.
     """
     if engine == "gem5":
-        return f"the reference engine, on {_cpus(mode)} CPUs"
+        return f"the reference engine, on {cpus(mode)} CPUs"
     found = next(
         (
             one
@@ -78,12 +78,12 @@ def _worst(found: Agreement, cells: Iterable[AgreementCell], where: str) -> str:
     plural = "s" if len(differences) > 1 else ""
     over = f"means over {seeds} seeds" if seeds > 1 else "one seed of gem5"
     return (
-        f"energy within {max(differences):.1f} % of gem5's {_cpus(mode)} CPUs{where}, "
+        f"energy within {max(differences):.1f} % of gem5's {cpus(mode)} CPUs{where}, "
         f"{len(differences)} cell{plural}, {over}"
     )
 
 
-def _cpus(mode: str) -> str:
+def cpus(mode: str) -> str:
     """What gem5's CPUs are in a mode: with a pipeline and caches, or without."""
     return "detailed" if mode.endswith("detailed") else "atomic"
 

@@ -25,11 +25,13 @@ class Origin(Record):
     :param made_from: ``runs``: figures at full precision; or the page that it was converted from,
         with the digits that the page showed.
     :param versions: of kernel, QEMU, gem5 and eascope, as far as they are known.
+    :param remarks: what else was so when the runs were made, as the load of the host.
     """
 
     command: str
     made_from: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import pytest
 from experiments.cell import Cell, Request, find, prepare
 from experiments.pool import run_all
 from experiments.runs import Run
-from studies.agreement.page import PLATFORM, Ran
-from studies.elision import CASES, ENERGY_GOAL, VARIANT, prepared, run
+from studies.agreement.runs import PLATFORM, CostedRun
+from studies.elision import CASES, VARIANT, prepared, run
+from studies.elision_page import ENERGY_GOAL
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 
@@ -23,7 +24,7 @@ def test_elided_against_executed() -> None:
     side = run(prepared([case]))[case.name]
     executed, elided = side["executed"], side["elided"]
     energy = [one.result["energy_j"]["total"] for one in (executed, elided)]
-    assert energy[1] == pytest.approx(energy[0], rel=ENERGY_GOAL)
+    assert energy[1] == pytest.approx(energy[0], rel=ENERGY_GOAL / 100)
     ratio = executed.host_s_per_s / elided.host_s_per_s
     print(
         f"{case.name}: executed {executed.host_s_per_s:.0f}, elided {elided.host_s_per_s:.1f} "
@@ -34,8 +35,10 @@ def test_elided_against_executed() -> None:
 def test_six_busy_cpus_against_the_fast_engine() -> None:
     """busy, six CPUs that are 70 % busy, half a simulated second."""
 
-    def after(cell: Cell, one: Run) -> Ran:
-        return Ran({"window_s": cell.names.scenario.window.short_ms / 1000}, cell.record, one.host)
+    def after(cell: Cell, one: Run) -> CostedRun:
+        return CostedRun(
+            {"window_s": cell.names.scenario.window.short_ms / 1000}, cell.record, one.host
+        )
 
     cells = [prepare(find(Request(PLATFORM, VARIANT, "busy", name))) for name in ("qemu", "gem5")]
     fast, elided = run_all(cells, after)

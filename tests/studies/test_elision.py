@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page that puts elided beside executed runs, and the cells that it is made of."""
+"""The comparison of elided and executed runs, and the cells that it is made of."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+from analysis.results.elision import Elision
 from configs.activity import at_measured_speeds
 from experiments.cell import find
-from studies.elision import CASES, executable, page
-from tests.studies.test_agreement import ran
+from studies.agreement.runs import CostedRun
+from studies.elision import CASES, executable, executed_costs, record_of
+from studies.elision_page import parts
+from tests.support.costed import costed
 
 
 def test_cells_run_at_what_gem5_executes() -> None:
@@ -30,16 +36,29 @@ def test_cells_run_at_what_gem5_executes() -> None:
         assert names.request.elide and not find(case.request(False)).request.elide
 
 
-def test_page_says_differences_and_how_much_less_host_time() -> None:
-    executed, elided = ran(100.0, 0.50, True), ran(100.5, 0.53, True)
-    executed.result["cpu_busy"] = [1.0, 0.5]  # type: ignore[index]
-    elided.host["parts_cpu_s"]["window"] = 2.5  # type: ignore[index]
-    text = page(
-        {"smoke": {"executed": executed, "elided": elided}}, "measured on a test", "**A note.**\n"
-    )
+def record(executed: CostedRun) -> Elision:
+    """The record of a case that is elided at a quarter of the cost."""
+    elided = costed(100.5, 0.53, True)
+    elided.host["parts_cpu_s"]["window"] = 2.5
+    return record_of({"smoke": {"executed": executed, "elided": elided}}, "a test")
+
+
+def executed(*busy: float) -> CostedRun:
+    run = costed(100.0, 0.50, True)
+    return replace(run, result={**run.result, "cpu_busy": list(busy)})
+
+
+def test_page_says_differences_and_how_much_less_processor_time() -> None:
     # 10 processor s against 2.5, each of 0.5 simulated s
-    assert "| smoke | 75 % | +0.50 % | 3.00 * | the same | 20 | 5.0 | 4 * |" in text
-    assert "**A note.**" in text
-    executed.result["cpu_busy"] = [0.5, 0.4]  # type: ignore[index]
-    asleep = page({"smoke": {"executed": executed, "elided": elided}}, "measured on a test")
-    assert "| smoke | 45 % | +0.50 % | 3.00 * | the same | 20 | 5.0 | 4 |" in asleep
+    row = "+0.50 % | 3.00 * | the same | 20 | 5.0 | 4"
+    assert f"| smoke | 75 % | {row} * |" in parts(record(executed(1.0, 0.5)))["cases"]
+    assert f"| smoke | 45 % | {row} |" in parts(record(executed(0.5, 0.4)))["cases"]
+    measures = parts(record(executed(1.0, 0.5)))["measures"]
+    assert "| energy, total (mJ) | 100.0 | 100.5 | +0.5 % |" in measures
+    assert "| processor s per simulated s | 20.00 | 5.0 | 1/4 |" in measures
+
+
+def test_costs_of_executing_are_read_from_the_record(tmp_path: Path) -> None:
+    record(executed(1.0, 0.5)).write(tmp_path / "elision.json")
+    assert executed_costs(tmp_path) == {"smoke": 20.0}
+    assert executed_costs()["busy"] > executed_costs()["smoke"] > 100

@@ -31,7 +31,10 @@ class Line:
 
 
 def pages() -> list[Path]:
-    """Every Markdown file that git knows, or would add."""
+    """Every Markdown file that git knows, or would add, and that is a page.
+
+    Notes in ``results/notes`` are drawn into pages of ``docs/results``, where their links count.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
         cwd=ROOT,
@@ -39,7 +42,11 @@ def pages() -> list[Path]:
         capture_output=True,
     ).stdout.decode()
     names = sorted({name for name in listed.split("\0") if name})
-    return [ROOT / name for name in names if (ROOT / name).is_file()]
+    return [
+        ROOT / name
+        for name in names
+        if (ROOT / name).is_file() and not name.startswith("results/notes/")
+    ]
 
 
 def lines(text: str) -> Iterator[Line]:

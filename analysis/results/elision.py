@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of what eliding busy loops changes on gem5: ``results/elision.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.results.agreement import Measure
+from analysis.results.origin import ResultRecord
+from host.record import Record
+
+
+@dataclass(frozen=True)
+class ElisionCase(Record):
+    """One scenario executed and elided on the same CPUs; differences are the elided run's.
+
+    :param busy_percent: mean share of the window in which a CPU was awake.
+    :param residency_points: largest difference of an OPP's share of the window.
+    :param alike: whether both answer every expectation alike; None where there is none.
+    :param cpu_s_per_s: gem5's processor seconds per simulated second of the window, by column.
+    :param times: executed as so many times elided.
+    :param measures: by column, ``executed`` and ``elided``.
+    """
+
+    name: str
+    warmup_ms: int
+    window_ms: int
+    busy_percent: float
+    energy_percent: float
+    residency_points: float
+    alike: bool | None
+    cpu_s_per_s: Mapping[str, float]
+    times: float
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True)
+class Elision(ResultRecord):
+    """All cases on one platform."""
+
+    platform: str
+    variant: str
+    seed: int
+    cases: tuple[ElisionCase, ...]

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The runs that the engines are compared by: derived, with what they cost, and their means.
+
+A seed shifts when tasks begin, by microseconds up to a tick, and may with that decide where the
+kernel puts them. Which seed does what is chance, and another one on each engine: so all seeds of an
+engine are one sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.compare import mean_of
+from analysis.results.agreement import Measure
+
+PLATFORM = "juno-r2"
+
+
+@dataclass(frozen=True)
+class CostedRun:
+    """A derived run and what it cost."""
+
+    result: Mapping[str, Any]
+    cell: Mapping[str, Any]
+    host: Mapping[str, Any]
+
+    @property
+    def host_s_per_s(self) -> float:
+        """Processor seconds per simulated second; on gem5 of the window alone."""
+        parts = self.host.get("parts_cpu_s")
+        if parts is None:
+            return float(self.host["cpu_s"] / self.host["sim_s"])
+        return float(parts["window"] / self.result["window_s"])
+
+    @property
+    def total_j(self) -> float:
+        """Energy of the window in J."""
+        return float(self.result["energy_j"]["total"])
+
+
+#: One engine's runs of a cell, by seed.
+BySeed = Mapping[int, CostedRun]
+#: The runs of a cell by column, which is an engine in a mode; the first one is the base.
+ByColumn = Mapping[str, BySeed]
+#: All cells, by scenario and variant.
+Cells = Mapping[tuple[str, str], ByColumn]
+
+
+def mean(runs: BySeed) -> CostedRun:
+    """The mean over seeds: results and costs, number by number."""
+    every = list(runs.values())
+    return CostedRun(
+        mean_of([run.result for run in every]), every[0].cell, mean_of([run.host for run in every])
+    )
+
+
+def residency_points(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, float]:
+    """Largest difference of an OPP's share of the window, by cluster."""
+    return {
+        cluster: max(abs(share - b["residency"][cluster][khz]) for khz, share in shares.items())
+        for cluster, shares in a["residency"].items()
+    }
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measure's value; ``relative``: it differs by per cent, else by subtraction."""
+
+    value: float
+    relative: bool = False
+
+    def difference(self, other: float) -> float | None:
+        """How much ``other`` differs; None where per cent of zero are asked for."""
+        if not self.relative:
+            return other - self.value
+        return 100 * (other / self.value - 1) if self.value else None
+
+
+def measures(result: Mapping[str, Any]) -> dict[str, Value]:
+    """What is compared of a run, by the names that tables show."""
+    found: dict[str, Value] = {}
+    energy = result["energy_j"]
+    for cluster, joules in energy["cluster"].items():
+        found[f"energy, {cluster} (mJ)"] = Value(1000 * joules, True)
+    found["energy, total (mJ)"] = Value(1000 * energy["total"], True)
+    for cluster, shares in result["residency"].items():
+        for khz, share in shares.items():
+            found[f"{cluster} at {int(khz) / 1000:g} MHz (%)"] = Value(100 * share)
+    for cluster, rate in result["opp_transitions_per_s"].items():
+        found[f"OPP changes of {cluster} (1/s)"] = Value(rate, True)
+    for cluster, rate in result["opp_requests_per_s"].items():
+        found[f"OPP requests of {cluster} (1/s)"] = Value(rate, True)
+    for task, shares in result["run_share"].items():
+        first = next(iter(shares))
+        found[f"{task} on {first} (%)"] = Value(100 * shares[first])
+    for cluster, busy in result["cluster_busy"].items():
+        found[f"busiest CPU of {cluster} (%)"] = Value(100 * busy["max"])
+    found["migrations"] = Value(result["migrations"])
+    for task, times in result["latency_us"].items():
+        for name in ("p50", "p99"):
+            found[f"wake-up of {task}, {name} (us)"] = Value(times[name])
+    if "missed_deadlines" in result:
+        found["missed deadlines"] = Value(result["missed_deadlines"])
+    return found
+
+
+def column_values(columns: Sequence[CostedRun], names: Sequence[str]) -> tuple[Measure, ...]:
+    """Every measure of the first column with the values and differences of the others."""
+    known = [measures(run.result) for run in columns]
+    found = []
+    for name, first in known[0].items():
+        values = {
+            column: one[name].value for column, one in zip(names, known, strict=True) if name in one
+        }
+        differences = {
+            column: first.difference(value)
+            for column, value in values.items()
+            if column != names[0]
+        }
+        found.append(Measure(name, first.relative, values, differences))
+    return tuple(found)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m studies.draw``: every page of ``docs/results`` from its record and notes, no runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.results.agreement import Agreement
+from analysis.results.elision import Elision
+from analysis.results.origin import RESULTS, ResultRecord
+from host.cache import write_atomic
+from host.errors import unknown
+from host.proc import Ending, say
+from studies import elision_page
+from studies.agreement import page as agreement_page
+from studies.notes import NOTES, PAGES, page_of
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a page is drawn: what its record is, and the parts that its notes set in place."""
+
+    kind: type[ResultRecord]
+    parts: Callable[[Any], Mapping[str, str]]
+
+
+DRAWINGS: Mapping[str, Drawing] = {
+    "engine-agreement": Drawing(Agreement, agreement_page.parts),
+    "engine-agreement-measured": Drawing(Agreement, agreement_page.parts),
+    "elision": Drawing(Elision, elision_page.parts),
+}
+
+
+def drawn(name: str, results: Path = RESULTS) -> str:
+    """The page ``name`` as its committed record and notes have it.
+
+    :raises EascopeError: one line, when the record or the notes are damaged.
+    """
+    drawing = DRAWINGS[name]
+    record = drawing.kind.read(results / f"{name}.json")
+    return page_of(name, drawing.parts(record), results / NOTES.name)
+
+
+def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
+    """Write the record ``name`` and draw its page; both below ``folder`` when it is given.
+
+    :returns: the page.
+    """
+    text = page_of(name, DRAWINGS[name].parts(record))
+    record.write((folder or RESULTS) / f"{name}.json")
+    page = (folder or PAGES) / f"{name}.md"
+    write_atomic(page, text.encode())
+    return page
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw the named pages, by default all."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.draw",
+        description=main.__doc__,
+        epilog="example: python -m studies.draw engine-agreement",
+    )
+    parser.add_argument("page", nargs="*", help=", ".join(DRAWINGS))
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        for name in options.page:
+            if name not in DRAWINGS:
+                raise unknown("page", name, DRAWINGS)
+        for name in options.page or DRAWINGS:
+            write_atomic(PAGES / f"{name}.md", drawn(name).encode())
+            say(f"  {PAGES / f'{name}.md'}")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages: a person's notes with the parts of a record set into them.
+
+Notes are Markdown in ``results/notes/NAME.md``. ``{{ part }}`` stands for what the record has: a
+table on a line of its own, or a figure within a sentence. So a page is a function of the record and
+its notes, and asks, answers and limits stand where a person put them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from analysis.results.origin import RESULTS
+from host.errors import RequestError, bad_input, nearest
+from host.strict import shown_path
+
+NOTES = RESULTS / "notes"
+PAGES = RESULTS.parent / "docs" / "results"
+
+_PART = re.compile(r"\{\{ ([\w./-]+) \}\}")
+
+
+def page_of(name: str, parts: Mapping[str, str], notes: Path = NOTES) -> str:
+    """The text of the page ``name``.
+
+    :param parts: Markdown by name; every one must have its place in the notes.
+    :raises RequestError: one line: a part that does not exist, or one that has no place.
+    """
+    path = notes / f"{name}.md"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: notes") from error
+    used = set(_PART.findall(text))
+    for part in _PART.finditer(text):
+        if part[1] not in parts:
+            line = f"line {text.count(chr(10), 0, part.start()) + 1}"
+            allowed = f"one of {', '.join(parts)}{nearest(part[1], parts)}"
+            raise bad_input(shown_path(path), line, part[0], allowed)
+    for part_name in parts:
+        if part_name not in used:
+            raise RequestError(f"{shown_path(path)}: {{{{ {part_name} }}}} is missing")
+    return _PART.sub(lambda part: parts[part[1]], text)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every committed page is what its record and its notes say, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.results.origin import RESULTS
+from host.errors import RequestError
+from host.record import RecordError
+from studies.draw import DRAWINGS, drawn, main
+from studies.notes import NOTES, PAGES, page_of
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A copy of all records and notes."""
+    shutil.copytree(RESULTS, tmp_path / "results")
+    return tmp_path / "results"
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_page_is_drawn_from_its_record_and_notes(name: str) -> None:
+    assert (PAGES / f"{name}.md").read_text(encoding="utf-8") == drawn(name)
+
+
+def test_every_record_and_every_note_has_its_page() -> None:
+    assert {path.stem for path in RESULTS.glob("*.json")} == set(DRAWINGS)
+    assert {path.stem for path in NOTES.glob("*.md")} == set(DRAWINGS)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_page_asks_answers_shows_and_limits(name: str) -> None:
+    heads = re.findall(r"^## (.*)$", (PAGES / f"{name}.md").read_text(), re.MULTILINE)
+    assert heads == ["Question", "Answer", "Evidence", "Limits"]
+
+
+def changed(value: Any) -> Any:
+    """``value`` with its last number changed."""
+    if isinstance(value, dict):
+        *rest, last = value
+        return {**{name: value[name] for name in rest}, last: changed(value[last])}
+    if isinstance(value, list):
+        return [*value[:-1], changed(value[-1])]
+    return value + 1
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_changed_number_changes_the_page(name: str, results: Path) -> None:
+    path = results / f"{name}.json"
+    path.write_text(json.dumps(changed(json.loads(path.read_text()))))
+    assert drawn(name, results) != (PAGES / f"{name}.md").read_text()
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_record_without_a_key_is_one_line(name: str, results: Path) -> None:
+    path = results / f"{name}.json"
+    data = json.loads(path.read_text())
+    del data["origin"]["command"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(RecordError) as error:
+        drawn(name, results)
+    assert str(error.value) == f"{path}: origin.command is missing: allowed: a text"
+
+
+def test_parts_stand_where_the_notes_say(tmp_path: Path) -> None:
+    (tmp_path / "x.md").write_text("# X\n\nAt most {{ most }}.\n\n{{ table }}\n")
+    text = page_of("x", {"most": "3 %", "table": "| a |"}, tmp_path)
+    assert text == "# X\n\nAt most 3 %.\n\n| a |\n"
+
+
+def test_parts_and_places_match(tmp_path: Path) -> None:
+    (tmp_path / "x.md").write_text("# X\n\nAt most {{ mots }}.\n")
+    with pytest.raises(
+        RequestError, match=r"x.md: line 3 = '{{ mots }}': allowed: one of most \(d"
+    ):
+        page_of("x", {"most": "3 %"}, tmp_path)
+    (tmp_path / "x.md").write_text("# X\n")
+    with pytest.raises(RequestError, match=r"x.md: {{ most }} is missing"):
+        page_of("x", {"most": "3 %"}, tmp_path)
+    with pytest.raises(RequestError, match=r"y.md: No such file or directory: allowed: notes"):
+        page_of("y", {}, tmp_path)
+
+
+def test_an_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["elison"]) == 2
+    assert "unknown page 'elison' (did you mean elision?)" in capsys.readouterr().err
