@@ -17,7 +17,11 @@ from configs.platform_file import load_platform
 from engines.gem5.provider import find_gem5, version
 from host.errors import EascopeError
 
-pytest_plugins = ("tests.support.platforms",)
+pytest_plugins = (
+    "tests.support.artefacts",
+    "tests.support.platforms",
+    "tests.support.summary",
+)
 
 REPO = Path(__file__).resolve().parent.parent
 
@@ -32,21 +36,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     except EascopeError as error:
         for item in wanting:
             item.add_marker(pytest.mark.skip(reason=str(error)))
-
-
-def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """Count tests skipped for want of gem5 by themselves: pytest's last line then says it."""
-    if report.skipped and "gem5" in report.keywords and not hasattr(report, "wasxfail"):
-        return "gem5 tests skipped", "s", "SKIPPED"
-    return None
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why gem5's tests were skipped, in one line."""
-    skipped = terminalreporter.stats.get("gem5 tests skipped")
-    if skipped:
-        reason = skipped[0].longrepr[2]
-        terminalreporter.write_line(f"gem5: {len(skipped)} tests {reason[0].lower()}{reason[1:]}")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.trace import read_trace
 from analysis.window import read_window
-from tests.experiments.test_cli import eascope
+from tests.support.command import eascope
 
 pytestmark = pytest.mark.guest
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from engines import process
 from engines.base import EngineFailed
 from engines.process import Simulator, Spent
+from tests.support.waiting import HANG_S
 
 
 class Plain(Simulator):
@@ -39,8 +42,12 @@ class Plain(Simulator):
         return self.supervise(start, stall_s, None)
 
 
-def test_time_in_which_nobody_looked_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_in_which_nobody_looked_is_no_stall(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """As when the caller is stopped and goes on, or a laptop sleeps."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
     ahead = [0.0]
     clock = process.time.monotonic
 
@@ -49,24 +56,29 @@ def test_time_in_which_nobody_looked_is_no_stall(monkeypatch: pytest.MonkeyPatch
 
     def jump() -> None:
         ahead[0] += 1000
+        if ahead[0] == 2000:  # the process goes on when it has been looked at twice
+            gate.write_text("go\n")
 
     monkeypatch.setattr(process, "time", Clock)
     watched = Plain(jump)
-    assert watched.run("echo 1 1 >&3; sleep 1; echo 2 2 >&3; exit 7", stall_s=500) == 7
+    assert watched.run(f"echo 1 1 >&3; read -r _ < {gate}; echo 2 2 >&3; exit 7", stall_s=500) == 7
     assert ahead[0] >= 2000
     assert watched._spent.sim_ns == 2
 
 
 def test_a_stall_ends_it() -> None:
     with pytest.raises(EngineFailed, match=r"no simulated progress for 0 s .* a test hangs"):
-        Plain().run("echo 1 1 >&3; sleep 60", stall_s=0.3)
+        Plain().run("echo 1 1 >&3; exec sleep infinity", stall_s=0.3)
 
 
-def test_one_that_has_ended_can_still_be_found_wanting() -> None:
+def test_one_that_has_ended_can_still_be_found_wanting(tmp_path: Path) -> None:
     """Somebody else holds the pipe, and what is wrong is seen after the end."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
 
     def look() -> None:
         raise EngineFailed("the guest has died", [], [])
 
     with pytest.raises(EngineFailed, match="the guest has died"):
-        Plain(look).run("sleep 2 & exit 0", stall_s=60)
+        Plain(look).run(f"read -r _ < {gate} & exit 0", stall_s=HANG_S)
+    gate.write_text("go\n")

@@ -14,27 +14,8 @@ import pytest
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.runs import execute
 from tests.power.test_calibration import row
+from tests.support.command import COMPARE, RUN, changed, eascope
 from tests.support.fake import KEY, badly, cell
-
-RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
-COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", "smoke"]
-
-
-def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "experiments.cli.main", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **env},
-        check=False,
-        timeout=120,
-    )
-
-
-def changed(arguments: list[str], option: str, value: str) -> list[str]:
-    position = arguments.index(option) + 1
-    return [*arguments[:position], value, *arguments[position + 1 :]]
-
 
 #: arguments, words that stderr must have
 WRONG: dict[str, tuple[list[str], list[str]]] = {

@@ -14,9 +14,9 @@ import pytest
 from analysis.decisions import candidates, decisions
 from analysis.derive import Derived
 from analysis.trace import read_trace
-from tests.experiments.test_cli import eascope
+from tests.support.command import eascope
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
 
 COMPARE = [
     *("compare", "feec-a", "feec-b", "--platform", "juno-r2", "--scenario", "smoke"),

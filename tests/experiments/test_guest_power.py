@@ -14,7 +14,7 @@ from experiments.cell import Request, find, prepare
 from experiments.runs import execute
 from host.errors import EascopeError
 from power.given import told_model
-from tests.experiments.test_cli import COMPARE, RUN, eascope
+from tests.support.command import COMPARE, RUN, eascope
 
 pytestmark = pytest.mark.guest
 

@@ -21,7 +21,7 @@ from experiments.inputs import FILES, FOLDER, MACHINE
 from experiments.runs import Run, check, execute
 from host.errors import EascopeError
 from tests.experiments.test_cell import Artefacts, artefacts, prepared  # noqa: F401
-from tests.experiments.test_cli import eascope
+from tests.support.command import eascope
 from tests.support.fake import badly, cell
 from tests.support.synthetic import playback, reseal, write_run
 

@@ -16,6 +16,7 @@ from experiments import pool
 from experiments.runs import RAW, Run, all_runs, check, execute, existing, find_run
 from host.errors import EascopeError, RequestError
 from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
+from tests.support.waiting import HANG_S
 
 
 def runs() -> Path:
@@ -131,7 +132,7 @@ def test_kill_is_survived() -> None:
 
 def test_two_processes_do_one_run() -> None:
     children = [spawn("well") for _ in range(3)]
-    outputs = [json.loads(child.communicate(timeout=60)[0]) for child in children]
+    outputs = [json.loads(child.communicate(timeout=HANG_S)[0]) for child in children]
     assert sorted(one["fresh"] for one in outputs) == [False, False, True]
     assert len({one["path"] for one in outputs}) == 1
 
@@ -145,7 +146,7 @@ def test_second_process_waits_and_says_so() -> None:
     assert "another process runs this cell" in second.stderr.readline()
     first.kill()
     first.wait()
-    out, _ = second.communicate(timeout=60)
+    out, _ = second.communicate(timeout=HANG_S)
     assert json.loads(out)["fresh"] is True
 
 

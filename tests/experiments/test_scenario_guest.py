@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.experiments.test_cli import eascope
+from tests.support.command import eascope
 
 pytestmark = pytest.mark.guest
 

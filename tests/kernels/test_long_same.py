@@ -17,7 +17,7 @@ from experiments.runs import execute
 from kernels.source import series_patches
 from kernels.variants import SERIES, STATS
 
-pytestmark = [pytest.mark.long, pytest.mark.guest]
+pytestmark = [pytest.mark.long, pytest.mark.guest, pytest.mark.kernels("feec", "sum")]
 
 #: Fewer leave too much to chance: of five, the mean of a kernel that is the same was outside.
 SEEDS = 10

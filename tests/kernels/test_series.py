@@ -40,24 +40,19 @@ def applied(source: Source, folder: Path, kernel: str) -> Path:
 
 
 @pytest.mark.parametrize("kernel", load_kernels())
-def test_applies_to_the_source_that_is_built(source: Source, tmp_path: Path, kernel: str) -> None:
-    tree = applied(source, tmp_path / "tree", kernel)
-    assert (tree / "kernel/sched/eascope.c").is_file()
-    assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
-    assert not list(tree.rglob("*.rej")) and not list(tree.rglob("*.orig"))
-
-
-def test_applies_to_every_source_that_was_downloaded(tmp_path: Path) -> None:
+def test_applies_to_every_source_that_is_here(source: Source, tmp_path: Path, kernel: str) -> None:
+    """The one that kernels are built from, and the others that were downloaded before."""
+    archives = apt(ARCHITECTURE).archives
     here = [
-        one
-        for one in offered()
-        if list(apt(ARCHITECTURE).archives.glob(f"{PACKAGE}_{one.package_version}_*.deb"))
+        other
+        for other in offered()
+        if other != source and list(archives.glob(f"{PACKAGE}_{other.package_version}_*.deb"))
     ]
-    if len(here) < 2:
-        pytest.skip("one source in the cache; make check-long downloads all that are offered")
-    for one in here:
-        for kernel in load_kernels():
-            applied(one, tmp_path / one.package_version / kernel, kernel)
+    for each in (source, *here):
+        tree = applied(each, tmp_path / each.package_version, kernel)
+        assert (tree / "kernel/sched/eascope.c").is_file()
+        assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
+        assert not list(tree.rglob("*.rej")) and not list(tree.rglob("*.orig"))
 
 
 @pytest.mark.long

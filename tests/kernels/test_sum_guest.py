@@ -14,7 +14,7 @@ from kernels.variants import STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import counters, guest_program, survive
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("sum")]
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
@@ -25,7 +25,7 @@ SPIN = "while :; do :; done"
 
 @pytest.fixture(scope="module")
 def sum_kernel() -> KernelArtefact:
-    """The kernel, built when the cache does not have it."""
+    """The kernel, built before the first test."""
     return kernel("sum")
 
 

@@ -14,6 +14,7 @@ import pytest
 from host.lisa import lisa_binaries
 from host.proc import need, run
 from rootfs.image import AGENT, FLAGS
+from tests.support.waiting import HANG_S
 
 
 @dataclass
@@ -53,7 +54,7 @@ def agent(native_agent: Path, tmp_path: Path) -> Callable[[bytes], AgentRun]:
             [native_agent, path],
             env={**os.environ, "EASCOPE_OUT": str(out), "TMPDIR": str(tmp_path)},
             capture_output=True,
-            timeout=60,
+            timeout=HANG_S,
             check=False,
         )
         return AgentRun(done.returncode, done.stdout.decode().splitlines(), out)

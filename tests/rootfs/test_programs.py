@@ -15,6 +15,7 @@ from host.proc import need, run
 from rootfs import image
 from rootfs.image import FLAGS, PROGRAMS, guest_programs, initramfs, program_names
 from tests.rootfs.test_cpio import parse
+from tests.support import waiting
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    return waiting.call([str(word) for word in command])
 
 
 @pytest.mark.parametrize("count", [1, 1000])

@@ -14,6 +14,7 @@ from engines.gem5.boot import SOURCE
 from engines.qemu.provider import qemu
 from host.proc import run
 from host.toolchain import arm64_tool
+from tests.support.waiting import HANG_S
 
 GUEST = Path(__file__).resolve().parents[2] / "guest" / "bootloader.S"
 #: GICv2 and counter of QEMU's virt machine; a place in its memory.
@@ -29,7 +30,7 @@ def _build(folder: Path) -> Path:
     return elf
 
 
-def _serial(elf: Path, machine: str, letters: int, limit_s: float = 60.0) -> str:
+def _serial(elf: Path, machine: str, letters: int, limit_s: float = HANG_S) -> str:
     """What the guest prints, up to ``letters`` characters."""
     entry = int(run([arm64_tool("nm"), elf]).decode().split(" T reset")[0].split()[-1], 16)
     command = [

@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from engines.gem5.process import MALLOC, environment
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
 from tests.support import fake_gem5
+from tests.support.waiting import until
 
 Install = Callable[[str], Path]
 
@@ -200,15 +200,11 @@ def test_a_killed_caller_leaves_no_gem5(install: Install, machine: Machine, tmp_
     caller = subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], env={**os.environ, "GEM5": str(program)}
     )
-    deadline = time.monotonic() + 60
-    while not (folder / "pid").is_file() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: (folder / "pid").is_file() and bool((folder / "pid").read_text()), "gem5's start")
     caller.send_signal(signal.SIGKILL)
     assert caller.wait() == -signal.SIGKILL
     gem5 = Path("/proc", (folder / "pid").read_text())
-    while gem5.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not gem5.exists()
+    until(lambda: not gem5.exists(), "gem5's end")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,8 @@ from engines.qemu.process import Limits, supervise
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
 from tests.engines.conftest import GuestRun
+from tests.support.processes import has_ended, qemu_child
+from tests.support.waiting import until
 
 BAD_ENDS = {
     1: r"^the agent is unhappy",
@@ -112,10 +113,7 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
         parent.stdout.readline()
         child = qemu_child(parent.pid)
         parent.kill()
-    deadline = time.monotonic() + 10
-    while not has_ended(child) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert has_ended(child)
+    until(lambda: has_ended(child), "the end of QEMU")
 
 
 @pytest.mark.guest
@@ -158,28 +156,3 @@ def test_an_unknown_engine_is_offered_the_nearest() -> None:
     """One line, exit code 2."""
     with pytest.raises(RequestError, match=r"unknown engine 'qmu' \(did you mean qemu\?\)"):
         get_engine("qmu")
-
-
-def process_fields(pid: int | str) -> list[str] | None:
-    """Name, state, parent of a process; None when there is none."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    head, _, rest = text.rpartition(") ")
-    return [head.partition("(")[2], *rest.split()[:2]]
-
-
-def has_ended(pid: int) -> bool:
-    """Gone, or waiting for a parent that has not asked."""
-    fields = process_fields(pid)
-    return fields is None or fields[1] == "Z"
-
-
-def qemu_child(parent: int | None = None) -> int:
-    """The process id of the QEMU that ``parent`` (this process) runs; it has its own linker."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        fields = process_fields(folder.name)
-        if fields and fields[2] == str(parent or os.getpid()) and fields[0].startswith("ld-linux"):
-            return int(folder.name)
-    raise AssertionError("no QEMU is running")

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests boot is built before the first of them, as long as that takes, and shown meanwhile.
+
+A test marked ``guest`` needs QEMU, its plugin, the guest image and the kernel ``base``; one that
+boots other kernels names them: ``@pytest.mark.kernels("feec")``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from engines.qemu.build import plugin
+from engines.qemu.provider import qemu
+from host.errors import EascopeError
+from host.proc import say
+from kernels.build import kernel
+from rootfs.image import initramfs
+
+
+def kernels_of(items: Iterable[pytest.Item]) -> list[str]:
+    """The kernels that ``items`` boot, ``base`` first: its objects are where the others start."""
+    names: set[str] = set()
+    for item in items:
+        if item.get_closest_marker("guest"):
+            names.add("base")
+        for mark in item.iter_markers("kernels"):
+            names.update(mark.args)
+    return sorted(names, key=lambda name: (name != "base", name))
+
+
+def prepare(kernels: Iterable[str]) -> None:
+    """Fetch and build what guests need, each unless the cache has it.
+
+    :raises EascopeError: when something cannot be had.
+    """
+    qemu()
+    plugin()
+    initramfs()
+    for name in kernels:
+        kernel(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _artefacts(request: pytest.FixtureRequest) -> None:
+    """Build what the tests of this session boot.
+
+    When something cannot be had, each test that needs it fails with that by itself; the others run.
+    """
+    kernels = kernels_of(request.session.items)
+    if not kernels:
+        return
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        try:
+            prepare(kernels)
+        except EascopeError as error:
+            say(f"  what tests boot cannot be had: {error}")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope`` as a person starts it: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+from tests.support.waiting import call
+
+EASCOPE = [sys.executable, "-m", "experiments.cli.main"]
+RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
+COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", "smoke"]
+
+
+def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run ``eascope`` with ``arguments`` and ``env`` added to the environment.
+
+    What it boots is there before it starts (``tests/support/artefacts.py``).
+
+    :raises AssertionError: when it built a kernel, which its test did not say that it needs.
+    """
+    done = call([*EASCOPE, *arguments], {**os.environ, **env})
+    built = re.search(r"^  kernel (\w+), .* \.\.\.", done.stderr, re.MULTILINE)
+    assert not built, f"mark the test with pytest.mark.kernels({built[1]!r})" if built else ""
+    return done
+
+
+def changed(arguments: list[str], option: str, value: str) -> list[str]:
+    """``arguments`` with another ``value`` of ``option``."""
+    position = arguments.index(option) + 1
+    return [*arguments[:position], value, *arguments[position + 1 :]]
