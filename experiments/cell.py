@@ -104,9 +104,7 @@ class Cell:
     @property
     def simulated_s(self) -> float:
         """Simulated seconds from the workload's start to its end, for estimates."""
-        window = self.names.scenario.window
-        length_ms = window.length_ms(self.names.request.full)
-        return (window.warmup_ms + (10_000 if length_ms is None else length_ms)) / 1000
+        return self.names.scenario.window.simulated_s(self.names.request.full)
 
 
 def find(request: Request) -> Names:

@@ -86,6 +86,11 @@ class Task:
         return self.repeat is None or self.phases[-1].loops is None
 
 
+#: The guess for a window that ends with its tasks or programs, in ms: ample, since the buffers of
+#: the trace must hold it.
+UNKNOWN_MS = 30_000
+
+
 @dataclass(frozen=True)
 class Window:
     """Durations in simulated milliseconds; ``short_ms`` is ``None`` where an end counts instead.
@@ -101,6 +106,11 @@ class Window:
     def length_ms(self, full: bool) -> int | None:
         """The measured part's length, or ``None``: until the tasks or programs end."""
         return self.full_ms if full else self.short_ms
+
+    def simulated_s(self, full: bool) -> float:
+        """Warm-up and measured part in s, with `UNKNOWN_MS` where the length is not known."""
+        length_ms = self.length_ms(full)
+        return (self.warmup_ms + (UNKNOWN_MS if length_ms is None else length_ms)) / 1000
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,7 @@ def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: boo
 
     :param decisions: they are as long as the other events of a wake-up together.
     """
-    window = scenario.window
-    length_ms = window.length_ms(full)
-    seconds = (window.warmup_ms + (30_000 if length_ms is None else length_ms)) / 1000
+    seconds = scenario.window.simulated_s(full)
     programs = sum(one.count(full) * KINDS[one.run].trace_bytes for one in scenario.programs)
     wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * (2 if decisions else 1)
     most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
-from experiments.scenario import load_scenario, names
+from experiments.scenario import UNKNOWN_MS, load_scenario, names
 from host.errors import RequestError
 
 GOOD = """
@@ -191,6 +191,8 @@ def test_programs_with_and_without_tasks(tmp_path: Path, juno: Platform) -> None
     assert (program.cpus, program.count(False), program.count(True)) == ((4, 5), 10, 20)
     assert program.command(True, 77) == "/bin/launch 77 4,5 /bin/ping-pong p 20"
     assert scenario.window.length_ms(False) is None
+    assert scenario.window.simulated_s(False) == scenario.window.simulated_s(True)
+    assert scenario.window.simulated_s(False) == (scenario.window.warmup_ms + UNKNOWN_MS) / 1000
     alone = 'summary = "s"\nsource = "s"\nloads = "l"\n' + PROGRAM + "[window]\n" + UNTIL
     (tmp_path / "alone.toml").write_text(alone)
     assert load_scenario(str(tmp_path / "alone.toml"), juno).tasks == ()

@@ -185,9 +185,14 @@ def test_every_frequency_event_is_a_request_of_schedutil(booted: Booted) -> None
 
 
 def test_unclamped_tasks_have_no_bias(booted: Booted) -> None:
-    for line in lines_of(booted, "sched_uclamp_task"):
-        if line["uclamp_min"] == "0" and line["uclamp_max"] == "1024":
-            assert line["bias"] == "0" and line["uclamp_avg"] == line["util_avg"]
+    unclamped = [
+        line
+        for line in lines_of(booted, "sched_uclamp_task")
+        if (line["uclamp_min"], line["uclamp_max"]) == ("0", "1024")
+    ]
+    assert unclamped, "at least one task without clamps was traced"
+    for line in unclamped:
+        assert line["bias"] == "0" and line["uclamp_avg"] == line["util_avg"]
 
 
 def test_counters_agree_with_the_trace(booted: Booted, juno: Platform) -> None:

@@ -22,6 +22,7 @@ from engines.base import EngineFailed, EngineRun
 from experiments.cell import Cell
 from experiments.inputs import MACHINE
 from experiments.runs import RAW, execute
+from experiments.scenario import Window
 
 KEY = "ab" * 32
 
@@ -87,10 +88,8 @@ def cell(behave: Callable[[Callable[[float], None] | None], None] = well, key: s
         "elide": True,
     }
     request = SimpleNamespace(words=f"cell {key[:4]}", full=False)
-    window = SimpleNamespace(warmup_ms=100, length_ms=lambda full: 400)
-    names = SimpleNamespace(
-        engine=FakeEngine(behave), request=request, scenario=SimpleNamespace(window=window)
-    )
+    scenario = SimpleNamespace(window=Window(warmup_ms=100, short_ms=400, full_ms=400))
+    names = SimpleNamespace(engine=FakeEngine(behave), request=request, scenario=scenario)
     return Cell(names, key, key, record, inputs)  # type: ignore[arg-type]
 
 
