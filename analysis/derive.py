@@ -73,18 +73,16 @@ def derive(
     """
     power = model or PublishedPower(platform)
     cell = _read_json(run / "cell.json")
-    key = digest_of(
-        {
-            "simkey": cell["simkey"],
-            "power": power.digest,
-            "memory": load_controller().sha256,
-            "activity": activity.digest,
-            "cell": digest_of(cell),
-            "analysis": analysis_version(),
-        }
-    )[:32]
+    fields = {
+        "simkey": cell["simkey"],
+        "power": power.digest,
+        "memory": load_controller().sha256,
+        "activity": activity.digest,
+        "cell": digest_of(cell),
+        "analysis": analysis_version(),
+    }
     folder = derived_folder(
-        run, key, lambda work: _derive_into(work, run, cell, platform, activity, power)
+        run, fields, lambda work: _derive_into(work, run, cell, platform, activity, power)
     )
     return Derived(folder, _read_json(folder / "result.json"), cell, run)
 

@@ -7,18 +7,20 @@ They lie in the run's folder ``derived/``, or in the cache where the run cannot 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from host.cache import cache_root
+from host.cache import cache_root, digest_of
 from host.errors import EascopeError
 from host.proc import say
+from host.record import json_bytes
+from host.scratch import scratch
 from host.sealed import damage, seal
 
 #: The folder of a run, and of the cache, that holds derived tables by key.
 DERIVED = "derived"
+#: What the tables of a folder depend on.
+KEY = "key.json"
 #: How often another process may put an unusable folder where ours is to lie.
 ATTEMPTS = 3
 
@@ -28,14 +30,16 @@ def roots_of(run: Path) -> tuple[Path, Path]:
     return run / DERIVED, cache_root() / DERIVED / run.resolve().name
 
 
-def derived_folder(run: Path, key: str, make: Callable[[Path], None]) -> Path:
-    """The folder of the tables ``key`` of ``run``, made by ``make`` unless it is there and whole.
+def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path], None]) -> Path:
+    """The folder of tables of ``run``, made by ``make`` unless it is there and whole.
 
     What is damaged is made anew from the run's raw files, whose digests are compared first.
 
+    :param fields: all that the tables depend on; the folder's name is their digest.
     :param make: fills an empty folder.
     :raises EascopeError: one line when a file of the run is not as it was written.
     """
+    key = digest_of(fields)[:32]
     for root in roots_of(run):
         folder = root / key
         if folder.is_dir():
@@ -44,14 +48,11 @@ def derived_folder(run: Path, key: str, make: Callable[[Path], None]) -> Path:
             say(f"  derived again, since {wrong[0]}")
     _check_raw(run)
     root = _writable_root(run)
-    work = Path(tempfile.mkdtemp(dir=root, prefix=f".{key}.tmp-"))
-    try:
+    with scratch(root, key) as work:
         make(work)
+        (work / KEY).write_bytes(json_bytes(fields))
         seal(work)
-        work.chmod(0o755)
         _publish(work, root / key)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return root / key
 
 
@@ -86,6 +87,5 @@ def _publish(work: Path, folder: Path) -> None:
                 return
             if attempt == ATTEMPTS - 1 or not folder.exists():
                 raise
-            aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.tmp-"))
-            os.replace(folder, aside)
-            shutil.rmtree(aside, ignore_errors=True)
+            with scratch(folder.parent, folder.name) as aside:
+                os.replace(folder, aside)

@@ -8,17 +8,13 @@ holder dies, keeps two processes off the same cell.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
 import platform as host
 import re
 import shutil
-import tempfile
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +28,13 @@ from host.cache import runs_root
 from host.errors import EascopeError, RequestError
 from host.proc import say
 from host.record import load_json
+from host.scratch import MARK, locked, scratch
 from host.sealed import DONE, added, damage, files_of, seal
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
 RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt")
+#: The folder of the cells' locks.
+LOCKS = ".locks"
 SIMKEY = re.compile(r"[0-9a-f]{64}")
 #: What is not under the digests of ``done``: ``host.json``, and what is derived from the run.
 OUTSIDE = (HOST, DERIVED)
@@ -108,23 +107,9 @@ def existing(simkey: str) -> Run | None:
     return run if run.state == "done" else None
 
 
-@contextmanager
-def _cell_lock(simkey: str) -> Iterator[None]:
-    """Hold the cell; say so when another process has it and we wait."""
-    folder = runs_root() / ".locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / simkey).open("a") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise
-            say(f"  {simkey[:12]}: another process runs this cell, waiting for it")
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(stream, fcntl.LOCK_UN)
+def lock_of(simkey: str) -> Path:
+    """The file that is locked by the process that runs the cell."""
+    return runs_root() / LOCKS / simkey
 
 
 def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> Run:
@@ -136,17 +121,21 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     :param on_progress: called with simulated seconds; may raise to end the run.
     :raises EascopeError: when the run failed.
     """
+    if (run := existing(cell.simkey)) is not None:
+        return run
     root = runs_root()
     root.mkdir(parents=True, exist_ok=True)
     final = root / cell.simkey
-    with _cell_lock(cell.simkey):
+
+    def waiting() -> None:
+        say(f"  {cell.simkey[:12]}: another process runs this cell, waiting for it")
+
+    with locked(lock_of(cell.simkey), waiting):
         if (run := existing(cell.simkey)) is not None:
             return run
-        for stale in root.glob(f".{cell.simkey}.tmp-*"):
+        for stale in root.glob(f".{cell.simkey}{MARK}*"):
             shutil.rmtree(stale, ignore_errors=True)
-        work = Path(tempfile.mkdtemp(dir=root, prefix=f".{cell.simkey}.tmp-"))
-        work.chmod(0o755)
-        try:
+        with scratch(root, cell.simkey) as work:
             (work / "cell.json").write_bytes(cell_bytes(cell.record))
             _write_inputs(work, cell)
             try:
@@ -156,9 +145,6 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
                 _publish(work, final)
                 raise
             _publish(work, final)
-        except BaseException:
-            shutil.rmtree(work, ignore_errors=True)
-            raise
     return Run(final, fresh=True)
 
 
@@ -208,7 +194,7 @@ def _publish(work: Path, final: Path) -> None:
     for path in files_of(work).values():
         path.chmod(0o444)
     if final.exists():
-        old = final.with_name(f".{final.name}.tmp-old")
+        old = final.with_name(f".{final.name}{MARK}old")
         shutil.rmtree(old, ignore_errors=True)
         os.rename(final, old)
         os.rename(work, final)

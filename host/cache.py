@@ -8,20 +8,19 @@ It is built under a temporary name and renamed when complete, so a reader never 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from host.errors import EascopeError
 from host.proc import Step
+from host.scratch import locked, scratch
 
 MANIFEST = "manifest.json"
 #: Longer than what any file system takes for two points in time.
@@ -103,18 +102,6 @@ def write_atomic(path: Path, data: bytes) -> None:
         raise
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on ``path`` (made if absent); freed by the kernel when we die."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(stream, fcntl.LOCK_UN)
-
-
 def artefact(
     kind: str,
     key_fields: Mapping[str, Any],
@@ -149,16 +136,11 @@ def artefact(
             )
         for stale in folder.parent.glob(f".{folder.name}.tmp-*"):
             shutil.rmtree(stale, ignore_errors=True)
-        work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.tmp-"))
-        try:
+        with scratch(folder.parent, folder.name) as work:
             with Step(label or kind, estimate_s):
                 build(work)
             _write_manifest(work, key_fields)
-            work.chmod(0o755)
             os.replace(work, folder)
-        except BaseException:
-            shutil.rmtree(work, ignore_errors=True)
-            raise
     return folder
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from host.cache import cache_root, locked, sha256_file, write_atomic
+from host.cache import cache_root, sha256_file, write_atomic
 from host.errors import EascopeError
 from host.proc import CommandFailed, need, run, say
+from host.scratch import locked
 
 #: Suites, with the part of the archive that holds them. Absent ones are skipped.
 SUITES = (

@@ -23,9 +23,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from host.cache import cache_root, locked, sha256_file, write_atomic
+from host.cache import cache_root, sha256_file, write_atomic
 from host.errors import EascopeError
 from host.proc import CommandFailed, Step
+from host.scratch import locked
 from kernels.source import Source, apply_patch, series_patches, take_back
 
 FOLDER = "kernel-tree"

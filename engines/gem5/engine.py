@@ -8,7 +8,6 @@ trade name.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from engines.gem5.process import TERMINAL, Ended, supervise
 from engines.gem5.provider import find_gem5, identity, version
 from engines.gem5.settings import MODES, machine_settings
 from host.errors import EascopeError, unknown
+from host.scratch import scratch
 
 DEFAULT_MODE = "elided"
 #: What a person may ask for: not ``boot``, which the engine does by itself.
@@ -89,9 +89,8 @@ class Gem5Engine:
         began = time.monotonic()
         saved = self._checkpoint(machine, stall_s, on_progress)
         boot_s = time.monotonic() - began
-        # Beside the run's folder: on the same disk, and never mistaken for a part of it.
-        with tempfile.TemporaryDirectory(prefix="gem5-", dir=out.parent) as name:
-            folder = Path(name)
+        # Within the run's own folder: what a killed process leaves there is known as left over.
+        with scratch(out, self.name) as folder:
             script = folder / "script"
             script.write_bytes(machine.script)
             request = _request(machine, self.mode, limit_s) | {
@@ -146,10 +145,10 @@ class Gem5Engine:
                 on_progress(0.0)
 
         def boot(state: Path) -> dict[str, Any]:
-            with tempfile.TemporaryDirectory(prefix="gem5-", dir=state.parent.parent) as name:
+            with scratch(state.parent, self.name) as folder:
                 request = _request(machine, "boot", BOOT_LIMIT_S)
                 request["checkpoint_out"] = str(state)
-                ended = supervise(request, Path(name), "checkpoint", stall_s, alive)
+                ended = supervise(request, folder, "checkpoint", stall_s, alive)
             return {
                 "host_s": round(ended.host_s, 3),
                 "sim_ns": ended.sim_ns,

@@ -9,7 +9,6 @@ same bytes, whatever the host does meanwhile.
 from __future__ import annotations
 
 import struct
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from engines.qemu.provider import RELEASE, SUITE, provenance, qemu
 from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need
+from host.scratch import scratch
 from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BYTES, LDEXP_RANGE, hint_function
 
 #: How far a CPU may run ahead of the one behind it in a program and in the kernel, in virtual ns.
@@ -109,11 +109,12 @@ class QemuEngine:
         """See :meth:`engines.base.Engine.run`."""
         out = out.absolute()
         out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
-            initrd = Path(scratch) / "initrd"
+        # Within the run's own folder: what a killed process leaves there is known as left over.
+        with scratch(out, self.name) as folder:
+            initrd = folder / "initrd"
             initrd.write_bytes(with_script(machine.initramfs.read_bytes(), machine.script))
             command = self._command(machine, initrd, limit_s)
-            ended = supervise(command, out, Path(scratch), Limits(stall_s), on_progress)
+            ended = supervise(command, out, folder, Limits(stall_s), on_progress)
         raw = out / RAW_COUNTERS
         write_counters(counters_table(raw, _idle_states(machine.platform)), out / COUNTERS)
         raw.unlink()

@@ -72,7 +72,10 @@ def test_the_same_run_gives_the_same_bytes(
     two = derive(make_run(tmp_path / "b", platform, "cas", 3), platform, activity)
     assert one.path.name == two.path.name
     assert files(one.path) == files(two.path)
-    assert set(files(one.path)) == {"result.json", "done", *(f"{name}.parquet" for name in TABLES)}
+    assert set(files(one.path)) == {
+        *("result.json", "done", "key.json"),
+        *(f"{name}.parquet" for name in TABLES),
+    }
 
 
 def test_a_derived_run_is_not_derived_again(

@@ -155,7 +155,7 @@ def test_a_bad_end_names_its_reason(
     assert "gem5 Simulator System." in caught.value.log_tail
     assert (tmp_path / "out" / "console.log").is_file()
     assert len(checkpoints(tmp_path)) == 1
-    assert not list(tmp_path.glob("gem5-????????"))
+    assert not list(tmp_path.rglob(".*.tmp-*"))
 
 
 def test_ends_that_leave_no_result(install: Install, machine: Machine, tmp_path: Path) -> None:

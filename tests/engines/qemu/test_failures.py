@@ -93,7 +93,7 @@ def test_a_cancelled_run_leaves_no_qemu(
 def test_qemu_ends_when_its_parent_is_killed(
     bare_machine: Callable[..., Machine], tmp_path: Path
 ) -> None:
-    """SIGKILL leaves no chance to clean up: the plugin finds no reader and ends QEMU."""
+    """SIGKILL leaves no time to clean up: the plugin finds no reader and ends QEMU."""
     machine = bare_machine("misbehave", HOW=3)
     program = f"""
 import sys
@@ -108,12 +108,21 @@ paths = [Path(name) for name in {[str(machine.image), str(machine.dtb), str(mach
 machine = Machine(platform, load_activity(platform), *paths, b"", "")
 QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, flush=True))
 """
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
+    elsewhere = tmp_path / "tmp"
+    elsewhere.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(elsewhere)},
+    ) as parent:
         assert parent.stdout is not None
         parent.stdout.readline()
         child = qemu_child(parent.pid)
         parent.kill()
     until(lambda: has_ended(child), "the end of QEMU")
+    assert list(elsewhere.iterdir()) == [], "all that is left lies in the run's own folder"
+    (left,) = (tmp_path / "out").glob(".qemu.tmp-*")
+    assert (left / "initrd").is_file()
 
 
 @pytest.mark.guest

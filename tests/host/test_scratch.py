@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Scratch folders and locks: held while a process lives, known as left over when it was killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from host import scratch as module
+from host.scratch import left_over, locked, scratch
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from host.scratch import locked, scratch
+root = Path(sys.argv[1])
+with scratch(root, "work") as folder, locked(root / "lock"):
+    (folder / "file").write_text("half")
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+def settle(path: Path) -> None:
+    """As if it had been made two minutes ago."""
+    at = path.stat().st_mtime - 2 * module.SETTLED_S
+    os.utime(path, (at, at))
+
+
+def is_left_over(path: Path) -> bool:
+    with left_over(path) as found:
+        return found
+
+
+def test_scratch_is_removed_or_renamed(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), scratch(tmp_path, "a") as folder:
+        (folder / "file").write_text("")
+        raise KeyboardInterrupt
+    with scratch(tmp_path, "b") as folder:
+        (folder / "file").write_text("")
+        folder.rename(tmp_path / "b")
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+    assert (tmp_path / "b" / "file").is_file()
+
+
+def test_what_a_live_process_holds_is_not_left_over(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        folder = Path(child.stdout.readline().strip())
+        paths = [folder, tmp_path / "lock"]
+        try:
+            for path in paths:
+                settle(path)
+            assert [is_left_over(path) for path in paths] == [False, False]
+        finally:
+            child.send_signal(signal.SIGKILL)
+    assert folder.is_dir()
+    assert [is_left_over(path) for path in paths] == [True, True]
+
+
+def test_what_was_made_just_now_is_not_left_over(tmp_path: Path) -> None:
+    """Its process may not hold it yet."""
+    folder = tmp_path / "young"
+    folder.mkdir()
+    assert not is_left_over(folder)
+    settle(folder)
+    assert is_left_over(folder)
+    shutil.rmtree(folder)
+    assert not is_left_over(folder)
+
+
+def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path: Path) -> None:
+    """Two processes never hold one lock, though a third removed its file between them."""
+    lock = tmp_path / "lock"
+    inside: list[str] = []
+    entered, leave = threading.Event(), threading.Event()
+
+    opened = threading.Event()
+
+    def second() -> None:
+        with locked(lock, opened.set):
+            inside.append("second")
+            entered.set()
+            leave.wait(60)
+
+    waiting = threading.Event()
+
+    def third() -> None:
+        with locked(lock, waiting.set):
+            inside.append("third")
+
+    with locked(lock):
+        # The second opens the file that is removed while it waits for it.
+        started = threading.Thread(target=second)
+        started.start()
+        assert opened.wait(60)
+        lock.unlink()
+    assert entered.wait(60)
+    other = threading.Thread(target=third)
+    other.start()
+    assert waiting.wait(60), "the second holds the file that has the name now"
+    assert inside == ["second"]
+    leave.set()
+    started.join(60)
+    other.join(60)
+    assert inside == ["second", "third"]
