@@ -32,6 +32,7 @@ from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.errors import EascopeError, RequestError, bad_input, nearest, unknown
 from host.strict import shown_path
 from kernels.build import KernelArtefact, kernel
+from kernels.symbols import trace_symbols
 from kernels.variants import (
     Variant,
     boot_args,
@@ -254,6 +255,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         elide=request.elide,
         seed=request.seed,
         decisions=request.controls.decisions,
+        symbols=trace_symbols(image.vmlinux),
     )
     machine = Machine(
         platform=platform,

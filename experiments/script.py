@@ -20,6 +20,7 @@ from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 TRACE_EVENTS = (
     "sched:sched_switch",
     "sched:sched_waking",
+    "sched:sched_wakeup",
     "sched:sched_wakeup_new",
     "sched:sched_migrate_task",
     "power:cpu_frequency",
@@ -112,6 +113,7 @@ def script(
     elide: bool,
     seed: int,
     decisions: bool = False,
+    symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
@@ -119,6 +121,7 @@ def script(
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
     :param decisions: whether each decision of EAS is recorded.
+    :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
     rt_app = RTAPP_ELIDED[engine] if elide else RT_APP
     tasks, programs, until = scenario.tasks, scenario.programs, scenario.window.until
@@ -133,6 +136,7 @@ def script(
     body = [
         f"trace-setup {trace_kib(scenario, full, platform, decisions)} "
         + " ".join(trace_events(decisions)),
+        *(f"trace-symbol {address} {name}" for address, name in symbols),
         *proofs,
         "barrier",
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.

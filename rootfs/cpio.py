@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The initramfs's format: newc cpio, the same bytes for the same content on every machine."""
 
 from __future__ import annotations

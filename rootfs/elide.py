@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The copy of rt-app whose busy loop the fast engine executes in its stead.
 
 rt-app burns time in one function: ``x0`` turns of a loop that computes nothing anybody reads. In

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What stands in place of rt-app's busy loop in the copy for gem5: x0 turns pass while the CPU
  * stands still, by gem5's pseudo operations. elide_gem5.py says why it is done like this.

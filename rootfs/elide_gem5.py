@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The copy of rt-app for gem5: its busy loop stands still for the time that it would take.
 
 In this copy the busy function (see `rootfs.elide`) consists of slices: so many turns, for whose
@@ -32,9 +33,9 @@ instructions precede them. A CPU whose monitor never holds would only make every
 without one; the core types differ in the cycles of a turn. `turn_table` holds them for each CPU. A
 CPU that has none ends the program (SIGTRAP).
 
-The guest image holds an earlier body (``elide_gem5_image.S``, which asks for the CPU time at every
-interruption). Before a run the guest agent writes this one over it, with the table (its verb
-``bytes``), so the image is the same for all platforms, and for both engines what it was.
+The guest image holds the body with an empty table. Before a run the guest agent writes the body of
+the run's mode over it, with the platform's table (its verb ``bytes``), so the image is the same for
+all platforms.
 """
 
 from __future__ import annotations
@@ -51,11 +52,9 @@ from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, with_function
 
 SOURCE = Path(__file__).parent / "elide_gem5.S"
-IMAGE_SOURCE = Path(__file__).parent / "elide_gem5_image.S"
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
 SLICE_NS = 49_152
-IMAGE_SLICE_NS = 48_000
 PROBE_TURNS = 8
 #: An interrupted slice that took this long or longer was interrupted by others that ran.
 AWAY_SHIFT = 17
@@ -81,25 +80,20 @@ MOST_CYCLES = 0xFFFF / SIXTEENTHS
 
 def elide_gem5(program: bytes) -> bytes:
     """gem5's copy of rt-app as it is in the image, its table empty; see `with_function`."""
-    own = OWN_CYCLES["elided"]
-    return with_function(program, _assembled(IMAGE_SOURCE, SLICE_NS=IMAGE_SLICE_NS, OWN_CYCLES=own))
+    return with_function(program, quiesce_function(OWN_CYCLES["elided"]))
 
 
+@cache
 def quiesce_function(own_cycles: int) -> bytes:
     """``elide_gem5.S``, assembled; it fits the original's place to the byte.
 
     :raises EascopeError: when the cross compiler is missing.
     """
-    return _assembled(SOURCE, AWAY_SHIFT=AWAY_SHIFT, OWN_CYCLES=own_cycles)
-
-
-@cache
-def _assembled(source: Path, **values: int) -> bytes:
-    values["PROBE_TURNS"] = PROBE_TURNS
+    values = {"AWAY_SHIFT": AWAY_SHIFT, "OWN_CYCLES": own_cycles, "PROBE_TURNS": PROBE_TURNS}
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
         made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
         defines = [f"-D{name}={value}" for name, value in values.items()]
-        run([arm64_tool("gcc"), *defines, "-c", "-o", made, source], label="eliding function")
+        run([arm64_tool("gcc"), *defines, "-c", "-o", made, SOURCE], label="eliding function")
         run([arm64_tool("objcopy"), "-O", "binary", made, flat], label="eliding function")
         return flat.read_bytes()
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's initramfs: our agent as ``/init``, programs, rt-app and its eliding copy, busybox.
 
 Not compressed: a page that is copied costs the guest some hundred instructions, one that is
@@ -84,7 +85,7 @@ def initramfs() -> ImageArtefact:
         "trace-cmd": _digest(lisa / "trace-cmd"),
         "makers": {
             name: sha256_file(Path(__file__).parent / name)
-            for name in ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5_image.S", "image.py")
+            for name in ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5.S", "image.py")
         },
     }
 

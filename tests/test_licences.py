@@ -12,19 +12,6 @@ ROOT = Path(__file__).resolve().parents[1]
 LINE = "SPDX-License-Identifier: GPL-2.0-or-later"
 SUFFIXES = {".py", ".sh", ".c", ".h", ".S", ".rs", ".lds"}
 NAMES = {"Makefile", ".ci/run"}
-#: Their digests enter the keys of runs or artefacts: they get the line when those change anyway.
-WITHOUT_LINE = (
-    "engines/gem5/boot/boot.S",
-    "engines/gem5/inside/",
-    "rootfs/agent/",
-    "rootfs/cpio.py",
-    "rootfs/elide.py",
-    "rootfs/elide_gem5.S",
-    "rootfs/elide_gem5.py",
-    "rootfs/elide_gem5_image.S",
-    "rootfs/image.py",
-    "rootfs/programs/",
-)
 
 
 def is_source(name: str) -> bool:
@@ -50,11 +37,7 @@ def sources() -> list[str]:
 def test_every_source_file_names_its_licence() -> None:
     names = [name for name in sources() if (ROOT / name).is_file()]
     assert len(names) > 300
-    without = [
-        name
-        for name in names
-        if not name.startswith(WITHOUT_LINE) and not has_line((ROOT / name).read_text())
-    ]
+    without = [name for name in names if not has_line((ROOT / name).read_text())]
     assert without == []
 
 
@@ -70,13 +53,6 @@ def test_every_source_file_names_its_licence() -> None:
 )
 def test_the_line_is_looked_for_where_it_belongs(text: str, expected: bool) -> None:
     assert has_line(text) == expected
-
-
-def test_exceptions_exist_and_lack_the_line() -> None:
-    """An entry that no file needs any more must go."""
-    for entry in WITHOUT_LINE:
-        files = [name for name in sources() if name.startswith(entry)]
-        assert any(not has_line((ROOT / name).read_text()) for name in files), entry
 
 
 def test_the_licence_is_the_gpl() -> None:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * eascope guest agent: PID 1 of the simulated machine.
  *
@@ -49,12 +49,17 @@ extern const struct transport transport_console;
 const struct transport *transport(void);
 void transport_choose(void);
 
-/* ---- main.c ---- */
+/* ---- fail.c: the ways out ---- */
 
 void __noreturn fail(const char *format, ...) __printf(1, 2);
 void __noreturn finish(int code);
 void console_drain(void);
-const char *script_path(void);
+/* Which line of the script a failure names (0: none), and how the engine learns of it. */
+void fail_at(unsigned int number);
+void fail_through(void (*way)(const char *reason));
+
+/* ---- clock.c ---- */
+
 uint64_t mono_ns(void);
 void sleep_ns(uint64_t ns);
 
@@ -78,12 +83,13 @@ char *trim(char *string);
 /* ---- script.c: lines of the script, and which one is being done ---- */
 
 void script_open(struct text *text);
+/* Where the script is a file: beside another init, and on the console. */
+void script_set_path(const char *path);
+const char *script_path(void);
 /* Next line without its newline, or NULL at the end. */
 char *script_line(void);
 /* The raw bytes that follow a "file" line. */
 const char *script_bytes(size_t length);
-/* Number of the current line, 0 before the first. */
-unsigned int script_number(void);
 /* Cuts the next blank-separated word off *rest; fails naming "what" when there is none. */
 char *script_word(char **rest, const char *what);
 /* What is left of the line; fails when that is nothing. */
@@ -111,13 +117,21 @@ void child_kill(const char *name);
 struct trace {
 	bool set;
 	int switch_fd;			/* tracing_on */
+	int marker_fd;			/* trace_marker */
 	const char *event[TRACE_EVENTS_MAX];	/* "system/name", sorted */
 	unsigned int events;
 	unsigned int cpus;
+	struct text symbols;		/* as in /proc/kallsyms, a line each */
 };
 
 void trace_setup(uint64_t buffer_kb, char *events);
+/* A line of the symbols that trace.dat carries: those that its readers ask for. */
+void trace_symbol(const char *address, const char *name);
 void trace_on(void);
+/* "eascope: NAME" among the trace's markers; nothing without tracing. */
+void trace_mark(const char *name);
+/* Fails when a ring buffer has lost events: it was too small. */
+void trace_none_lost(void);
 void trace_collect(void);
 void tracedat_write(const struct trace *trace);
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Programs that the script starts: fork, output to /tmp/NAME.log, wait, kill, reap. */
 
 #include "agent.h"
@@ -190,6 +190,8 @@ static void fail_with_log(const struct child *child, const char *what)
 	const char *shown;
 	char how[64];
 
+	/* A program that writes markers ends when a buffer is full: that is then the reason. */
+	trace_none_lost();
 	if (WIFSIGNALED(child->status))
 		snprintf(how, sizeof(how), "died of signal %d (%s)", WTERMSIG(child->status),
 			 strsignal(WTERMSIG(child->status)));

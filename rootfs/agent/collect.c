@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Files out of the machine, and the collected state of the kernel (state.txt). */
 
 #include "agent.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* The script as lines and words. */
 
 #include "agent.h"
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *file = "/eascope/script";
 static char *cursor;
 static char *end;
 static unsigned int number;
@@ -19,9 +20,14 @@ void script_open(struct text *text)
 	number = 0;
 }
 
-unsigned int script_number(void)
+void script_set_path(const char *path)
 {
-	return number;
+	file = path;
+}
+
+const char *script_path(void)
+{
+	return file;
 }
 
 char *script_line(void)
@@ -31,7 +37,7 @@ char *script_line(void)
 
 	if (cursor == end)
 		return NULL;
-	number++;
+	fail_at(++number);
 	newline = memchr(line, '\n', end - line);
 	if (!newline)
 		fail("the script's last line has no newline: it was cut off");

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Tracing into the kernel's ring buffers; nothing reads them before "trace-collect". */
 
 #include "agent.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct trace trace = { .switch_fd = -1 };
+static struct trace trace = { .switch_fd = -1, .marker_fd = -1 };
 
 static void set(const char *name, const char *value)
 {
@@ -82,6 +82,9 @@ void trace_setup(uint64_t buffer_kb, char *events)
 	trace.switch_fd = open(TRACEFS "/tracing_on", O_WRONLY | O_CLOEXEC);
 	if (trace.switch_fd < 0)
 		fail("trace-setup: tracing_on: %s", strerror(errno));
+	trace.marker_fd = open(TRACEFS "/trace_marker", O_WRONLY | O_CLOEXEC);
+	if (trace.marker_fd < 0)
+		fail("trace-setup: trace_marker: %s", strerror(errno));
 	trace.cpus = sysconf(_SC_NPROCESSORS_CONF);
 	trace.set = true;
 }
@@ -99,23 +102,45 @@ void trace_on(void)
 		switch_to("1");
 }
 
+void trace_symbol(const char *address, const char *name)
+{
+	text_str(&trace.symbols, address);
+	text_str(&trace.symbols, " T ");
+	text_str(&trace.symbols, name);
+	text_str(&trace.symbols, "\n");
+}
+
+void trace_mark(const char *name)
+{
+	char marker[64];
+	int length;
+
+	if (!trace.set)
+		return;
+	length = snprintf(marker, sizeof(marker), "eascope: %s\n", name);
+	if (write(trace.marker_fd, marker, length) == length)
+		return;
+	trace_none_lost();
+	fail("trace_marker: %s", strerror(errno));
+}
+
 static void none_lost(unsigned int cpu, const char *stats, const char *what)
 {
-	const char *found = strstr(stats, what);
+	const char *found = strstr(stats, what);	/* at the beginning of a line */
 
 	if (!found)
-		fail("trace-collect: cpu %u: the kernel's statistics do not say '%s'", cpu, what);
+		fail("ring buffer of cpu %u: the kernel's statistics do not say '%s'", cpu,
+		     what + 1);
 	found += strlen(what);
 	if (strtoull(found, NULL, 10) != 0)
-		fail("trace-collect: ring buffer of cpu %u was too small: %s%.*s", cpu, what,
+		fail("ring buffer of cpu %u was too small: %s%.*s", cpu, what + 1,
 		     (int)strcspn(found, "\n"), found);
 }
 
-void trace_collect(void)
+void trace_none_lost(void)
 {
 	if (!trace.set)
-		fail("trace-collect: there was no trace-setup");
-	switch_to("0");
+		return;
 	for (unsigned int cpu = 0; cpu < trace.cpus; cpu++) {
 		struct text stats = { 0 };
 		char path[64];
@@ -124,11 +149,19 @@ void trace_collect(void)
 		snprintf(path, sizeof(path), TRACEFS "/per_cpu/cpu%u/stats", cpu);
 		error = file_read(path, &stats);
 		if (error < 0)
-			fail("trace-collect: %s: %s", path, strerror(-error));
+			fail("%s: %s", path, strerror(-error));
 		none_lost(cpu, stats.data, "\noverrun: ");
 		none_lost(cpu, stats.data, "\ncommit overrun: ");
 		none_lost(cpu, stats.data, "\ndropped events: ");
 		text_free(&stats);
 	}
+}
+
+void trace_collect(void)
+{
+	if (!trace.set)
+		fail("trace-collect: there was no trace-setup");
+	switch_to("0");
+	trace_none_lost();
 	tracedat_write(&trace);
 }

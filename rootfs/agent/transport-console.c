@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Transport for people and tests: what would leave the machine is said on stdout, one line each.
  * With EASCOPE_OUT set (never in a guest), files are written to that folder as well.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The fast engine's transport: HINT #0x60, a NOP to every other machine. x0 is the verb, x1.. its
  * arguments; the engine reads what pointers name straight from guest memory, which must therefore

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * gem5's transport: its pseudo operations as instructions, which EL0 may execute, too.
  *

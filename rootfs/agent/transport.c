@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Which transport: the device tree says it. Another engine adds a file and a line here. */
 
 #include "agent.h"

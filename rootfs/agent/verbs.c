@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* What a script can say: one function a verb, and the table of them. */
 
 #include "agent.h"
@@ -182,6 +182,15 @@ static void verb_trace_setup(char *rest)
 	trace_setup(buffer_kb, rest);
 }
 
+static void verb_trace_symbol(char *rest)
+{
+	const char *address = script_word(&rest, "trace-symbol: ADDRESS");
+	const char *name = script_word(&rest, "trace-symbol: NAME");
+
+	script_done(rest);
+	trace_symbol(address, name);
+}
+
 static void verb_spawn(char *rest)
 {
 	const char *name = script_word(&rest, "spawn: NAME");
@@ -231,6 +240,8 @@ static void verb_start(char *rest)
 {
 	script_done(rest);
 	trace_on();
+	/* The marker first: it takes time, and the window is what lies between the marks. */
+	trace_mark("START");
 	transport()->mark(MARK_START, mono_ns());
 }
 
@@ -242,6 +253,7 @@ static void verb_stop(char *rest)
 	 * and it still runs here.
 	 */
 	transport()->mark(MARK_STOP, mono_ns());
+	trace_mark("STOP");
 }
 
 static void verb_trace_collect(char *rest)
@@ -285,6 +297,7 @@ static const struct verb {
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },
+	{ "trace-symbol", verb_trace_symbol },
 	{ "spawn", verb_spawn },
 	{ "wait", verb_wait },
 	{ "kill", verb_kill },

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * launch DELAY_US CPUS PROGRAM ARGUMENT...: becomes PROGRAM, so much later and on these CPUs only.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Boot loader for gem5's Arm machines: from reset at the highest exception level to the kernel's
  * entry at EL2, non-secure.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The machine on gem5: what it is told (pure functions), and the scripts that gem5 itself runs.
 
 ``settings``, ``operations``, ``columns`` and ``rows`` need no gem5 and are tested without one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Which of gem5's statistics make the columns of a row, for each CPU model.
 
 A column is a sum of terms (statistic, part of it, factor). Statistics are named from their CPU or,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """CPUs from settings. Only gem5's embedded Python can import this."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The machine from settings: clusters, caches, memory, devices. Only gem5 can import this."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Classes of operations, by the groups that a pipeline states latencies of.
 
 gem5 names some 70 classes of operations. A pipeline states few latencies, so classes are put into

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Reading statistics of the running machine, quickly: what a snapshot is made of.
 
 Names are resolved once; one that gem5 does not have (they move between releases) is an error at

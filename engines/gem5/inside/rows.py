@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """From snapshots of gem5's statistics to rows: one per CPU and interval between OPP changes.
 
 A snapshot is taken of a cluster when its OPP changes, and of all clusters at the window's edges and

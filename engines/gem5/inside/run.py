@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What gem5 runs: ``gem5 -d OUT engines/gem5/inside/run.py OUT/request.json``.
 
 Builds the machine that the request describes, boots or restores it and goes on to the end. Tells

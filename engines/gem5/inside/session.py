@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One run: simulate in steps, act on what the guest asks for, watch that it makes progress.
 
 Everything that is gem5's is handed in, so the logic runs in tests without it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options that follow the plugin's name on QEMU's command line; engines/qemu/engine.py writes them. */
+/* The options after the plugin's name on QEMU's command line; engines/qemu/engine.py writes them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,8 +132,29 @@ static bool parse_loop_begins(const char *text)
 	return true;
 }
 
+/* "5": the file descriptor that lines for Python go to. */
+static bool parse_report(const char *text)
+{
+	int used = 0;
+
+	return sscanf(text, "%d%n", &config.report_fd, &used) == 1 && !text[used] &&
+	       config.report_fd >= 0;
+}
+
 static bool parse_option(char *option)
 {
+	static const struct {
+		const char *name;
+		bool (*parse)(const char *text);
+	} parsers[] = {
+		{ "cluster", parse_cluster },
+		{ "idle", parse_idle },
+		{ "cluster_sleep", parse_cluster_sleep },
+		{ "loop_weight", parse_loop_weight },
+		{ "loop_code", parse_loop_code },
+		{ "loop_begins", parse_loop_begins },
+		{ "report", parse_report },
+	};
 	static const struct {
 		const char *name;
 		uint64_t *value;
@@ -153,22 +174,9 @@ static bool parse_option(char *option)
 	if (!value)
 		return false;
 	*value++ = 0;
-	if (!strcmp(option, "cluster"))
-		return parse_cluster(value);
-	if (!strcmp(option, "idle"))
-		return parse_idle(value);
-	if (!strcmp(option, "cluster_sleep"))
-		return parse_cluster_sleep(value);
-	if (!strcmp(option, "loop_weight"))
-		return parse_loop_weight(value);
-	if (!strcmp(option, "loop_code"))
-		return parse_loop_code(value);
-	if (!strcmp(option, "loop_begins"))
-		return parse_loop_begins(value);
-	if (!strcmp(option, "report")) {
-		config.report_fd = atoi(value);
-		return true;
-	}
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++)
+		if (!strcmp(option, parsers[i].name))
+			return parsers[i].parse(value);
 	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		if (strcmp(option, numbers[i].name))
 			continue;
