@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from host.errors import EascopeError
@@ -11,21 +12,21 @@ from host.proc import run
 from host.toolchain import arm64_tool
 
 #: What LISA and trace-cmd look for in a marker: who wrote it into the ring buffer.
-TRACE_SYMBOLS = ("tracing_mark_write",)
+MARKER_WRITER = "tracing_mark_write"
 
 
 @cache
 def trace_symbols(vmlinux: Path) -> tuple[tuple[str, str], ...]:
-    """(address, name) of `TRACE_SYMBOLS` in ``vmlinux``; addresses as in ``/proc/kallsyms``.
+    """(address, name) of `MARKER_WRITER` and of the symbol after it, as in ``/proc/kallsyms``.
 
-    They hold in a guest, too, since its kernel is not relocated (``nokaslr``).
+    The second one tells readers where the first one ends. The addresses hold in a guest, too, since its kernel is not relocated (``nokaslr``).
 
-    :raises EascopeError: when ``vmlinux`` is not readable, or lacks one.
+    :raises EascopeError: when ``vmlinux`` is not readable, or lacks the symbol.
     """
     listing = run([arm64_tool("nm"), vmlinux], label="symbols of the kernel").decode()
     lines = (line.split() for line in listing.splitlines())
-    known = {words[2]: words[0] for words in lines if len(words) == 3}
-    missing = [name for name in TRACE_SYMBOLS if name not in known]
-    if missing:
-        raise EascopeError(f"{vmlinux}: has no symbol {missing[0]}")
-    return tuple((known[name], name) for name in TRACE_SYMBOLS)
+    symbols = sorted((words[0], words[2]) for words in lines if len(words) == 3)
+    for symbol, after in pairwise(symbols):
+        if symbol[1] == MARKER_WRITER:
+            return symbol, after
+    raise EascopeError(f"{vmlinux}: has no symbol {MARKER_WRITER}")

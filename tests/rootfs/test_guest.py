@@ -14,8 +14,8 @@ import pytest
 from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines import qemu
 from engines.base import READY, START, STOP, EngineFailed, Machine
+from engines.qemu import engine as qemu
 from engines.registry import get_engine
 from experiments.cell import BOOT
 from host.lisa import host_trace_cmd
@@ -164,9 +164,9 @@ def test_trace_has_names_clock_and_both_systems(boot: Boot) -> None:
 
 def test_trace_has_the_window_and_who_wrote_its_markers(boot: Boot) -> None:
     """START and STOP lie in the trace, next to the engine's marks, under the kernel's name."""
-    (symbol,) = trace_symbols(kernel().vmlinux)
     script = HEAD + b"trace-setup 512 sched:sched_switch\n"
-    script += b"trace-symbol %s %s\n" % (symbol[0].encode(), symbol[1].encode())
+    for address, name in trace_symbols(kernel().vmlinux):
+        script += f"trace-symbol {address} {name}\n".encode()
     script += b"start\nsleep-ms 5\nstop\ntrace-collect\nexit\n"
     out = boot(script)
     pattern = re.compile(r" ([\d.]+): print:\s+tracing_mark_write: eascope: (START|STOP)$")
