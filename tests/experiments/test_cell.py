@@ -69,6 +69,10 @@ class Artefacts:
         )
 
 
+#: What readers of a trace resolve: address and name.
+SYMBOL = ("ffffffc080100000", "tracing_mark_write")
+
+
 @pytest.fixture
 def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
     made = Artefacts(tmp_path)
@@ -77,6 +81,7 @@ def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
     monkeypatch.setattr(cells, "_initramfs", made.initramfs)
     monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
     monkeypatch.setattr(cells, "get_engine", made.engine)
+    monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))
     return made
 
 
@@ -189,6 +194,15 @@ def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
     more = prepare(unknown).record["assumed"][len(names.activity.assumed) :]
     assert len(more) == lines
     assert all("the kernel's instructions per cycle: as the busy loop's" in one for one in more)
+
+
+def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
+    """LISA's task states need sched_wakeup, its rt-app analysis the markers' writer."""
+    lines = prepared().machine.script.decode().splitlines()
+    (setup,) = (line for line in lines if line.startswith("trace-setup "))
+    assert {"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup"} <= set(setup.split())
+    assert f"trace-symbol {SYMBOL[0]} {SYMBOL[1]}" in lines
+    assert lines.index(setup) < lines.index("start")
 
 
 def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefacts) -> None:
