@@ -14,7 +14,7 @@ from configs.delta import Described, describe, is_shipped, platform_path
 from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, nearest
+from host.errors import RequestError, bad_input, nearest
 from host.strict import Table, read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
@@ -33,14 +33,15 @@ POWER_STATES = ("clk_gated", "sram_retention", "off")
 MAX_POWER_UW = 64_000_000
 
 
-def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str]]:
-    """Name and one-line summary of every platform file, by name.
-
-    :raises RequestError: when a file cannot be read.
-    """
-    return [
-        (path.stem, read_toml(path).text("summary")) for path in sorted(directory.glob("*.toml"))
-    ]
+def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str | RequestError]]:
+    """Name and one-line summary of every platform file, by name, or what is wrong with it."""
+    found: list[tuple[str, str | RequestError]] = []
+    for path in sorted(directory.glob("*.toml")):
+        try:
+            found.append((path.stem, read_platform(path, directory).summary))
+        except RequestError as error:
+            found.append((path.stem, error))
+    return found
 
 
 def load_platform(name: str | Path) -> Platform:

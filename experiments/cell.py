@@ -38,8 +38,7 @@ from kernels.variants import (
     boot_args,
     eas_possible,
     kernel_adds_event,
-    load_planned,
-    load_variants,
+    load_catalogue,
     on_platform,
     state_expectations,
 )
@@ -115,7 +114,9 @@ def find(request: Request) -> Names:
     """
     platform, activity = request.controls.load(request.platform)
     check_capacity(platform, activity)
-    variants, planned = load_variants(), load_planned()
+    catalogue = load_catalogue()
+    variants, planned = catalogue.variants, catalogue.planned
+    catalogue.check(request.variant)
     if request.variant in planned:
         raise RequestError(
             f"variant {request.variant!r} has no kernel yet: allowed: {', '.join(sorted(variants))}"
@@ -127,7 +128,7 @@ def find(request: Request) -> Names:
     scenario = load_scenario(request.scenario, platform)
     for program in scenario.programs:
         program.check_present()
-    _check_expected(scenario, [*variants, *planned])
+    _check_expected(scenario, [*variants, *planned, *catalogue.broken])
     variant = request.controls.of_variant(on_platform(variants[request.variant], platform))
     if request.controls.decisions and not kernel_adds_event(variant.kernel, DECISION_EVENT):
         raise RequestError(

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from configs.platform_file import list_platforms, load_platform
+from configs.platform_file import list_platforms
 from engines.registry import ENGINES, get_engine
 from host.cache import MANIFEST, cache_root, runs_root
-from host.errors import EascopeError
+from host.errors import EascopeError, RequestError
 from host.proc import run
 from kernels.build import built
-from kernels.variants import load_kernels
+from kernels.variants import load_catalogue
 
 PACKAGES = Path(__file__).parent.parent / "host" / "system-packages.txt"
 #: Disk that kernels, image, engine and some hundred runs take.
@@ -91,15 +91,20 @@ def _machine() -> Iterator[Check]:
 
 
 def _platforms() -> Iterator[Check]:
-    names = [name for name, _ in list_platforms()]
-    for name in names:
-        load_platform(name)
-    yield _check("platforms", bool(names), ", ".join(names), "restore configs/platforms")
+    platforms = list_platforms()
+    whole = [name for name, summary in platforms if isinstance(summary, str)]
+    yield _check("platforms", bool(whole), ", ".join(whole), "restore configs/platforms")
+    for name, error in platforms:
+        if isinstance(error, RequestError):
+            yield _check(f"platform {name}", False, str(error), "mend or remove its file")
 
 
 def _kernels() -> Iterator[Check]:
     """What the first run would have to make; that it is not there yet is no fault."""
-    for name in load_kernels():
+    catalogue = load_catalogue()
+    for name, error in catalogue.broken.items():
+        yield _check(f"kernel {name}", False, str(error), "mend or remove its line in [own]")
+    for name in catalogue.kernels:
         there = built(name)
         detail = there.version if there else "not built yet: make kernels or the first run does it"
         yield _check(f"kernel {name}", True, detail, "")

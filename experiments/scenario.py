@@ -19,7 +19,7 @@ from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from experiments.program import Program, read_cpus, read_program
 from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, missing_key, unknown
+from host.errors import RequestError, bad_input, missing_key, unknown
 from host.strict import Table, read_toml
 
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
@@ -161,9 +161,15 @@ def path_of(name: str) -> Path:
     return ROOT / f"{name}.toml"
 
 
-def summaries() -> list[dict[str, str]]:
-    """``{name, summary}`` of every scenario."""
-    return [{"name": name, "summary": read_toml(path_of(name)).text("summary")} for name in names()]
+def summaries() -> list[tuple[str, str | RequestError]]:
+    """Name and summary of every scenario, or what is wrong with its file."""
+    found: list[tuple[str, str | RequestError]] = []
+    for name in names():
+        try:
+            found.append((name, read_toml(path_of(name)).text("summary")))
+        except RequestError as error:
+            found.append((name, error))
+    return found
 
 
 def load_scenario(name: str, platform: Platform) -> Scenario:

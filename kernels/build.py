@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,14 +25,13 @@ from host.debian import apt
 from host.errors import EascopeError, unknown
 from host.proc import Ending, need, run, say
 from host.toolchain import arm64_tool, cross_prefix
+from kernels import times
 from kernels.source import ARCHITECTURE, Source, find_source, series_digest
-from kernels.variants import FRAGMENTS, SERIES, Kernel, load_kernels, load_variants
-from kernels.worktree import OUT, worktree
+from kernels.variants import FRAGMENTS, SERIES, Kernel, load_catalogue, load_variants
+from kernels.worktree import OUT, has_objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 2
-#: Measured on two cores without ccache; with it a quarter.
-ESTIMATE_S = 300.0
 #: Fixed, so that the same inputs give the same bytes.
 IDENTITY = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 2026",
@@ -67,14 +67,14 @@ def kernel(name: str = "base") -> KernelArtefact:
     :raises EascopeError: no source, a patch that does not apply, a lost option, a failed build.
     """
     spec = _spec(name)
-    source = find_source()
+    source = find_source(_series_folders(spec))
     key = _key(spec, source)
     folder = artefact(
         "kernel",
         key,
         lambda work: _build(spec, source, work),
         label=kernel_label(name, source),
-        estimate_s=ESTIMATE_S,
+        estimate_s=times.estimate_s(kept_objects(source)),
     )
     return _artefact(name, folder)
 
@@ -100,10 +100,11 @@ def built(name: str = "base") -> KernelArtefact | None:
 
 
 def _spec(name: str) -> Kernel:
-    kernels = load_kernels()
-    if name not in kernels:
-        raise unknown("kernel", name, kernels)
-    return kernels[name]
+    catalogue = load_catalogue()
+    catalogue.check(name)
+    if name not in catalogue.kernels:
+        raise unknown("kernel", name, catalogue.kernels)
+    return catalogue.kernels[name]
 
 
 def _artefact(name: str, folder: Path) -> KernelArtefact:
@@ -167,6 +168,7 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
 
 def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
     out, log = tree / OUT, folder / "build.log"
+    from_objects, started = has_objects(out), time.monotonic()
     configure(tree, out, fragment_text(spec), log)
     make(tree, out, ["Image", "vmlinux"], log, **names(spec))
     shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
@@ -184,6 +186,7 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
         },
     }
     (folder / "kernel.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+    times.remember(from_objects, time.monotonic() - started)
 
 
 def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:

@@ -11,14 +11,15 @@ import functools
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from host.cache import digest_of, sha256_file
 from host.debian import SUITES, apt
-from host.errors import EascopeError, RequestError
+from host.errors import EascopeError, RequestError, nearest
 from host.proc import CommandFailed, need, run, say
+from host.strict import shown_path
 
 PACKAGE = "linux-source-6.12"
 #: Upstream versions on which the series apply, build and boot; `tests/kernels` holds them to it.
@@ -161,14 +162,16 @@ def _compare(left: str, right: str) -> int:
     return 1 if later.returncode == 0 else -1
 
 
-def find_source() -> Source:
+def find_source(queues: Sequence[Path] = ()) -> Source:
     """The tree in ``$KERNEL_SRC``, else the newest tested package, else the newest with a warning.
 
-    :raises RequestError: when KERNEL_SRC is not a kernel tree.
+    :param queues: what will be applied to it.
+    :raises RequestError: when KERNEL_SRC is not a kernel tree, or has one of ``queues`` already.
     :raises EascopeError: when no package is to be had.
     """
     given = os.environ.get("KERNEL_SRC")
     if given:
+        check_unpatched(Path(given), queues)
         source = directory_source(Path(given))
     else:
         sources = offered()
@@ -176,6 +179,22 @@ def find_source() -> Source:
     if not source.tested:
         warn_untested(source)
     return source
+
+
+def check_unpatched(directory: Path, queues: Sequence[Path]) -> None:
+    """Refuse a tree in which a patch has been applied, before minutes are spent on reading it.
+
+    :raises RequestError: naming a file that is there and that a patch of ``queues`` adds.
+    """
+    for queue in queues:
+        for patch in series_patches(queue):
+            for name in _ADDED.findall(patch.read_text(errors="replace")):
+                if (directory / name).exists():
+                    raise RequestError(
+                        f"KERNEL_SRC = {str(directory)!r}: {name} is there, which "
+                        f"{queue.name}/{patch.name} adds: allowed: a tree without the queue "
+                        f"{queue.name}, which is applied to a copy"
+                    )
 
 
 @functools.cache
@@ -233,17 +252,52 @@ class PatchFailed(EascopeError):
 def series_patches(folder: Path) -> list[Path]:
     """The patches of the queue in ``folder``, in the order of its ``series`` file.
 
-    :raises EascopeError: when the file names a patch that is not there.
+    :raises RequestError: one line, for a ``series`` that cannot be what was meant: it names a patch
+        that is not there, elsewhere, empty or named before, or it leaves one of the folder out.
     """
-    patches = []
-    for line in (folder / "series").read_text().splitlines():
-        name = line.partition("#")[0].strip()
-        if not name:
-            continue
-        if not (folder / name).is_file():
-            raise EascopeError(f"{folder / 'series'}: {name}: no such patch")
-        patches.append(folder / name)
+    series = folder / "series"
+    try:
+        lines = series.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"{shown_path(series)}: byte {error.start} is not UTF-8: allowed: names of patches"
+        ) from error
+    except OSError as error:
+        raise RequestError(
+            f"{shown_path(series)}: {error.strerror}: allowed: names of patches, one on a line"
+        ) from error
+    patches: list[Path] = []
+    for number, line in enumerate(lines, start=1):
+        if name := line.partition("#")[0].strip():
+            patch = folder / name
+            if allowed := _wrong_patch(patch, name, patches):
+                where = f"{shown_path(series)}: line {number} = {name!r}"
+                raise RequestError(f"{where}: allowed: {allowed}")
+            patches.append(patch)
+    if not patches:
+        raise RequestError(f"{shown_path(series)}: no patch: allowed: at least one on a line")
+    mentioned = {word for line in lines for word in re.split(r"[\s#:,]+", line)}
+    for patch in sorted(folder.glob("*.patch")):
+        if patch.name not in mentioned:
+            raise RequestError(
+                f"{shown_path(series)}: {patch.name} is not in it: allowed: every patch of its "
+                f"folder, in order, or '# {patch.name}' for one that is left out on purpose"
+            )
     return patches
+
+
+def _wrong_patch(patch: Path, name: str, before: list[Path]) -> str:
+    """What a line of a ``series`` file may be instead of ``name``; empty where that is right."""
+    if "/" in name:
+        return "the name of a patch in the same folder"
+    if patch in before:
+        return "each patch once"
+    if not patch.is_file():
+        known = [path.name for path in patch.parent.glob("*.patch")]
+        return f"a patch of that folder, and it is not there{nearest(name, known)}"
+    if not _CHANGE.search(patch.read_bytes()):
+        return "a patch that changes something, and it has no hunk"
+    return ""
 
 
 def series_digest(folders: list[Path]) -> str:
@@ -259,6 +313,12 @@ def series_digest(folders: list[Path]) -> str:
     )
 
 
+#: What a patch has at least once: a hunk, or what git says of a file without one.
+_CHANGE = re.compile(
+    rb"^(@@ -|rename from |old mode |new file mode |deleted file mode )", re.MULTILINE
+)
+#: A file that a patch adds.
+_ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
 _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
 
 

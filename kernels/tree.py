@@ -22,7 +22,7 @@ from pathlib import Path
 from host.errors import EascopeError, RequestError, unknown
 from host.proc import CommandFailed, Ending, Step, need, run
 from kernels.source import PatchFailed, Source, find_source, series_patches
-from kernels.variants import SERIES, Kernel, load_kernels
+from kernels.variants import SERIES, Kernel, load_catalogue
 
 #: Who commits; the patches carry their own authors.
 IDENTITY = {
@@ -117,14 +117,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("directory", type=Path)
     given = parser.parse_args(arguments)
     with Ending() as ending:
-        kernels = load_kernels()
-        if given.kernel not in kernels:
-            raise unknown("kernel", given.kernel, kernels)
-        kernel = kernels[given.kernel]
+        catalogue = load_catalogue()
+        catalogue.check(given.kernel)
+        if given.kernel not in catalogue.kernels:
+            raise unknown("kernel", given.kernel, catalogue.kernels)
+        kernel = catalogue.kernels[given.kernel]
         if given.verb == "open":
             if given.directory.exists():
                 raise RequestError(f"{given.directory}: it exists: allowed: a new directory")
-            source = find_source()
+            source = find_source([SERIES / series for series in kernel.series])
             with Step(f"tree of {source.label}", 90):
                 source.unpack(given.directory)
                 open_tree(given.directory, kernel, source)

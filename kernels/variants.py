@@ -77,8 +77,34 @@ class Variant:
     declares: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Catalogue:
+    """What ``variants.toml`` has; each by name, in the file's order.
+
+    ``planned`` are one-line summaries, ``broken`` what is wrong with lines of ``[own]``: only who
+    asks for one of these is told.
+    """
+
+    kernels: Mapping[str, Kernel]
+    variants: Mapping[str, Variant]
+    planned: Mapping[str, str]
+    broken: Mapping[str, RequestError]
+
+    def check(self, name: str) -> None:
+        """Complain about a name whose line in ``[own]`` is wrong.
+
+        :raises RequestError: what is wrong with it.
+        """
+        if name in self.broken:
+            raise self.broken[name]
+
+
 @cache
-def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant], dict[str, str]]:
+def load_catalogue(path: Path = VARIANTS) -> Catalogue:
+    """All that the file has.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
     top = read_toml(path)
     kernels = {table.where.split(".")[1]: table for table in _named(top, "kernel")}
     known = {name: _kernel(name, table) for name, table in kernels.items()}
@@ -87,11 +113,18 @@ def _load(path: Path) -> tuple[dict[str, Kernel], dict[str, Variant], dict[str, 
         for table in _named(top, "variant")
         for name in [table.where.split(".")[1]]
     }
-    for name, (own_kernel, own) in _own(top, known, variants).items():
-        known[name], variants[name] = own_kernel, own
+    own: dict[str, tuple[Kernel, Variant]] = {}
+    broken: dict[str, RequestError] = {}
+    for name in top.table("own").data if top.has("own") else ():
+        try:
+            own[name] = _own(top.table("own"), name, known, variants)
+        except RequestError as error:
+            broken[name] = error
+    known |= {name: kernel for name, (kernel, _) in own.items()}
+    variants |= {name: variant for name, (_, variant) in own.items()}
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
     top.finish()
-    return known, variants, planned
+    return Catalogue(known, variants, planned, broken)
 
 
 def _planned(table: Table, variants: Mapping[str, Variant]) -> dict[str, str]:
@@ -103,50 +136,39 @@ def _planned(table: Table, variants: Mapping[str, Variant]) -> dict[str, str]:
 
 
 def _own(
-    top: Table, kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
-) -> dict[str, tuple[Kernel, Variant]]:
-    """Kernel and variant of every line of ``[own]``: ``NAME = "VARIANT"``.
+    table: Table, name: str, kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
+) -> tuple[Kernel, Variant]:
+    """Kernel and variant of a line of ``[own]``: ``NAME = "VARIANT"``.
 
     The queue ``series/NAME`` on top of that variant's kernel, everything else as the variant has
     it; ``NAME = {of = "VARIANT", first = true}`` applies it before our queues.
+
+    :raises RequestError: a wrong line, or a queue that cannot be what was meant.
     """
-    if not top.has("own"):
-        return {}
-    table = top.table("own")
-    found = {}
-    for name, value in table.data.items():
-        if not _NAME.fullmatch(name) or name in variants or name in kernels:
-            raise table.error(name, f"a name of {NAME_RULE}, that no kernel or variant has")
-        if not (SERIES / name / "series").is_file():
-            raise table.error(name, f"a queue of that name: kernels/series/{name}/series")
-        first = False
-        if isinstance(value, dict):
-            line = table.table(name)
-            of = line.text("of", variants)
-            if line.has("first"):
-                first = line.data["first"]
-                if not isinstance(first, bool):
-                    raise line.error("first", "true or false")
-            line.finish()
-        else:
-            of = table.text(name, variants)
-        base = variants[of]
-        under = kernels[base.kernel]
-        series = (name, *under.series) if first else (*under.series, name)
-        summary = f"{of} with the patches of kernels/series/{name}"
-        found[name] = (
-            replace(under, name=name, summary=summary, series=series, own=name),
-            replace(base, name=name, summary=summary, source=f"kernels/series/{name}", kernel=name),
-        )
-    return found
-
-
-def load_planned(path: Path = VARIANTS) -> dict[str, str]:
-    """Name and one line of every variant that scenarios speak of and that cannot be run yet.
-
-    :raises RequestError: as `load_variants`.
-    """
-    return dict(_load(path)[2])
+    if not _NAME.fullmatch(name) or name in variants or name in kernels:
+        raise table.error(name, f"a name of {NAME_RULE}, that no kernel or variant has")
+    if not (SERIES / name / "series").is_file():
+        raise table.error(name, f"a queue of that name: kernels/series/{name}/series")
+    series_patches(SERIES / name)
+    first = False
+    if isinstance(table.data[name], dict):
+        line = table.table(name)
+        of = line.text("of", variants)
+        if line.has("first"):
+            first = line.data["first"]
+            if not isinstance(first, bool):
+                raise line.error("first", "true or false")
+        line.finish()
+    else:
+        of = table.text(name, variants)
+    base = variants[of]
+    under = kernels[base.kernel]
+    series = (name, *under.series) if first else (*under.series, name)
+    summary = f"{of} with the patches of kernels/series/{name}"
+    return (
+        replace(under, name=name, summary=summary, series=series, own=name),
+        replace(base, name=name, summary=summary, source=f"kernels/series/{name}", kernel=name),
+    )
 
 
 def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
@@ -154,12 +176,12 @@ def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    return dict(_load(path)[1])
+    return dict(load_catalogue(path).variants)
 
 
 def load_kernels(path: Path = VARIANTS) -> dict[str, Kernel]:
     """All kernels by name, in the file's order; raises as `load_variants` does."""
-    return dict(_load(path)[0])
+    return dict(load_catalogue(path).kernels)
 
 
 def kernel_adds_event(name: str, event: str) -> bool:

@@ -79,6 +79,17 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
         kept.busy.unlink()
 
 
+def has_objects(out: Path) -> bool:
+    """Whether a build in ``out`` starts from what earlier ones left there."""
+    return (out / "vmlinux").is_file()
+
+
+def kept_objects(source: Source) -> bool:
+    """Whether the tree that is kept is of ``source`` and has objects to start from."""
+    kept = _Kept(cache_root() / FOLDER)
+    return kept.is_of(source) and not kept.busy.exists() and has_objects(kept.tree / OUT)
+
+
 def _files(patch: Path) -> list[str]:
     """The files that ``patch`` changes, adds or removes, relative to the tree."""
     found = re.findall(
@@ -105,12 +116,19 @@ class _Kept:
         self.pristine: dict[str, list[Any] | None] = {}
         self.whose = ""
 
+    def _noted(self) -> dict[str, Any]:
+        noted: dict[str, Any] = json.loads(self.note.read_bytes()) if self.note.is_file() else {}
+        return noted
+
+    def is_of(self, source: Source) -> bool:
+        """Whether the tree is one of ``source``, and what it holds is noted."""
+        noted = self._noted()
+        return (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256)
+
     def begin(self, source: Source) -> None:
         """What is noted, or a tree that was just unpacked."""
-        noted: dict[str, Any] = {}
-        if self.note.is_file():
-            noted = json.loads(self.note.read_bytes())
-        if (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256):
+        if self.is_of(source):
+            noted = self._noted()
             self.applied = list(noted["applied"])
             self.pristine, self.whose = dict(noted["pristine"]), str(noted["whose"])
             return

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from experiments.cli.output import print_columns, print_json
-from host.errors import unknown
+from host.errors import RequestError, unknown
 
 SUMMARY = "names of one kind with one line each"
 EXAMPLE = "eascope list scenarios"
@@ -16,15 +16,23 @@ EXAMPLE = "eascope list scenarios"
 Objects = list[dict[str, Any]]
 
 
+def _entry(name: str, summary: str | RequestError) -> dict[str, Any]:
+    """What is listed of ``name``: its summary, or what is wrong with its file."""
+    if isinstance(summary, RequestError):
+        return {"name": name, "summary": f"broken: {summary}", "broken": str(summary)}
+    return {"name": name, "summary": summary}
+
+
 def _platforms() -> Objects:
     from configs.platform_file import list_platforms
 
-    return [{"name": name, "summary": summary} for name, summary in list_platforms()]
+    return [_entry(name, summary) for name, summary in list_platforms()]
 
 
 def _variants() -> Objects:
-    from kernels.variants import load_variants
+    from kernels.variants import load_catalogue
 
+    catalogue = load_catalogue()
     return [
         {
             "name": variant.name,
@@ -33,14 +41,14 @@ def _variants() -> Objects:
             "declares": dict(variant.declares),
             "source": variant.source,
         }
-        for variant in load_variants().values()
-    ]
+        for variant in catalogue.variants.values()
+    ] + [_entry(name, error) for name, error in catalogue.broken.items()]
 
 
 def _scenarios() -> Objects:
     from experiments.scenario import summaries
 
-    return list(summaries())
+    return [_entry(name, summary) for name, summary in summaries()]
 
 
 def _engines() -> Objects:

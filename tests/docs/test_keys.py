@@ -202,7 +202,8 @@ def test_scenario_files(asked: Asked, tmp_path: Path) -> None:
 def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     series = tmp_path / "series"
     (series / "mine").mkdir(parents=True)
-    (series / "mine" / "series").write_text("")
+    (series / "mine" / "series").write_text("0001-mine.patch\n")
+    (series / "mine" / "0001-mine.patch").write_text("@@ -1 +1 @@\n-a\n+b\n")
     for queue in SERIES.iterdir():
         (series / queue.name).symlink_to(queue)
     monkeypatch.setattr(kernels.variants, "SERIES", series)

@@ -23,6 +23,7 @@ from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
 from host.errors import EascopeError, RequestError
+from kernels.variants import load_catalogue
 from power.given import told_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
@@ -439,7 +440,8 @@ def test_planned_variants_are_expected_of_and_not_run(
     artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planned = "soon"
-    monkeypatch.setattr("experiments.cell.load_planned", lambda: {planned: "not built yet"})
+    with_one = replace(load_catalogue(), planned={planned: "not built yet"})
+    monkeypatch.setattr("experiments.cell.load_catalogue", lambda: with_one)
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'
     path.write_text(find(REQUEST).scenario.path.read_text() + extra)

@@ -13,7 +13,7 @@ from configs.platform import Platform
 from configs.platform_file import list_platforms, load_platform
 from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario, load_scenario, names
-from kernels.variants import load_planned, load_variants
+from kernels.variants import load_catalogue, load_variants
 
 BOARDS = tuple(name for name, _ in list_platforms())
 
@@ -110,7 +110,7 @@ def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity])
     scenario = scenario_of(name, board)
     tasks = {one.name for one in (*scenario.tasks, *scenario.programs)}
     clusters = {cluster.name for cluster in board[0].clusters}
-    variants = {**load_variants(), **load_planned()}
+    variants = {**load_variants(), **load_catalogue().planned}
     for expect in scenario.expect:
         statement = parse(expect.statement)
         assert {expect.variant, *statement.variants} <= set(variants), expect

@@ -10,7 +10,7 @@ import pytest
 
 from configs.platform import Platform
 from host.errors import RequestError
-from kernels.variants import VARIANTS, load_planned, load_variants, state_expectations
+from kernels.variants import VARIANTS, load_catalogue, load_variants, state_expectations
 
 
 def written(folder: Path, planned: str) -> Path:
@@ -22,12 +22,12 @@ def written(folder: Path, planned: str) -> Path:
 
 
 def test_planned_are_no_variants() -> None:
-    assert not set(load_planned()) & set(load_variants())
+    assert not set(load_catalogue().planned) & set(load_variants())
 
 
 def test_without_the_table_nothing_is_planned(tmp_path: Path) -> None:
     path = written(tmp_path, "")
-    assert load_planned(path) == {}
+    assert load_catalogue(path).planned == {}
     assert list(load_variants(path)) == list(load_variants())
 
 
@@ -41,7 +41,7 @@ def test_without_the_table_nothing_is_planned(tmp_path: Path) -> None:
 )
 def test_wrong_table_is_one_line(tmp_path: Path, planned: str, message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:
-        load_planned(written(tmp_path, planned))
+        load_catalogue(written(tmp_path, planned))
     assert "\n" not in str(caught.value)
 
 

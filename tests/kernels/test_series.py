@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from host.debian import apt
-from host.errors import EascopeError
+from host.errors import RequestError
 from host.proc import need
 from kernels.source import (
     ARCHITECTURE,
@@ -168,13 +168,70 @@ def test_failure_says_what_else_of_the_queue_does_not_apply(
     assert last.endswith("of the 2 after it these do not apply either: 0003-change.patch")
 
 
-def test_series_names_a_patch_that_is_not_there(
-    toy: Callable[[str], tuple[Path, Path]],
+#: What is done to the toy's queue, whose ``series`` has one patch, and what is said of it.
+WRONG_SERIES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a patch that is not there": (
+        lambda queue: (queue / "series").write_text("0001-change.patch\n# later\n0002-gone.patch"),
+        "line 3 = '0002-gone.patch': allowed: a patch of that folder, and it is not there",
+    ),
+    "a slip in a name": (
+        lambda queue: (queue / "series").write_text("0001-chagne.patch"),
+        "it is not there (did you mean 0001-change.patch?)",
+    ),
+    "a forgotten patch": (
+        lambda queue: shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch"),
+        "0002-more.patch is not in it: allowed: every patch of its folder, in order, or '# 0002-",
+    ),
+    "an empty series": (
+        lambda queue: (queue / "series").write_text("# 0001-change.patch\n\n"),
+        "no patch: allowed: at least one on a line",
+    ),
+    "an empty patch": (
+        lambda queue: (queue / "0001-change.patch").write_text(""),
+        "line 1 = '0001-change.patch': allowed: a patch that changes something",
+    ),
+    "a patch that is only a mail": (
+        lambda queue: (queue / "0001-change.patch").write_text("Subject: [PATCH]\n\nText.\n"),
+        "allowed: a patch that changes something, and it has no hunk",
+    ),
+    "a patch of another folder": (
+        lambda queue: (queue / "series").write_text("../toy/0001-change.patch"),
+        "line 1 = '../toy/0001-change.patch': allowed: the name of a patch in the same folder",
+    ),
+    "a patch twice": (
+        lambda queue: (queue / "series").write_text("0001-change.patch\n" * 2),
+        "line 2 = '0001-change.patch': allowed: each patch once",
+    ),
+    "a series that is not UTF-8": (
+        lambda queue: (queue / "series").write_bytes(b"0001-change\xff.patch"),
+        "byte 11 is not UTF-8: allowed: names of patches",
+    ),
+    "no series": (
+        lambda queue: (queue / "series").unlink(),
+        "No such file or directory: allowed: names of patches, one on a line",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_SERIES)
+def test_a_series_that_cannot_be_meant_is_one_line(
+    toy: Callable[[str], tuple[Path, Path]], case: str
 ) -> None:
     tree, queue = toy(NINE)
-    (queue / "series").write_text("0001-change.patch\n# later\n0002-gone.patch\n")
-    with pytest.raises(EascopeError, match=r"series: 0002-gone\.patch: no such patch"):
+    spoil, words = WRONG_SERIES[case]
+    spoil(queue)
+    with pytest.raises(RequestError) as caught:
         apply_series(tree, queue, TOY)
+    assert str(caught.value).startswith(f"{queue / 'series'}: ")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_patch_may_be_left_out_on_purpose(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    _, queue = toy(NINE)
+    shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
+    (queue / "series").write_text("0001-change.patch\n# 0002-more.patch: not yet\n")
+    assert [patch.name for patch in series_patches(queue)] == ["0001-change.patch"]
 
 
 def test_digest_follows_content_and_order(toy: Callable[[str], tuple[Path, Path]]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from host.errors import RequestError
 from kernels import source as module
 from kernels.source import TESTED, Source, _compare, directory_source, find_source, upstream
+from kernels.variants import SERIES
 
 MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = {}\n"
 
@@ -106,3 +107,44 @@ def test_kernel_src_that_was_built_in(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("KERNEL_SRC", str(tree))
     with pytest.raises(RequestError, match="the tree has been built in: allowed: a clean tree"):
         find_source()
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Path:
+    """A queue whose second patch adds a file."""
+    folder = tmp_path / "queue"
+    folder.mkdir()
+    (folder / "series").write_text("0001-change.patch\n0002-add.patch\n")
+    (folder / "0001-change.patch").write_text(
+        "--- a/kernel/fork.c\n+++ b/kernel/fork.c\n@@ -1 +1 @@\n"
+    )
+    (folder / "0002-add.patch").write_text(
+        "--- /dev/null\n+++ b/kernel/new.c\n@@ -0,0 +1 @@\n+new\n"
+    )
+    return folder
+
+
+def test_a_tree_that_has_the_queue_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, queue: Path
+) -> None:
+    """To read and copy a whole tree takes minutes; that it is the wrong one shows at once."""
+    tree = kernel_tree(tmp_path / "patched")
+    monkeypatch.setenv("KERNEL_SRC", str(tree))
+    assert find_source([queue]).directory == tree
+    (tree / "kernel" / "new.c").write_text("new\n")
+    monkeypatch.setattr(module, "_tree_sha256", lambda _: pytest.fail("the tree was read"))
+    with pytest.raises(RequestError) as caught:
+        find_source([queue])
+    assert str(caught.value) == (
+        f"KERNEL_SRC = {str(tree)!r}: kernel/new.c is there, which queue/0002-add.patch adds: "
+        "allowed: a tree without the queue queue, which is applied to a copy"
+    )
+
+
+def test_our_base_queue_is_known_by_the_files_that_it_adds(tmp_path: Path) -> None:
+    tree = kernel_tree(tmp_path / "patched")
+    module.check_unpatched(tree, [SERIES / "base"])
+    (tree / "kernel" / "sched").mkdir()
+    (tree / "kernel" / "sched" / "eascope.c").write_text("\n")
+    with pytest.raises(RequestError, match=r"kernel/sched/eascope\.c is there, which base/0004-"):
+        module.check_unpatched(tree, [SERIES / "base"])

@@ -15,6 +15,7 @@ from kernels.variants import (
     SERIES,
     VARIANTS,
     boot_args,
+    load_catalogue,
     load_kernels,
     load_variants,
     state_expectations,
@@ -64,6 +65,7 @@ def own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for queue in (*(path.parent.name for path in SERIES.glob("*/series")), "mine"):
         (folder / queue).mkdir(parents=True)
         (folder / queue / "series").write_text("0001-mine.patch\n")
+        (folder / queue / "0001-mine.patch").write_text("@@ -1 +1 @@\n-a\n+b\n")
     monkeypatch.setattr(module, "SERIES", folder)
 
 
@@ -98,9 +100,26 @@ def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None
     ],
 )
 def test_wrong_own_line(edited: Callable[..., Path], line: str, message: str) -> None:
+    """It is an error for who asks for that variant, and for nobody else."""
+    catalogue = load_catalogue(edited(("[planned]", f"[own]\n{line}\n\n[planned]")))
+    (name,) = catalogue.broken
     with pytest.raises(RequestError, match=message) as caught:
-        load_variants(edited(("[planned]", f"[own]\n{line}\n\n[planned]")))
+        catalogue.check(name)
     assert "\n" not in str(caught.value)
+    catalogue.check("mainline")
+    assert catalogue.variants == load_variants()
+    assert catalogue.kernels == load_kernels()
+
+
+@pytest.mark.usefixtures("own_queue")
+def test_a_queue_that_cannot_be_meant_is_its_own_variants_error(
+    edited: Callable[..., Path],
+) -> None:
+    (module.SERIES / "mine" / "series").write_text("0002-yours.patch\n")
+    catalogue = load_catalogue(edited(("[planned]", "[own]\nmine = 'mainline'\n\n[planned]")))
+    with pytest.raises(RequestError, match=r"mine/series: line 1 = '0002-yours\.patch'"):
+        catalogue.check("mine")
+    assert "mine" not in catalogue.variants
 
 
 def test_proofs_of_mainline(juno: Platform) -> None:

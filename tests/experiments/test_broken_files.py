@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One broken file among others: it is listed as broken, and the others are as usable as before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from configs import platform_file
+from configs.platform_file import PLATFORMS, list_platforms
+from experiments import doctor, scenario
+from experiments.cell import Request, find
+from experiments.cli import list_names
+from host.errors import RequestError
+from kernels import variants
+
+
+@pytest.fixture
+def platforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the platforms in which one has a wrong figure."""
+    folder = tmp_path / "platforms"
+    shutil.copytree(PLATFORMS, folder)
+    broken = (PLATFORMS / "juno-r2.toml").read_text().replace("cpus = 2", "cpus = 20")
+    (folder / "wrong.toml").write_text(broken.replace('name = "juno-r2"', 'name = "wrong"'))
+    monkeypatch.setattr(platform_file.list_platforms, "__defaults__", (folder,))
+    return folder
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A line in [own] whose queue is not there."""
+    path = tmp_path / "variants.toml"
+    text = variants.VARIANTS.read_text()
+    path.write_text(text.replace("[planned]", '[own]\nmine = "mainline"\n\n[planned]'))
+    monkeypatch.setattr(variants.load_catalogue.__wrapped__, "__defaults__", (path,))
+    variants.load_catalogue.cache_clear()
+    yield
+    variants.load_catalogue.cache_clear()
+
+
+def listed(kind: str, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
+    """What ``eascope list KIND --json`` prints, by name."""
+    assert list_names.run(SimpleNamespace(kind=kind, json=True)) == 0  # type: ignore[arg-type]
+    return {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+
+
+def test_a_broken_platform_is_listed_as_broken(
+    platforms: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = listed("platforms", capsys)
+    line = f"{platforms / 'wrong.toml'}: cluster[1].cpus = 20: allowed: an integer in 1..8"
+    assert found["wrong"] == {"name": "wrong", "summary": f"broken: {line}", "broken": line}
+    assert found["juno-r2"] == {"name": "juno-r2", "summary": dict(list_platforms())["juno-r2"]}
+
+
+@pytest.mark.usefixtures("platforms")
+def test_doctor_names_a_broken_platform() -> None:
+    checks = {check["check"]: check for check in doctor.diagnose()}
+    assert checks["platforms"]["ok"]
+    assert "juno-r2, pixel6" in checks["platforms"]["detail"]
+    assert not checks["platform wrong"]["ok"]
+    assert "cluster[1].cpus = 20" in checks["platform wrong"]["detail"]
+
+
+def test_a_broken_scenario_is_listed_as_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(scenario, "ROOT", tmp_path)
+    (tmp_path / "wrong.toml").write_text("summary = 3")
+    (tmp_path / "right.toml").write_text('summary = "right"')
+    found = listed("scenarios", capsys)
+    assert found["right"] == {"name": "right", "summary": "right"}
+    assert found["wrong"]["broken"].startswith(f"{tmp_path / 'wrong.toml'}: summary = 3")
+
+
+@pytest.mark.usefixtures("own")
+def test_a_broken_own_line_ends_only_what_needs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    found = listed("variants", capsys)
+    assert "own.mine = 'mainline': allowed: a queue of that name" in found["mine"]["broken"]
+    assert "broken" not in found["mainline"]
+    find(Request("juno-r2", "mainline", "smoke"))
+    with pytest.raises(RequestError, match=r"own\.mine = 'mainline': allowed: a queue"):
+        find(Request("juno-r2", "mine", "smoke"))
+    checks = {check["check"]: check for check in doctor.diagnose()}
+    assert checks["kernel base"]["ok"]
+    assert not checks["kernel mine"]["ok"]
