@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.compare import Comparison, told_in, verdict_word
+from analysis.compare import Comparison, told_in
+from analysis.decided import verdict_word
 from host.errors import EascopeError
 from host.table import Section, Table
 

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import wrap
 from typing import Any
 
+from analysis.decided import decided, verdict_word
 from analysis.derive import Derived
 from analysis.engine import engine_words
 from analysis.expect import Verdict, judge
@@ -21,7 +22,7 @@ from host.table import Section, Table
 
 _INDENT = "  "
 #: Where what belongs to an expectation stands, and how wide its sentences are.
-_DEEP = " " * 17
+_DEEP = " " * 6
 _WIDTH = 118
 
 
@@ -123,6 +124,21 @@ class Comparison:
             found.append(Line(row, values, differences))
         return found
 
+    def line(self, *path: str) -> Line | None:
+        """The measure at a path of ``result.json``, or None when no run gives it."""
+        for line in self.lines:
+            if line.row.path == path and not line.row.per_second:
+                return line
+        return None
+
+    @property
+    def total(self) -> Line:
+        """The energy of the whole window."""
+        line = self.line("energy_j", "total")
+        if line is None:
+            raise EascopeError("internal error: a result has no energy")
+        return line
+
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """The scenario's expectations about the variants that were run."""
@@ -131,11 +147,12 @@ class Comparison:
             for entry in runs[0].cell.get("expect", []):
                 entries.setdefault((entry["variant"], entry["statement"]), entry)
         known = findings(self.platform.name, self.cell["scenario"])
-        return [
+        judged = [
             judge(entry, self.results, known.get(key, ""))
             for key, entry in entries.items()
             if entry["variant"] in self.variants
         ]
+        return [replace(verdict, decided=decided(verdict, self.results)) for verdict in judged]
 
     def summary(self, variant: str) -> dict[str, Any]:
         """``result.json`` of a variant: that of its one run, or the mean over its seeds."""
@@ -147,6 +164,7 @@ class Comparison:
                 "statement": verdict.statement,
                 "value": verdict.sides[0][0] if len(verdict.sides) == 1 else None,
                 "holds": verdict.holds,
+                "decided": verdict.decided,
                 "source": verdict.source,
                 **({"finding": verdict.explained} if verdict.explained else {}),
             }
@@ -187,11 +205,10 @@ class Comparison:
 
     def text(self) -> str:
         """The table, as it is pasted into a mail."""
-        return (
-            "\n".join([*self._head(), "", *self._table(), *self._seeds(), *self._expect()]) + "\n"
-        )
+        return "\n".join([*self.head(), "", *self._table(), *self._seeds(), *self._expect()]) + "\n"
 
-    def _head(self) -> list[str]:
+    def head(self) -> list[str]:
+        """What was run: scenario, variants, engine, window, seeds, power, kernels, settings."""
         cell = self.cell
         window = self.variants[self.baseline][0].result["window_s"]
         elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
@@ -203,7 +220,17 @@ class Comparison:
             f"{_ranges(self.seeds)}, energy from {power} power",
             *([] if told == "published" else [f"the kernel is told another energy model: {told}"]),
             *([f"set otherwise: {self.set_otherwise}"] if self.set_otherwise else []),
+            *self._kernels(),
         ]
+
+    def _kernels(self) -> list[str]:
+        """Which kernel each variant ran: version, and where its source is from."""
+        by_kernel: dict[str, list[str]] = {}
+        for name, runs in self.variants.items():
+            kernel = runs[0].cell.get("kernel")
+            if kernel:
+                by_kernel.setdefault(kernel_words(kernel), []).append(name)
+        return [f"kernel of {', '.join(names)}: {words}" for words, names in by_kernel.items()]
 
     def _table(self) -> list[str]:
         return self.table(self.lines).text().splitlines()
@@ -230,7 +257,7 @@ class Comparison:
         counts = digits == 0 and len(self.seeds) > 1
         cells = [line.row.label, line.row.unit]
         shown = 1 if counts else digits
-        cells += [_number(line.mean(name), shown) for name in self.names]
+        cells += [number(line.mean(name), shown) for name in self.names]
         for name in self.names[1:]:
             one = line.differences.get(name)
             if one is None:
@@ -238,11 +265,11 @@ class Comparison:
                 continue
             # Percent of a percentage misleads: shares are compared in points only.
             percent = None if line.row.unit == "%" else one.percent
-            cells += [_signed(one.absolute, shown), _signed(percent, 1)]
+            cells += [signed(one.absolute, shown), signed(percent, 1)]
             if confident:
                 mark = " *" if one.clear else "  "
                 cells.append(
-                    f"{_signed(one.low, shown)} .. {_signed(one.high, shown)}{mark}"
+                    f"{signed(one.low, shown)} .. {signed(one.high, shown)}{mark}"
                     if one.low is not None
                     else "-"
                 )
@@ -266,7 +293,7 @@ class Comparison:
             unit = f" ({line.row.unit})" if line.row.unit else ""
             for name in self.names:
                 values = line.values[name]
-                cells = [_number(values.get(seed), line.row.digits) for seed in self.seeds]
+                cells = [number(values.get(seed), line.row.digits) for seed in self.seeds]
                 label = f"{_INDENT}{line.row.group}, {line.row.label}{unit}"
                 rows.append([label, name, *cells])
         spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
@@ -282,12 +309,12 @@ class Comparison:
             return []
         found = ["", "expectations"]
         for one in self.verdicts:
-            found.append(f"{_INDENT}{verdict_word(one):<14} {one.variant}: {one.statement}")
+            found.append(f"{_INDENT}{verdict_word(one)}: {one.variant}: {one.statement}")
             detail = verdict_values(one)
             if detail:
-                found.append(f"{_INDENT}{'':<14} {detail}")
+                found.append(f"{_DEEP}{detail}")
             if one.source:
-                found.append(f"{_INDENT}{'':<14} source: {one.source}")
+                found.append(f"{_DEEP}source: {one.source}")
             if one.explained:
                 found += wrap(
                     f"finding: {one.explained}",
@@ -346,19 +373,22 @@ def _made_of(cell: Mapping[str, Any], kind: str) -> Any:
     return cell.get("inputs", {}).get(kind)
 
 
+def kernel_words(kernel: Mapping[str, Any]) -> str:
+    """``6.12.117-eascope-base from linux-source-6.12 6.12.117-1``, of a record's ``kernel``."""
+    source, package = kernel.get("source"), kernel.get("package_version")
+    if source == "KERNEL_SRC":
+        origin = f"KERNEL_SRC, digest {str(kernel.get('source_sha256'))[:12]}"
+    else:
+        origin = " ".join(str(part) for part in (source, package) if part)
+    return f"{kernel.get('version')} from {origin}" if origin else str(kernel.get("version"))
+
+
 def told_in(cell: Mapping[str, Any]) -> str:
     """The energy model that a run's kernel was told, in words.
 
     Runs of before there was a choice had the published one.
     """
     return str(cell.get("energy_model", {}).get("words", "published"))
-
-
-def verdict_word(verdict: Verdict) -> str:
-    """``holds``, ``does not hold`` or ``not measured``."""
-    if verdict.holds is None:
-        return "not measured"
-    return "holds" if verdict.holds else "does not hold"
 
 
 def verdict_values(verdict: Verdict) -> str:
@@ -386,11 +416,13 @@ def mean_of(values: Sequence[Any]) -> Any:
     return sum(values) / len(values)
 
 
-def _number(value: float | None, digits: int) -> str:
+def number(value: float | None, digits: int) -> str:
+    """``value`` with ``digits`` after the point, ``-`` for none."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _signed(value: float | None, digits: int) -> str:
+def signed(value: float | None, digits: int) -> str:
+    """``value`` with its sign, zero without one, ``-`` for none."""
     if value is None:
         return "-"
     text = f"{value:+.{digits}f}"

@@ -283,6 +283,8 @@ class Verdict:
     :param sides: both sides of every comparison, of the means over seeds; empty when absent.
     :param holds: None when a measure or a variant is absent.
     :param seeds_held: in how many of ``seeds`` it holds when each seed is taken alone.
+    :param decided: whether other draws of the seeds give the same answer (`analysis.decided`);
+        None without a test.
     :param finding: what is known of why it does not hold (`analysis.results.findings`).
     """
 
@@ -295,6 +297,7 @@ class Verdict:
     seeds: int
     absent: str = ""
     finding: str = ""
+    decided: bool | None = None
 
     @property
     def explained(self) -> str:

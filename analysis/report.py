@@ -12,8 +12,10 @@ from typing import Any
 import polars as pl
 
 from analysis import decisions
+from analysis.answer import answers
 from analysis.beside import Beside
-from analysis.compare import Comparison, verdict_values, verdict_word
+from analysis.compare import Comparison, verdict_values
+from analysis.decided import verdict_word
 from analysis.engine import engine_words, error_words
 from analysis.statistics import ENOUGH
 from host.cache import write_atomic
@@ -117,21 +119,7 @@ def _lead(comparison: Comparison) -> str:
     window = comparison.variants[comparison.baseline][0].result["window_s"]
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
-    sentences = []
-    total = next(line for line in comparison.lines if line.row.path == ("energy_j", "total"))
-    for name in comparison.names[1:]:
-        one = total.differences[name]
-        if one.percent is None:
-            continue
-        word = "more energy than" if one.percent >= 0 else "less energy than"
-        amount = f"{abs(one.percent):.1f} % {word}"
-        if abs(one.percent) < 0.05:
-            amount = "as much energy as"
-        sentences.append(
-            f"<b>{escape(name)}</b> uses {amount} <b>{escape(comparison.baseline)}</b> "
-            f"({total.mean(name):.1f} against {total.mean(comparison.baseline):.1f} mJ)"
-        )
-    lead = f'<p class="lead">{"; ".join(sentences)}.</p>\n' if sentences else ""
+    lead = f'<p class="lead">{escape(". ".join(answers(comparison)))}.</p>\n'
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
         f"({escape(error_words(cell, str(comparison.power_model['name'])))}; {elided}). "
@@ -163,7 +151,7 @@ def _measures(comparison: Comparison) -> str:
 def _expectations(comparison: Comparison) -> str:
     rows = []
     for one in comparison.verdicts:
-        kind = {True: "holds", False: "fails", None: "open"}[one.holds]
+        kind = {True: "holds", False: "fails", None: "open"}[one.holds if one.decided else None]
         note = ". Finding: ".join(part for part in (one.source, one.explained) if part)
         rows.append(
             (

@@ -66,6 +66,18 @@ def difference(baseline: Sequence[float], variant: Sequence[float]) -> Differenc
     return Difference(absolute, percent, low, high, len(pairs))
 
 
+def resampled_means(rows: Sequence[Sequence[float]], count: int) -> list[list[float]]:
+    """Means of each row over ``count`` draws of seeds, the same draws for all rows.
+
+    :param rows: values by seed, all of one positive length.
+    """
+    values = np.asarray(rows, dtype=float)
+    generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
+    picks = generator.integers(0, values.shape[1], size=(count, values.shape[1]))
+    means: list[list[float]] = [row[picks].mean(axis=1).tolist() for row in values]
+    return means
+
+
 @dataclass(frozen=True)
 class Apart:
     """The mean of some values less that of others which are not their pairs.

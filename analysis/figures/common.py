@@ -25,14 +25,27 @@ def stretch(run: Derived) -> tuple[int, int]:
     return first, min(TIMELINE_MS * 1_000_000, whole)
 
 
-def label(figure: Figure, comparison: Comparison, title: str, detail: str, height: float) -> None:
-    """Title line and the line below that says where the figure comes from."""
+def label(
+    figure: Figure,
+    comparison: Comparison,
+    title: str,
+    detail: str,
+    height: float,
+    headline: str = "",
+) -> None:
+    """Title line and the line below that says where the figure comes from.
+
+    :param headline: what the figure answers; it stands in the title's place.
+    """
     cell = comparison.cell
+    title = f"{title}: {cell['scenario']} on {cell['platform']}"
+    if headline:
+        detail = f"{title}; {detail}"
     figure.text(
         0.012,
         1 - 0.05 / height,
-        f"{title}: {cell['scenario']} on {cell['platform']}",
-        fontsize=9.5,
+        headline or title,
+        fontsize=8.5 if headline else 9.5,
         fontweight="bold",
         va="top",
     )

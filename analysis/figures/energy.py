@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from analysis.answer import answers
 from analysis.compare import Comparison
 from analysis.figures import style
 from analysis.figures.common import label
@@ -24,7 +25,6 @@ def draw(comparison: Comparison) -> Figure:
         (0.125, 0.74 / height, 0.86, (0.52 * len(names) + 0.06) / height),
     )
     top = max(summary["total"] for summary in summaries.values()) * 1e3
-    base = summaries[comparison.baseline]["total"]
     for row, name in enumerate(names):
         begin = 0.0
         for cluster, component, colour, hatch in layers:
@@ -40,9 +40,7 @@ def draw(comparison: Comparison) -> Figure:
                     bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.2},
                 )  # fmt: skip
             begin += part
-        text = f"{begin:.1f} mJ"
-        if name != comparison.baseline and base:
-            text += f"\n{100 * (summaries[name]['total'] / base - 1):+.1f} %"
+        text = f"{begin:.1f} mJ{_difference(comparison, name)}"
         axes.text(begin + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
         _seed_marks(axes, comparison, name, row)
     axes.set_yticks(range(len(names)))
@@ -68,8 +66,17 @@ def draw(comparison: Comparison) -> Figure:
     note = f"{power} power per OPP and idle state; " + (
         f"means over {seeds} seeds (dots: each seed)" if seeds > 1 else "one seed"
     )
-    label(figure, comparison, "Energy", note, height)
+    headline = answers(comparison)[0] if len(names) == 2 else ""
+    label(figure, comparison, "Energy", note, height, headline)
     return figure
+
+
+def _difference(comparison: Comparison, name: str) -> str:
+    """Lines below a bar's total: the difference in percent, and whether the seeds decide it."""
+    found = comparison.total.differences.get(name)
+    if found is None or found.percent is None:
+        return ""
+    return f"\n{found.percent:+.1f} %" + ("\nundecided" if found.clear is False else "")
 
 
 def _window_s(comparison: Comparison) -> float:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.arguments import count
-from experiments.cli.options import add_cell, add_power
-from experiments.cli.output import print_json, shown
+from experiments.cli.options import add_all, add_cell, add_power
+from experiments.cli.output import measured, print_json, shown
 from experiments.cli.request import request_of, warn
 from host.cache import runs_root
 from host.errors import RequestError
@@ -41,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_cell(parser)
     add_power(parser)
+    add_all(parser)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_object(result, beside, drawn)
     else:
-        _print_text(result, beside, decided, drawn)
+        _print_text(result, beside, decided, drawn, whole=options.all)
     return 0
 
 
@@ -201,10 +202,12 @@ def _print_text(
     beside: Beside | None,
     decided: Mapping[str, pl.DataFrame],
     drawn: Drawn,
+    *,
+    whole: bool,
 ) -> None:
     from analysis.decisions import text as decisions_text
 
-    print(result.text())
+    print(measured(result, whole=whole), end="")
     if beside is not None:
         print(beside.text())
     print(decisions_text(decided), end="")

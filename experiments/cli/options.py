@@ -99,6 +99,13 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
     )
 
 
+def add_all(parser: argparse.ArgumentParser) -> None:
+    """How much is printed."""
+    parser.add_argument(
+        "--all", action="store_true", help="print every measure, not what answers at a glance"
+    )
+
+
 def add_power(parser: argparse.ArgumentParser, default: str = "published") -> None:
     """The power model that energy is computed with."""
     parser.add_argument(

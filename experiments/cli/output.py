@@ -14,6 +14,7 @@ from host.sealed import DONE
 from host.table import Table
 
 if TYPE_CHECKING:
+    from analysis.compare import Comparison
     from experiments.runs import Run
 
 
@@ -44,6 +45,13 @@ def shown(path: Path) -> str:
     """``path`` as a person here would type it."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def measured(comparison: Comparison, *, whole: bool) -> str:
+    """A comparison, or a run alone, as text; ``whole``: with every measure."""
+    from analysis.glance import everything, glance
+
+    return everything(comparison) if whole else glance(comparison)
 
 
 def run_object(run: Run) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from experiments.arguments import natural
-from experiments.cli.options import add_cell, add_power
-from experiments.cli.output import print_json, shown
+from experiments.cli.options import add_all, add_cell, add_power
+from experiments.cli.output import measured, print_json, shown
 from experiments.cli.request import request_of, warn
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_cell(parser)
     add_power(parser)
+    add_all(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_object(done, derived)
     else:
-        _print_text(done, derived)
+        _print_text(done, derived, whole=options.all)
     return 0
 
 
@@ -62,13 +63,13 @@ def _print_object(done: Run, derived: Derived) -> None:
     print_json({**derived.result, "run": str(done.path), **host})
 
 
-def _print_text(done: Run, derived: Derived) -> None:
+def _print_text(done: Run, derived: Derived, *, whole: bool) -> None:
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs, text
     from experiments.finished import platform_of
 
     variants = {derived.cell["variant"]: [derived]}
-    print(comparison(platform_of(done), variants).text())
+    print(measured(comparison(platform_of(done), variants), whole=whole), end="")
     print(text(of_first_runs(variants)), end="")
     if "parts_s" in done.host:
         parts = done.host["parts_s"].items()

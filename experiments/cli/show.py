@@ -7,8 +7,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from engines.records import FAILED, Failure
-from experiments.cli.options import add_power
-from experiments.cli.output import print_columns, print_json, run_object
+from experiments.cli.options import add_all, add_power
+from experiments.cli.output import measured, print_columns, print_json, run_object
 
 if TYPE_CHECKING:
     from experiments.runs import Run
@@ -21,6 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The run and the power model."""
     parser.add_argument("run", metavar="RUN", help="its directory, or how its name begins")
     add_power(parser)
+    add_all(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     record = run_object(found)
     text = ""
     if found.state == "done":
-        record["result"], text = _result(found, options.power)
+        record["result"], text = _result(found, options.power, whole=options.all)
     elif found.state == "failed":
         failure = Failure.read(found.path / FAILED)
         record["failed"] = failure.encode()
@@ -47,11 +48,11 @@ def run(options: argparse.Namespace) -> int:
         print_columns(
             (key, value) for key, value in record.items() if key not in ("result", "failed")
         )
-        print(text.rstrip("\n"))
+        print("\n" + text.rstrip("\n"))
     return 0
 
 
-def _result(found: Run, power: str) -> tuple[dict[str, Any], str]:
+def _result(found: Run, power: str, *, whole: bool) -> tuple[dict[str, Any], str]:
     """A finished run's ``result.json``, and the same as text."""
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs
@@ -60,9 +61,6 @@ def _result(found: Run, power: str) -> tuple[dict[str, Any], str]:
 
     derived = derived_by(found, power)
     variants = {found.cell["variant"]: [derived]}
-    text = (
-        comparison(platform_of(found), variants).text()
-        + "\n"
-        + decisions_text(of_first_runs(variants))
-    )
+    text = measured(comparison(platform_of(found), variants), whole=whole)
+    text += decisions_text(of_first_runs(variants))
     return derived.result, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from analysis.compare import Comparison, Line, verdict_values, verdict_word
+from analysis.compare import Comparison, Line, verdict_values
 from analysis.expect import Verdict
 from analysis.statistics import ENOUGH
 from experiments.scenario import Scenario
@@ -143,7 +143,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> list[str]:
     for one in verdicts:
         if one.holds is None:
             continue
-        kind = "agrees" if verdict_word(one) == "holds" else "**disagrees**"
+        kind = "agrees" if one.holds else "**disagrees**"
         lines.append(
             f"* {kind}: {one.variant}: `{one.statement}`: {verdict_values(one)}. Source: "
             f"{one.source}."

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer in one sentence: how the energies of variants compare, as far as seeds can say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.compare import Comparison
+from analysis.statistics import ENOUGH, Difference
+
+
+def answers(comparison: Comparison) -> list[str]:
+    """A sentence for each further variant, or the one of a variant alone."""
+    if len(comparison.names) == 1:
+        return [_alone(comparison)]
+    return [_energy(comparison, name) for name in comparison.names[1:]]
+
+
+def _energy(comparison: Comparison, name: str) -> str:
+    """``cas uses 10.5 % less energy than mainline (-13.9 .. -8.2), 10 seeds``."""
+    base, total = comparison.baseline, comparison.total
+    found = total.differences[name]
+    seeds = f"{found.pairs} seeds" if found.pairs > 1 else "one seed"
+    if found.clear is None:
+        percent = "" if found.percent is None else f" ({found.percent:+.1f} %)"
+        return (
+            f"{name} {total.mean(name):.2f} mJ, {base} {total.mean(base):.2f} mJ{percent}; "
+            f"{seeds}, no test (--seeds {ENOUGH} gives one)"
+        )
+    if found.percent is None:
+        return f"{base} uses no energy, {name} {total.mean(name):.2f} mJ, {seeds}"
+    interval = percent_interval(found)
+    if not found.clear:
+        return (
+            f"{name} and {base} cannot be told apart in energy: {found.percent:+.1f} % "
+            f"({interval}), {seeds}"
+        )
+    word = "more" if found.absolute > 0 else "less"
+    return f"{name} uses {abs(found.percent):.1f} % {word} energy than {base} ({interval}), {seeds}"
+
+
+def percent_interval(found: Difference) -> str:
+    """``-2.5 .. +3.7``: the ends of the interval in percent of the baseline.
+
+    :raises ValueError: when there is no interval, or the baseline is zero.
+    """
+    if found.low is None or found.high is None or not found.percent:
+        if found.low == found.high == 0:
+            return "0.0 .. 0.0"
+        raise ValueError("no interval in percent")
+    scale = found.percent / found.absolute
+    return f"{scale * found.low:+.1f} .. {scale * found.high:+.1f}"
+
+
+def _alone(comparison: Comparison) -> str:
+    """``mainline uses 612.77 mJ in 3.001 s, no deadline missed, EAS on (read back)``."""
+    (runs,) = comparison.variants.values()
+    result, name = runs[0].result, comparison.baseline
+    energy = f"{name} uses {comparison.total.mean(name):.2f} mJ in {result['window_s']:.3f} s"
+    seeds = "" if len(runs) == 1 else f" on the mean of {len(runs)} seeds"
+    return f"{energy}{seeds}, {_missed(result)}, {_state(result)}"
+
+
+def _missed(result: Mapping[str, Any]) -> str:
+    jobs = result.get("deadlines")
+    if not jobs:
+        return "no task has a deadline"
+    missed, all_jobs = result["missed_deadlines"], sum(entry["jobs"] for entry in jobs.values())
+    return f"{missed or 'none'} of {all_jobs} deadlines missed"
+
+
+def _state(result: Mapping[str, Any]) -> str:
+    """What the guest read back of the kernel's state."""
+    eas = result.get("eas")
+    if eas is None:
+        return "the kernel's state was not read back"
+    return f"energy-aware scheduling {'on' if eas else 'off'}"

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison at a glance: what answers the question, in at most `LINES` lines for two variants.
+
+Everything else is in `Comparison.text` (``--all``) and in the report.
+"""
+
+from __future__ import annotations
+
+from analysis.answer import answers
+from analysis.compare import Comparison, Line, number, signed
+from analysis.decided import verdict_word
+from analysis.expect import Verdict
+from analysis.statistics import ENOUGH
+from host.table import Table
+
+#: Lines for two variants, with the two below that say where figures and report are.
+LINES = 25
+_BELOW = 2
+PERCENTILES = ("p50", "p95", "p99")
+#: Tasks whose latencies are shown however many expectations there are.
+_FEWEST_TASKS = 2
+
+
+def glance(comparison: Comparison) -> str:
+    """The answer, what was run, the leading measures, the expectations."""
+    above = [*answers(comparison), "", *comparison.head(), ""]
+    leading = _leading(comparison)
+    tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
+    expected = [_expectation(verdict) for verdict in comparison.verdicts]
+    # Each further variant brings a sentence and expectations of its own.
+    lines = LINES + 3 * max(len(comparison.names) - 2, 0)
+    # The heads, an empty line before the expectations, the note.
+    room = lines - _BELOW - len(above) - len(leading) - 3
+    kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
+    named = min(len(tasks), max(room - kept, 1))
+    heads = ["", "unit", *comparison.names]
+    heads += [_head(comparison, name) for name in comparison.names[1:]]
+    table = Table.of(heads, [*leading[:1], *tasks[:named], *leading[1:]], left=2)
+    left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "expectation")]
+    below = [*(["", *expected[:kept]] if expected else []), _note(comparison, left_out)]
+    return "\n".join([*above, *table.text().splitlines(), *below]) + "\n"
+
+
+def everything(comparison: Comparison) -> str:
+    """The answer, then every measure, all values by seed, expectations with their sources."""
+    return "\n".join([*answers(comparison), "", comparison.text()])
+
+
+def _head(comparison: Comparison, name: str) -> str:
+    return "diff" if len(comparison.names) == 2 else f"{name} diff"
+
+
+def _leading(comparison: Comparison) -> list[list[str]]:
+    """Energy, missed deadlines, placement, frequency: the rows that every comparison has."""
+    clusters = [cluster.name for cluster in comparison.platform.clusters]
+    paths: list[tuple[str, ...]] = [("energy_j", "total"), ("missed_deadlines",)]
+    paths += [("work_share", name) for name in clusters[1:]]
+    paths += [("migrations",), ("overutilized_share",)]
+    paths += [("mean_mhz", name) for name in clusters]
+    found = []
+    for path in paths:
+        line = comparison.line(*path)
+        if line is not None:
+            label = f"{line.row.group}, {line.row.label}"
+            found.append(_row(comparison, label, [line]))
+    return found
+
+
+def _latency(comparison: Comparison, task: str) -> list[str] | None:
+    """Three percentiles of a task's wake-up latency, in one row; None where it never woke up."""
+    lines = [comparison.line("latency_us", task, name) for name in PERCENTILES]
+    known = [line for line in lines if line is not None]
+    return _row(comparison, f"latency of {task}, {'/'.join(PERCENTILES)}", known) if known else None
+
+
+def _row(comparison: Comparison, label: str, lines: list[Line]) -> list[str]:
+    """One row of one measure or of several, with ``/`` between their values."""
+    counts = lines[0].row.digits == 0 and len(comparison.seeds) > 1
+    digits = 1 if counts else lines[0].row.digits
+    cells = [label, lines[0].row.unit]
+    cells += [
+        "/".join(number(line.mean(name), digits) for line in lines) for name in comparison.names
+    ]
+    for name in comparison.names[1:]:
+        cells.append("/".join(_difference(line, name, digits) for line in lines))
+    return cells
+
+
+def _difference(line: Line, name: str, digits: int) -> str:
+    found = line.differences.get(name)
+    if found is None:
+        return "-"
+    return f"{signed(found.absolute, digits)}{'*' if found.clear else ''}"
+
+
+def _expectation(verdict: Verdict) -> str:
+    return f"expected of {verdict.variant}: {verdict.statement}: {verdict_word(verdict)}"
+
+
+def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
+    """What the star means, what was left out, and where it is."""
+    star = "*: 95 % interval excludes zero. " if len(comparison.seeds) >= ENOUGH else ""
+    words = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in left_out if count > 0]
+    missing = f"Not shown: {', '.join(words)}. " if words else ""
+    report = "; sources and findings are in the report" if len(comparison.names) > 1 else ""
+    return f"{star}{missing}--all prints every measure{report}."

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer in a sentence that respects its interval, verdicts that do, and the glance."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from analysis.answer import answers
+from analysis.compare import Comparison, comparison
+from analysis.decided import decided, verdict_word
+from analysis.derive import Derived
+from analysis.expect import Verdict, judge
+from analysis.glance import LINES, everything, glance
+from analysis.statistics import ENOUGH
+from configs.platform import Platform
+from tests.analysis.test_compare import stated
+
+
+def with_energy(run: Derived, total: float, **more: Any) -> Derived:
+    energy = run.result["energy_j"] | {"total": total}
+    return dataclasses.replace(run, result=run.result | {"energy_j": energy} | more)
+
+
+def of_energies(platform: Platform, **totals: list[float]) -> Comparison:
+    """Made-up runs with these energies in J by variant and seed."""
+    runs = {
+        name: [with_energy(stated(name, seed), total) for seed, total in enumerate(values)]
+        for name, values in totals.items()
+    }
+    return comparison(platform, runs)
+
+
+BASE = [0.2 + 0.001 * seed for seed in range(ENOUGH)]
+
+
+def test_a_clear_difference(platform: Platform) -> None:
+    more = [value * (1.1 if seed % 2 else 1.05) for seed, value in enumerate(BASE)]
+    (words,) = answers(of_energies(platform, mainline=BASE, cas=more))
+    assert words.startswith("cas uses 7.5 % more energy than mainline (+6.")
+    assert words.endswith("), 10 seeds")
+    (words,) = answers(of_energies(platform, cas=more, mainline=BASE))
+    assert words.startswith("mainline uses 7.0 % less energy than cas (-8.")
+
+
+def test_an_interval_with_zero_in_it(platform: Platform) -> None:
+    other = [value * (1.02 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
+    (words,) = answers(of_energies(platform, mainline=BASE, cas=other))
+    assert words.startswith("cas and mainline cannot be told apart in energy: +0.5 % (-")
+    assert " .. +" in words
+    assert "uses" not in words
+
+
+def test_the_same_energy(platform: Platform) -> None:
+    (words,) = answers(of_energies(platform, mainline=BASE, cas=BASE))
+    assert "cannot be told apart in energy: +0.0 % (0.0 .. 0.0), 10 seeds" in words
+
+
+@pytest.mark.parametrize(("seeds", "words"), [(1, "one seed"), (ENOUGH - 1, "9 seeds")])
+def test_too_few_seeds_give_values_only(platform: Platform, seeds: int, words: str) -> None:
+    doubled = [2 * value for value in BASE]
+    (found,) = answers(of_energies(platform, mainline=BASE[:seeds], cas=doubled[:seeds]))
+    assert f"(+100.0 %); {words}, no test (--seeds 10 gives one)" in found
+    assert "uses" not in found
+
+
+def test_every_further_variant_has_a_sentence(platform: Platform) -> None:
+    found = answers(of_energies(platform, mainline=BASE, cas=BASE, sum=[2 * one for one in BASE]))
+    assert len(found) == 2
+    assert found[1].startswith("sum uses 100.0 % more energy than mainline")
+
+
+def test_a_run_alone(platform: Platform) -> None:
+    def sentence(**result: Any) -> str:
+        run = with_energy(stated("cas", 0), 0.25, **result)
+        return answers(comparison(platform, {"cas": [run]}))[0]
+
+    assert sentence(eas=False) == (
+        "cas uses 250.00 mJ in 2.000 s, 3 of 60 deadlines missed, energy-aware scheduling off"
+    )
+    assert sentence(eas=True, missed_deadlines=0).endswith(
+        "none of 60 deadlines missed, energy-aware scheduling on"
+    )
+    assert sentence(deadlines={}).endswith(
+        "no task has a deadline, the kernel's state was not read back"
+    )
+
+
+MORE = {"variant": "cas", "statement": "energy_j.total > energy_j.total[mainline]"}
+
+
+def judged(base: list[float], other: list[float], entry: dict[str, str] = MORE) -> Verdict:
+    results = {
+        name: {seed: {"energy_j": {"total": total}} for seed, total in enumerate(values)}
+        for name, values in (("mainline", base), ("cas", other))
+    }
+    verdict = judge(entry, results)
+    return dataclasses.replace(verdict, decided=decided(verdict, results))
+
+
+def test_holds_is_said_only_where_the_interval_excludes_the_other_answer() -> None:
+    more = [value + 0.01 for value in BASE]
+    mixed = [value + (0.02 if seed % 2 else -0.019) for seed, value in enumerate(BASE)]
+    assert verdict_word(judged(BASE, more)) == "holds"
+    assert verdict_word(judged(more, BASE)) == "does not hold"
+    assert verdict_word(judged(BASE, mixed)) == "holds on the mean, undecided"
+    assert verdict_word(judged(mixed, BASE)) == "does not hold on the mean, undecided"
+    assert verdict_word(judged(BASE[:9], more[:9])) == "holds on the mean, no test"
+    assert verdict_word(judged(BASE[:1], more[:1])) == "holds, one seed"
+    absent = {"variant": "cas", "statement": "gpu_j.total > 1"}
+    assert verdict_word(judged(BASE, more, absent)) == "not measured"
+
+
+def test_statements_of_several_parts_and_quotients_are_tested() -> None:
+    text = "energy_j.total / energy_j.total[mainline] > 104% and energy_j.total < 1"
+    more = [value * 1.05 for value in BASE]
+    assert judged(BASE, more, {"variant": "cas", "statement": text}).decided is True
+    mixed = [value * (1.11 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
+    verdict = judged(BASE, mixed, {"variant": "cas", "statement": text})
+    assert (verdict.holds, verdict.decided) == (True, False)
+
+
+def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
+    """However many tasks and expectations there are; two lines are left for the caller's."""
+    tasks = [f"task{number}" for number in range(20)]
+    expect = [
+        {"variant": "cas", "statement": f"energy_j.total > {n}", "source": "s"} for n in range(20)
+    ]
+
+    def run(name: str, seed: int) -> Derived:
+        made = stated(name, seed)
+        latency = {task: made.result["latency_us"]["decode"] for task in tasks}
+        cell = made.cell | {
+            "tasks": [{"name": task, "threads": [task]} for task in tasks],
+            "expect": expect if name == "cas" else [],
+            "set_otherwise": ["measured-speeds"],
+            "kernel": {
+                "version": "6.12.1-eascope-base",
+                "source": "KERNEL_SRC",
+                "source_sha256": "ab" * 32,
+            },
+        }
+        return dataclasses.replace(made, cell=cell, result=made.result | {"latency_us": latency})
+
+    many = comparison(
+        platform, {n: [run(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
+    )
+    lines = glance(many).splitlines()
+    assert len(lines) == LINES - 2
+    assert lines[0] == answers(many)[0]
+    assert (
+        "kernel of mainline, cas: 6.12.1-eascope-base from KERNEL_SRC, digest abababababab" in lines
+    )
+    assert sum(line.startswith("latency of task") for line in lines) == 2
+    assert "Not shown: 18 tasks, " in lines[-1]
+    few = comparison(
+        platform, {n: [stated(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
+    )
+    text = glance(few)
+    assert "Not shown" not in text
+    assert "latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
+    assert "expected of cas: missed_deadlines == 0: does not hold" in text
+    assert everything(few) == f"{answers(few)[0]}\n\n{few.text()}"
