@@ -23,6 +23,7 @@ TRACE_EVENTS = (
     "sched:sched_wakeup",
     "sched:sched_wakeup_new",
     "sched:sched_migrate_task",
+    "task:task_rename",
     "power:cpu_frequency",
     "power:cpu_idle",
     "lisa:lisa__sched_overutilized",

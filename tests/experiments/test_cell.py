@@ -198,10 +198,11 @@ def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
 
 
 def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
-    """LISA's task states need sched_wakeup, its rt-app analysis the markers' writer."""
+    """LISA's task states need wake-ups and renames, its rt-app analysis the markers' writer."""
     lines = prepared().machine.script.decode().splitlines()
     (setup,) = (line for line in lines if line.startswith("trace-setup "))
-    assert {"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup"} <= set(setup.split())
+    wanted = {"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "task:task_rename"}
+    assert wanted <= set(setup.split())
     assert f"trace-symbol {SYMBOL[0]} {SYMBOL[1]}" in lines
     assert lines.index(setup) < lines.index("start")
 
