@@ -11,10 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ from host.proc import Step
 from host.scratch import locked, scratch
 
 MANIFEST = "manifest.json"
+#: How the folder of an artefact is called: the beginning of its key.
+ENTRY = re.compile(r"[0-9a-f]{32}")
 #: Longer than what any file system takes for two points in time.
 CLOCK_TICK_S = 3.0
 
@@ -124,8 +128,9 @@ def artefact(
     folder = cache_root() / kind / digest_of(key_fields)[:32]
     if (folder / MANIFEST).is_file():
         check_artefact(folder, large=large)
+        _mark_used(folder)
         return folder
-    with locked(folder.parent / f".{folder.name}.lock"):
+    with locked(lock_of_entry(folder)):
         if (folder / MANIFEST).is_file():
             check_artefact(folder, large=large)
             return folder
@@ -142,6 +147,17 @@ def artefact(
             _write_manifest(work, key_fields)
             os.replace(work, folder)
     return folder
+
+
+def lock_of_entry(folder: Path) -> Path:
+    """The file that is locked by the process that builds the artefact ``folder``."""
+    return folder.parent / f".{folder.name}.lock"
+
+
+def _mark_used(folder: Path) -> None:
+    """Set the folder's time to now: by it one sees what was not used for long."""
+    with suppress(OSError):  # a cache that is read-only
+        os.utime(folder)
 
 
 def _write_manifest(folder: Path, key_fields: Mapping[str, Any]) -> None:

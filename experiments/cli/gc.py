@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope gc``: what may be removed from runs and cache, and its removal."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from experiments.arguments import natural
+from experiments.cli.output import print_columns, print_json, shown
+from host.errors import unknown
+
+if TYPE_CHECKING:
+    from experiments.leftovers import Leftover
+
+SUMMARY = "what may be removed from runs and cache: leftovers, failures, what is old"
+EXAMPLE = "eascope gc temporary failed --remove"
+
+DAYS = 30
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Kinds, age, and whether to remove."""
+    parser.add_argument(
+        "kinds",
+        nargs="*",
+        metavar="KIND",
+        help="only these (default: all): temporary, locks, failed, derived, comparisons, cache",
+    )
+    parser.add_argument(
+        "--days",
+        type=natural,
+        default=DAYS,
+        metavar="N",
+        help=f"derived, comparisons and cache: only what was not used for N days (default {DAYS})",
+    )
+    parser.add_argument("--remove", action="store_true", help="remove it (default: only list it)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """List what may be removed; with ``--remove`` do so. Finished runs always stay.
+
+    :raises RequestError: for a kind that there is not.
+    """
+    from experiments.leftovers import KINDS, leftovers, remove
+
+    for kind in options.kinds:
+        if kind not in KINDS:
+            raise unknown("kind", kind, KINDS)
+    found = leftovers(tuple(options.kinds or KINDS), options.days)
+    gone = [entry for entry in found if options.remove and remove(entry)]
+    if options.json:
+        print_json([_object(entry, entry in gone) for entry in found])
+    else:
+        _print_text(found, gone, removing=options.remove)
+    return 1 if options.remove and len(gone) < len(found) else 0
+
+
+def _object(entry: Leftover, removed: bool) -> dict[str, object]:
+    return {
+        "kind": entry.kind,
+        "path": str(entry.path),
+        "why": entry.why,
+        "bytes": entry.size,
+        "removed": removed,
+    }
+
+
+def _print_text(found: Sequence[Leftover], gone: Sequence[Leftover], *, removing: bool) -> None:
+    print_columns(
+        (entry.kind, _megabytes(entry.size), shown(entry.path), entry.why)
+        for entry in found
+        if entry.kind != "locks"
+    )
+    locks = sum(entry.kind == "locks" for entry in found)
+    print(f"{len(found)} to remove ({locks} of them locks), {_megabytes(_size(found))}")
+    if removing:
+        print(f"{len(gone)} removed, {_megabytes(_size(gone))}")
+    elif found:
+        print("nothing was removed: eascope gc --remove does it")
+
+
+def _size(entries: Sequence[Leftover]) -> int:
+    return sum(entry.size for entry in entries)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

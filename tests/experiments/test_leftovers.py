@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope gc``: what it lists, what it removes, and what it never touches."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from experiments.cli.main import main
+from experiments.finished import derived_by
+from experiments.leftovers import KINDS, leftovers, remove
+from experiments.runs import Run, all_runs, execute
+from host.cache import MANIFEST, artefact, cache_root, runs_root
+from host.errors import EascopeError
+from host.scratch import SETTLED_S, locked, scratch
+from tests.support.fake import KEY, badly, cell
+from tests.support.synthetic import playback, write_run
+
+ALL = tuple(KINDS)
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+
+def age(path: Path, days: float = 0.0) -> None:
+    """As if it had been written so many days and two minutes ago."""
+    at = time.time() - days * 86_400 - 2 * SETTLED_S
+    os.utime(path, (at, at))
+
+
+def age_all(root: Path) -> None:
+    for path in root.rglob("*"):
+        if not path.is_symlink():
+            age(path)
+
+
+def found(*kinds: str, days: float = 0) -> list[tuple[str, str]]:
+    return [(one.kind, one.path.name) for one in leftovers(kinds or ALL, days)]
+
+
+def killed_run() -> Path:
+    """What a process leaves that was killed while it simulated."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.support.fake", "forever"], stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        age_all(runs_root())
+        assert found("temporary", "locks") == [], "it lives"
+        child.send_signal(signal.SIGKILL)
+    (left,) = runs_root().glob(".*.tmp-*")
+    return left
+
+
+def test_what_a_killed_process_leaves() -> None:
+    left = killed_run()
+    assert found() == [("temporary", left.name), ("locks", KEY)]
+    [entry, _] = leftovers(ALL, 0)
+    assert entry.size == sum(one.stat().st_size for one in left.rglob("*") if one.is_file()) > 0
+    assert [remove(one) for one in leftovers(ALL, 0)] == [True, True]
+    assert found() == []
+    assert execute(cell()).state == "done"
+
+
+def test_what_is_in_use_is_neither_listed_nor_removed() -> None:
+    runs_root().mkdir()
+    kind = cache_root() / "kernel"
+    kind.mkdir(parents=True)
+    with scratch(kind, "ab" * 16) as folder, locked(kind / f".{'ab' * 16}.lock"):
+        age_all(kind)
+        assert found() == []
+    folder.mkdir()  # as a killed process leaves it
+    age(folder)
+    [entry] = leftovers(("temporary",), 0)
+    with locked(kind / f".{'ab' * 16}.lock"):  # and another builds the same now
+        assert not remove(entry)
+        assert folder.is_dir()
+
+
+def test_failed_and_broken_runs_go_and_finished_stay() -> None:
+    good = execute(cell())
+    with pytest.raises(EascopeError, match="guest panic"):
+        execute(cell(badly, key="cd" * 32))
+    broken = execute(cell(key="ef" * 32))
+    (broken.path / "done").unlink()
+    age_all(runs_root())
+    assert sorted(found("failed")) == [("failed", "cd" * 32), ("failed", "ef" * 32)]
+    assert all(remove(one) for one in leftovers(ALL, 0))
+    assert [run.path for run in all_runs()] == [good.path]
+
+
+def test_a_failed_run_that_is_tried_again_is_in_use() -> None:
+    with pytest.raises(EascopeError, match="guest panic"):
+        execute(cell(badly))
+    age_all(runs_root())
+    assert found("failed") == [("failed", KEY)]
+    with locked(runs_root() / ".locks" / KEY):
+        assert found("failed") == []
+
+
+def test_tables_of_another_version_go(juno: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = runs_root() / KEY
+    write_run(path, juno, playback("mainline", 0))
+    with monkeypatch.context() as patch:
+        patch.setattr("analysis.derive.analysis_version", lambda: "an older one")
+        old = derived_by(Run(path), "published").path
+    new = derived_by(Run(path), "published").path
+    assert old != new
+    for folder in (old, new):
+        age(folder, days=3)
+    assert found("derived", days=4) == []
+    assert found("derived", days=2) == [("derived", old.name)]
+    assert all(remove(one) for one in leftovers(("derived",), 2))
+    assert [folder.name for folder in new.parent.iterdir()] == [new.name]
+
+
+def test_old_comparisons_and_unused_artefacts_go() -> None:
+    for name in ("old", "new"):
+        (runs_root() / "comparisons" / name).mkdir(parents=True)
+    age(runs_root() / "comparisons" / "old", days=31)
+
+    def make(name: str) -> Path:
+        return artefact("thing", {"a": name}, lambda work: (work / "x").write_text(name) and None)
+
+    old, used = make("old"), make("used")
+    age_all(cache_root())
+    for folder in (old, used):
+        age(folder, days=31)
+    assert make("used") == used, "its use is remembered"
+    assert found("comparisons", "cache", days=30) == [("comparisons", "old"), ("cache", old.name)]
+    (used / MANIFEST).unlink()
+    assert ("cache", used.name) in found("cache", days=30), "it is of no use to anybody"
+
+
+def test_the_command_lists_and_removes_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    left = killed_run()
+    assert main(["gc"]) == 0
+    out = capsys.readouterr().out
+    assert "temporary  0.0 MB" in out
+    assert "2 to remove (1 of them locks), " in out
+    assert "nothing was removed: eascope gc --remove does it" in out
+    assert left.is_dir()
+    assert main(["gc", "locks", "--json"]) == 0
+    [lock] = json.loads(capsys.readouterr().out)
+    assert (lock["kind"], lock["removed"]) == ("locks", False)
+    assert main(["gc", "--remove"]) == 0
+    assert "2 removed, " in capsys.readouterr().out
+    assert not left.exists()
+    assert main(["gc", "lokcs"]) == 2
+    assert "unknown kind 'lokcs' (did you mean locks?)" in capsys.readouterr().err
