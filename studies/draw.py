@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from analysis.results.agreement import Agreement
+from analysis.results.comparisons import Comparisons
 from analysis.results.elision import Elision
 from analysis.results.origin import RESULTS, ResultRecord
+from analysis.results.wakeup_cost import WakeUpCost
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
-from studies import elision_page
+from studies import elision_page, wakeup_page
 from studies.agreement import page as agreement_page
 from studies.notes import NOTES, PAGES, page_of
+from studies.pages import page as comparisons_page
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,11 @@ DRAWINGS: Mapping[str, Drawing] = {
     "engine-agreement": Drawing(Agreement, agreement_page.parts),
     "engine-agreement-measured": Drawing(Agreement, agreement_page.parts),
     "elision": Drawing(Elision, elision_page.parts),
+    **{
+        name: Drawing(Comparisons, comparisons_page.parts)
+        for name in ("uclamp", "clamps", "eas-pixel6", "eas-juno-r2", "controls")
+    },
+    "wakeup-cost": Drawing(WakeUpCost, wakeup_page.parts),
 }
 
 

@@ -18,7 +18,6 @@ def parts(record: Elision) -> dict[str, str]:
     energy = max(abs(case.energy_percent) for case in record.cases)
     residency = max(case.residency_points for case in record.cases)
     times = [case.times for case in record.cases]
-    versions = ", ".join(f"{name} {version}" for name, version in record.origin.versions.items())
     return {
         "energy": f"{energy:.2f} %",
         "residency": f"{residency:.2f} points",
@@ -31,8 +30,7 @@ def parts(record: Elision) -> dict[str, str]:
                     f"{case.name} {case.warmup_ms} + {case.window_ms}" for case in record.cases
                 )
                 + ".",
-                f"* Made by `{record.origin.command}`, from {record.origin.made_from}"
-                f"{f' ({versions})' if versions else ''}.",
+                f"* {record.origin.words}",
             ]
         ),
         "cases": _summary(record).markdown(),

@@ -9,13 +9,15 @@ and ticks included, so the figure says what a wake-up costs the machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from analysis.results.comparisons import Spread
+from analysis.results.origin import RUNS, Origin
+from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
 from configs.devicetree import device_tree
 from engines.base import START, STOP, Machine
 from experiments.cell import BOOT, Names, Request, find
@@ -28,7 +30,7 @@ from kernels.build import kernel
 from kernels.source import series_patches
 from kernels.variants import SERIES, boot_args, load_kernels, load_variants, state_expectations
 from rootfs.image import initramfs
-from studies.pages.markdown import table
+from studies.versions import versions_of
 
 PLATFORM = "juno-r2"
 COUNT = 1_000
@@ -45,33 +47,54 @@ STATED = {"sum": "304, 701 (RFC v2)"}
 WARM_UP_MS = 300
 
 
-@dataclass(frozen=True)
-class Slope:
-    """Per wake-up, over start offsets: least, mean, largest number of instructions."""
-
-    least: float
-    mean: float
-    largest: float
+NAME = "wakeup-cost"
 
 
-def write_cost(path: Path, only: Sequence[str] | None = None) -> Path:
-    """Measure what is missing and write the page; ``only`` these of `VARIANTS`."""
+def measured(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
+    """The record, after measuring what is missing; ``only`` these of `VARIANTS`."""
     known = load_variants()
     there = [name for name in VARIANTS if name in known and name in (only or VARIANTS)]
     boots = len(there) * len(FORMS) * SEEDS * 2
     say(f"  wake-up cost: {boots} short boots, 3 s each where they were not done before")
     places = [(variant, form) for variant in there for form in FORMS]
-    for name in dict.fromkeys(known[variant].kernel for variant in there):
-        kernel(name)  # one after the other, before boots run side by side
+    upstream = {
+        str(kernel(name).provenance["upstream"])  # one after the other, before boots run at once
+        for name in dict.fromkeys(known[variant].kernel for variant in there)
+    }
     with ThreadPoolExecutor(workers()) as pool:
         found = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
         slopes = dict(zip(places, found, strict=True))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_page(there, slopes))
-    return path
+    identity = find(Request(PLATFORM, there[0], "smoke")).engine.identity()
+    cells = [{"kernel": {"upstream": one}, "engine_identity": identity} for one in upstream]
+    return WakeUpCost(
+        origin=Origin(command, RUNS, versions_of(cells)),
+        platform=PLATFORM,
+        round_trips=(COUNT, COUNT * TIMES),
+        seeds=SEEDS,
+        forms={form: meaning for form, (_, meaning) in FORMS.items()},
+        variants=tuple(_variant(there[0], variant, slopes) for variant in there),
+        queues=tuple(_queues()),
+    )
 
 
-def measure(variant: str, cpus: str | None) -> Slope:
+def _variant(base: str, variant: str, slopes: Mapping[tuple[str, str], Spread]) -> VariantCost:
+    changes = {
+        form: 100 * (slopes[variant, form].mean / slopes[base, form].mean - 1) for form in FORMS
+    }
+    return VariantCost(
+        variant,
+        {form: slopes[variant, form] for form in FORMS},
+        {} if variant == base else changes,
+    )
+
+
+def _queues() -> Iterator[Queue]:
+    for name in dict.fromkeys(queue for one in load_kernels().values() for queue in one.series):
+        added, removed = lines_changed(name)
+        yield Queue(name, added, removed, STATED.get(name, ""))
+
+
+def measure(variant: str, cpus: str | None) -> Spread:
     """Instructions per wake-up of one variant in one form."""
     names = find(Request(PLATFORM, variant, "smoke"))
     allowed = None if cpus is None else names.platform.resolve(cpus)
@@ -83,7 +106,7 @@ def measure(variant: str, cpus: str | None) -> Slope:
         )
         # Two wake-ups in a round trip.
         found.append((long - short) / (COUNT * (TIMES - 1)) / 2)
-    return Slope(min(found), sum(found) / len(found), max(found))
+    return Spread(sum(found) / len(found), min(found), max(found))
 
 
 def instructions(names: Names, program: Program, seed: int) -> int:
@@ -137,56 +160,3 @@ def lines_changed(queue: str) -> tuple[int, int]:
             more, less, _ = line.split("\t")
             added, removed = added + int(more), removed + int(less)
     return added, removed
-
-
-def _page(there: Sequence[str], slopes: dict[tuple[str, str], Slope]) -> str:
-    base = there[0]
-    rows = []
-    for variant in there:
-        cells = [variant]
-        for form in FORMS:
-            one = slopes[variant, form]
-            percent = 100 * (one.mean / slopes[base, form].mean - 1)
-            cells.append(f"{one.mean:.0f} ({one.least:.0f}..{one.largest:.0f})")
-            cells.append("" if variant == base else f"{percent:+.1f} %")
-        rows.append(cells)
-    head = ["variant"]
-    for form in FORMS:
-        head += [form, ""]
-    queues = dict.fromkeys(queue for one in load_kernels().values() for queue in one.series)
-    sizes = [(queue, lines_changed(queue)) for queue in queues]
-    lines = [
-        "# What a wake-up costs",
-        "",
-        "Made by `make results`; do not edit.",
-        "",
-        "## Instructions per wake-up",
-        "",
-        f"Two threads ping-pong through pipes {COUNT} and {COUNT * TIMES} times on {PLATFORM}, "
-        f"fast engine, {SEEDS} start offsets, without tracing; the figure is half the slope: the "
-        "instructions that all CPUs execute for one wake-up with its read, its write and its "
-        "switch (mean, and least..largest over start offsets).",
-        "",
-        *(f"* {form}: {meaning}." for form, (_, meaning) in FORMS.items()),
-        "",
-        *table(head, rows),
-        "",
-        "Sources: the author of placement by cost takes it for cheaper (+4.8 % in perf bench sched "
-        "pipe on a dragonboard rb5, eas/sched-pipe); the RFC of sum aggregation says that it takes "
-        "work out of enqueue and dequeue. Instructions are not time: caches, branch prediction and "
-        "locks that are contended do not show here.",
-        "",
-        "## Lines",
-        "",
-        "Lines that the patches of each queue add and remove, counters, events and documentation "
-        "included.",
-        "",
-        *table(
-            ["queue", "added", "removed", "stated by its source: added, removed"],
-            [
-                [queue, str(added), str(removed), STATED.get(queue, "")]
-                for queue, (added, removed) in sizes
-            ],
-        ),
-    ]
-    return "\n".join(lines) + "\n"

@@ -33,6 +33,13 @@ class Origin(Record):
     versions: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> str:
+        """For the page."""
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        source = f"{self.made_from} ({versions})" if versions else self.made_from
+        return f"Made by `{self.command}`, from {source}."
+
 
 @dataclass(frozen=True)
 class ResultRecord(Record):

@@ -56,15 +56,9 @@ def _conditions(record: Agreement) -> str:
             for column in record.columns
             if column.mode
         ),
-        f"* Made by `{record.origin.command}`, from {_made_from(record)}.",
+        f"* {record.origin.words}",
     ]
     return "\n".join(lines)
-
-
-def _made_from(record: Agreement) -> str:
-    origin = record.origin
-    versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items())
-    return f"{origin.made_from} ({versions})" if versions else origin.made_from
 
 
 def _models(cpus: Mapping[str, str]) -> str:

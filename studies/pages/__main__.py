@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``make results``: run what the results pages need and write them; asked again, it goes on."""
+"""``make results``: run what is missing, write records and draw their pages; resumable."""
 
 from __future__ import annotations
 
@@ -10,54 +10,53 @@ from pathlib import Path
 from experiments.scenario import load_scenario
 from host.errors import unknown
 from host.proc import Ending, say
-from studies.pages.markdown import page_text
+from studies import wakeup_cost
+from studies.draw import save
 from studies.pages.pages import only, pages
+from studies.pages.record import record_of
 from studies.pages.run import compare
-from studies.wakeup_cost import write_cost
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "docs" / "results"
-COST = "wakeup-cost"
-#: Start offsets where a verdict is given.
+#: Seeds where a verdict is given.
 SEEDS = 10
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the named pages, by default all."""
+    """Run what is missing; write the records of the named pages, by default all, and draw them."""
     known = {page.name: page for page in pages()}
     parser = argparse.ArgumentParser(
         prog="python -m studies.pages",
         description=main.__doc__,
         epilog="example: python -m studies.pages uclamp --seeds 3",
     )
-    parser.add_argument("page", nargs="*", help=", ".join([*known, COST]))
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"start offsets ({SEEDS})")
+    parser.add_argument("page", nargs="*", help=", ".join([*known, wakeup_cost.NAME]))
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds ({SEEDS})")
     parser.add_argument("--full", action="store_true", help="the scenarios' full durations")
     parser.add_argument("--variants", help="only these of a page's, with commas between (all)")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages go")
+    parser.add_argument("--folder", type=Path, help="where to write instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        wanted = options.page or [*known, COST]
+        wanted = options.page or [*known, wakeup_cost.NAME]
         for name in wanted:
-            if name not in (*known, COST):
-                raise unknown("page", name, [*known, COST])
-        chosen = [known[name] for name in wanted if name != COST]
+            if name not in (*known, wakeup_cost.NAME):
+                raise unknown("page", name, [*known, wakeup_cost.NAME])
+        chosen = [known[name] for name in wanted if name != wakeup_cost.NAME]
         if options.variants:
             chosen = [only(page, options.variants.split(",")) for page in chosen]
             chosen = [page for page in chosen if page.groups]
         found = compare(chosen, options.seeds, options.full) if chosen else {}
-        options.folder.mkdir(parents=True, exist_ok=True)
+        given = sys.argv[1:] if arguments is None else arguments
+        command = " ".join(["python -m studies.pages", *given])
         for page in chosen:
-            parts = [
-                (group, load_scenario(group.scenario, found[page.name, group].platform))
+            rows = [
+                (group, load_scenario(group.scenario, one.platform), one)
                 for group in page.groups
+                for one in (found[page.name, group],)
             ]
-            rows = [(group, one, found[page.name, group]) for group, one in parts]
-            path = options.folder / f"{page.name}.md"
-            path.write_text(page_text(page, rows, "make results"))
-            say(f"  {path}")
-        if COST in wanted:
+            say(f"  {save(page.name, record_of(rows, command), options.folder)}")
+        if wakeup_cost.NAME in wanted:
             of = options.variants.split(",") if options.variants else None
-            say(f"  {write_cost(options.folder / f'{COST}.md', of)}")
+            record = wakeup_cost.measured(command, of)
+            say(f"  {save(wakeup_cost.NAME, record, options.folder)}")
     return ending.code
 
 

@@ -76,17 +76,15 @@ class Group:
     def words(self) -> str:
         """What is set otherwise."""
         found = [word.replace("-", " ") for word in self.controls.words]
-        found += [f"energy model told wrongly: {error}" for error in self.told]
+        found += [f"energy model wrong: {error}" for error in self.told]
         return ", ".join(found) or "as the platform has them"
 
 
 @dataclass(frozen=True)
 class Page:
-    """A file below ``docs/results``."""
+    """What a record of ``results/`` and its page hold."""
 
     name: str
-    title: str
-    about: str
     platform: str
     groups: tuple[Group, ...]
 
@@ -132,28 +130,19 @@ def pages() -> list[Page]:
     found = [
         Page(
             "uclamp",
-            "Capped and boosted tasks: maximum against sum",
-            "The five scenarios of the RFC of uclamp sum aggregation on its board, with the two "
-            "variants that take its first step apart from the rest, and the rework of EAS beside "
-            "them: is it the aggregation that cures the pile-up, or the placement?",
             "juno-r2",
             tuple(Group(scenario, five) for scenario in FIVE),
         ),
         Page(
             "clamps",
-            "What clamps do, one property at a time",
-            "The scenarios that show one property of clamps or of their aggregation each, with the "
-            "variants that their sources speak of.",
             "juno-r2",
             tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
         ),
     ]
-    for platform, whose in (("pixel6", "the source's board"), ("juno-r2", "another board")):
+    for platform in ("pixel6", "juno-r2"):
         found.append(
             Page(
                 f"eas-{platform}",
-                f"The rework of EAS on {platform}",
-                f"Workloads and mechanisms of the rework's discussion on {whose}.",
                 platform,
                 tuple(
                     Group(scenario, stuck if "false-overloaded" in scenario else rework)
@@ -187,12 +176,6 @@ def _controls_page() -> Page:
     }
     return Page(
         "controls",
-        "What hangs on the controls",
-        "Three scenarios again with one control at a time set otherwise: the rate limit of "
-        "schedutil, the time that a change of the OPP takes, EEVDF's delayed dequeue, the relative "
-        "speeds that gem5's cores have instead of the board's, and powers that the kernel is told "
-        "wrongly (energy is computed from the right ones). A verdict that turns with one of them "
-        "is a verdict about it.",
         "juno-r2",
         tuple(
             group

@@ -13,13 +13,15 @@ from analysis.derive import derive
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.cell import find
+from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import load_scenario, names
 from host.errors import RequestError
 from kernels import variants
 from kernels.variants import load_variants
 from studies.pages.__main__ import main
-from studies.pages.markdown import page_text, table
-from studies.pages.pages import EAS, FIVE, Group, Page, only, pages
+from studies.pages.page import parts
+from studies.pages.pages import EAS, FIVE, Group, only, pages
+from studies.pages.record import record_of
 from studies.pages.run import requests
 from studies.wakeup_cost import lines_changed
 from tests.analysis.conftest import make_run
@@ -48,7 +50,7 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
 
 @pytest.fixture
 def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Comparison:
-    """Made-up runs of two variants with two start offsets; one expectation does not hold."""
+    """Made-up runs of two variants with two seeds; one expectation does not hold."""
     found = {}
     for variant in ("mainline", "cas"):
         runs = [make_run(tmp_path, juno, variant, seed) for seed in range(2)]
@@ -75,20 +77,23 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     compared: Comparison, juno: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = {("cas", "energy_j.total < 0"): "energy is never negative"}
-    monkeypatch.setattr("analysis.compare.findings", lambda *_: known)
+    monkeypatch.setattr("studies.pages.page.findings", lambda *_: known)
     group = Group("eas/video-playback", ("mainline", "cas"))
-    page = Page("p", "Title", "About.", "juno-r2", (group,))
     scenario = load_scenario(group.scenario, juno)
-    text = page_text(page, [(group, scenario, compared)], "make results")
-    assert text == page_text(page, [(group, scenario, compared)], "make results")
-    assert text.startswith("# Title\n\nMade by `make results`; do not edit. About.\n")
-    assert "2 start offsets; Linux 6.12.1, HZ 250" in text
-    assert "Fewer than 10 start offsets: no test is made." in text
-    assert text.count("## eas/video-playback") == 1 and scenario.source in text
+    record = record_of([(group, scenario, compared)], "make results")
+    assert record == record_of([(group, scenario, compared)], "make results")
+    shown = parts(record)
+    assert "juno-r2, engine qemu (busy loops elided), short windows, 2 seeds" in shown["conditions"]
+    assert "Linux 6.12.1, HZ 250" in shown["conditions"]
+    assert "Fewer than 10 seeds: no test is made." in shown["conditions"]
+    assert "Made by `make results`, from runs (kernel 6.12.1, eascope" in shown["conditions"]
+    text = shown["scenarios"]
+    assert text.count("### eas/video-playback") == 1 and scenario.source in text
     totals = [
-        sorted(run.result["energy_j"]["total"] * 1e3 for run in runs)
+        [run.result["energy_j"]["total"] * 1e3 for run in runs]
         for runs in compared.variants.values()
     ]
+    assert record.scenarios[0].variants[1].energy_mj_by_seed == tuple(totals[1])
     mean = [sum(values) / len(values) for values in totals]
     line = next(row for row in text.splitlines() if row.startswith("| cas |"))
     assert f"| cas | {mean[1]:.1f}" in line
@@ -96,6 +101,23 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     assert "* agrees: cas: `missed_deadlines == 0`" in text
     assert "* **disagrees**: cas: `energy_j.total < 0`" in text
     assert "  Finding: energy is never negative" in text
+    held = sum(verdict.holds is True for verdict in compared.verdicts)
+    assert shown["held"] == f"{held} of {len(compared.verdicts)}"
+    assert f"cas {100 * (mean[1] / mean[0] - 1):+.1f} |" in shown["summary"]
+
+
+def test_controls_are_named_where_a_scenario_stands_more_than_once(
+    compared: Comparison, juno: Platform
+) -> None:
+    groups = [
+        Group("eas/video-playback", ("mainline", "cas"), controls)
+        for controls in (AS_IT_IS, Controls(rate_limit_us=2000))
+    ]
+    scenario = load_scenario("eas/video-playback", juno)
+    shown = parts(record_of([(group, scenario, compared) for group in groups], "make results"))
+    assert shown["scenarios"].count("### eas/video-playback\n") == 1
+    assert "#### eas/video-playback: rate limit 2000 us" in shown["scenarios"]
+    assert "| eas/video-playback, rate limit 2000 us |" in shown["summary"]
 
 
 def test_only_some_variants_of_a_page() -> None:
@@ -104,10 +126,6 @@ def test_only_some_variants_of_a_page() -> None:
     assert not only(pages()[0], ["push-only"]).groups
     with pytest.raises(RequestError, match=r"unknown variant 'feec-e'"):
         only(page, ["feec-e"])
-
-
-def test_tables_are_markdown() -> None:
-    assert table(["a", "b"], [["x", "1"]]) == ["| a | b |", "|---|---:|", "| x | 1 |"]
 
 
 def test_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of variants compared on scenarios: ``results/uclamp.json`` and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.results.origin import ResultRecord
+from host.record import Record
+
+
+@dataclass(frozen=True)
+class Spread(Record):
+    """A measure over seeds."""
+
+    mean: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Change(Record):
+    """A difference from the baseline in per cent of it, paired over seeds.
+
+    :param low: lower end of the 95 % interval; None with too few seeds.
+    """
+
+    percent: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Latency(Record):
+    """The task with the largest 95th percentile of wake-up latency, and that percentile."""
+
+    task: str
+    p95_us: Spread
+
+
+@dataclass(frozen=True)
+class ClusterResult(Record):
+    """What a cluster did: share of the work, mean clock, OPP changes. None: not measured."""
+
+    work_percent: Spread | None
+    mhz: Spread | None
+    transitions_per_s: Spread | None
+
+
+@dataclass(frozen=True)
+class VariantResult(Record):
+    """One variant on one scenario; None where a measure does not exist.
+
+    :param energy_change: from the first variant; None for that one.
+    :param throughput_per_s: of the scenario's program, where it has one.
+    :param energy_mj_by_seed: in the order of seeds; empty in converted records.
+    """
+
+    name: str
+    energy_mj: Spread
+    energy_change: Change | None
+    latency: Latency | None
+    missed_deadlines: Spread | None
+    migrations: Spread | None
+    overutilized_percent: Spread | None
+    throughput_per_s: Spread | None
+    throughput_change: Change | None
+    clusters: Mapping[str, ClusterResult]
+    energy_mj_by_seed: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged(Record):
+    """A scenario's expectation and what came out.
+
+    :param sides: both sides of every comparison, of the means over seeds.
+    :param holds: by the means.
+    :param seeds_held: in how many of ``seeds`` it holds when each seed is taken alone.
+    """
+
+    variant: str
+    statement: str
+    source: str
+    sides: tuple[tuple[float, float], ...]
+    holds: bool
+    seeds_held: int
+    seeds: int
+
+
+@dataclass(frozen=True)
+class ScenarioResult(Record):
+    """Variants on one scenario under one set of controls.
+
+    :param controls: what is set otherwise than the platform has it, in words; may be empty.
+    :param throughput: name of the program that throughput is of; empty where there is none.
+    """
+
+    scenario: str
+    summary: str
+    source: str
+    controls: str
+    throughput: str
+    variants: tuple[VariantResult, ...]
+    judged: tuple[Judged, ...]
+
+
+@dataclass(frozen=True)
+class Comparisons(ResultRecord):
+    """All scenarios of a page; ``seeds`` is how many each variant has."""
+
+    platform: str
+    engine: str
+    power: str
+    duration: str
+    seeds: int
+    kernel: str
+    hz: int
+    rate_limit_us: int
+    transition_latency_us: int
+    scenarios: tuple[ScenarioResult, ...]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A page of compared variants: the parts that its notes set in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.results.comparisons import (
+    Change,
+    Comparisons,
+    Judged,
+    ScenarioResult,
+    Spread,
+    VariantResult,
+)
+from analysis.results.findings import findings
+from analysis.statistics import ENOUGH
+from host.table import Table
+
+
+def parts(record: Comparisons) -> dict[str, str]:
+    """Markdown by the names that the notes use."""
+    judged = [one for scenario in record.scenarios for one in scenario.judged]
+    return {
+        "held": f"{sum(one.holds for one in judged)} of {len(judged)}",
+        "summary": _summary(record).markdown(),
+        "conditions": _conditions(record),
+        "scenarios": "\n\n".join(_scenarios(record)),
+    }
+
+
+def _conditions(record: Comparisons) -> str:
+    enough = record.seeds >= ENOUGH
+    lines = [
+        f"Platform {record.platform}, engine {record.engine} (busy loops elided), "
+        f"{record.duration} windows, {record.seeds} seeds, energy from {record.power} power.",
+        f"Linux {record.kernel}, HZ {record.hz}, schedutil with a rate limit of "
+        f"{record.rate_limit_us} us, transitions of {record.transition_latency_us} us, delayed "
+        "dequeue on, tracing on.",
+        "Means over seeds stand before brackets with the least and the largest. The spread over "
+        "seeds is phase sensitivity, not noise.",
+        "Differences from the first variant carry a 95 % interval (paired bootstrap)."
+        if enough
+        else f"Fewer than {ENOUGH} seeds: no test is made.",
+        record.origin.words,
+    ]
+    return "\n".join(f"* {line}" for line in lines)
+
+
+def _summary(record: Comparisons) -> Table:
+    """One line per scenario: energy against the first variant's, and how many statements hold."""
+    rows = []
+    for one in record.scenarios:
+        changes = [
+            f"{variant.name} {_change(variant.energy_change, 'the same')}"
+            for variant in one.variants[1:]
+        ]
+        held = sum(judged.holds for judged in one.judged)
+        name = f"{one.scenario}, {one.controls}" if _by_controls(record) else one.scenario
+        rows.append([name, "; ".join(changes) or "-", f"{held} of {len(one.judged)}"])
+    heads = [
+        "scenario",
+        f"energy, % of {record.scenarios[0].variants[0].name}'s",
+        "statements hold",
+    ]
+    return Table.of(heads, rows, left=2)
+
+
+def _by_controls(record: Comparisons) -> bool:
+    """Whether a scenario stands there more than once, under other controls."""
+    return len({one.scenario for one in record.scenarios}) < len(record.scenarios)
+
+
+def _scenarios(record: Comparisons) -> Iterator[str]:
+    last = ""
+    for one in record.scenarios:
+        if one.scenario != last:
+            yield f"### {one.scenario}\n\n{one.summary}.\n\n{one.source}"
+            last = one.scenario
+        if _by_controls(record):
+            yield f"#### {one.scenario}: {one.controls}"
+        yield _figures(one).markdown()
+        yield _placement(one).markdown()
+        verdicts = "\n".join(_verdicts(record.platform, one))
+        if verdicts:
+            yield verdicts
+
+
+def _figures(one: ScenarioResult) -> Table:
+    base = one.variants[0].name
+    heads = ["variant", "energy (mJ)", f"% of {base}'s", "latency p95 (us)", "missed", "migrations"]
+    heads += ["overutilized (%)", *([f"{one.throughput} (1/s)", "%"] if one.throughput else [])]
+    return Table.of(heads, [_figures_row(one, variant) for variant in one.variants])
+
+
+def _figures_row(one: ScenarioResult, variant: VariantResult) -> list[str]:
+    first = variant.name == one.variants[0].name
+    latency = variant.latency
+    row = [
+        variant.name,
+        _spread(variant.energy_mj, 1),
+        _change(variant.energy_change, "" if first else "-"),
+        "-" if latency is None else f"{_spread(latency.p95_us, 0)} {latency.task}",
+        *(_spread(variant.missed_deadlines, 1), _spread(variant.migrations, 1)),
+        _spread(variant.overutilized_percent, 1),
+    ]
+    if one.throughput:
+        row.append(_spread(variant.throughput_per_s, 0))
+        row.append(_change(variant.throughput_change, "" if first else "-"))
+    return row
+
+
+def _placement(one: ScenarioResult) -> Table:
+    heads = ["variant"]
+    for name in one.variants[0].clusters:
+        heads += [f"work on {name} (%)", f"{name} (MHz)", f"{name} transitions (1/s)"]
+    rows = []
+    for variant in one.variants:
+        row = [variant.name]
+        for cluster in variant.clusters.values():
+            row.append(_spread(cluster.work_percent, 1))
+            row.append(_spread(cluster.mhz, 0))
+            row.append(_spread(cluster.transitions_per_s, 1))
+        rows.append(row)
+    return Table.of(heads, rows)
+
+
+def _spread(one: Spread | None, digits: int) -> str:
+    """The mean, and its ends in brackets where they differ by what is shown."""
+    if one is None:
+        return "-"
+    if one.most - one.least < 0.5 * 10**-digits:
+        return f"{one.mean:.{digits}f}"
+    return f"{one.mean:.{digits}f} ({one.least:.{digits}f}..{one.most:.{digits}f})"
+
+
+def _change(one: Change | None, absent: str) -> str:
+    if one is None:
+        return absent
+    if one.low is None or one.high is None:
+        return f"{one.percent:+.1f}"
+    return f"{one.percent:+.1f} ({one.low:+.1f}..{one.high:+.1f})"
+
+
+def _verdicts(platform: str, one: ScenarioResult) -> Iterator[str]:
+    """What the source says and what came out; where they differ, the platform's finding."""
+    known = findings(platform, one.scenario)
+    for judged in one.judged:
+        kind = "agrees" if judged.holds else "**disagrees**"
+        yield (
+            f"* {kind}: {judged.variant}: `{judged.statement}`: {_values(judged)}. Source: "
+            f"{judged.source}."
+        )
+        if judged.seeds_held < judged.seeds:
+            text = known.get((judged.variant, judged.statement))
+            if text:
+                yield f"  Finding: {text}"
+            elif not judged.holds:
+                yield "  Finding: none yet."
+
+
+def _values(judged: Judged) -> str:
+    sides = "; ".join(f"{left:.6g} against {right:.6g}" for left, right in judged.sides)
+    if judged.seeds > 1:
+        return f"{sides} (means); in {judged.seeds_held} of {judged.seeds} seeds"
+    return sides

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of a page, from its comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from analysis.compare import Comparison, Line
+from analysis.expect import Verdict
+from analysis.results.comparisons import (
+    Change,
+    ClusterResult,
+    Comparisons,
+    Judged,
+    Latency,
+    ScenarioResult,
+    Spread,
+    VariantResult,
+)
+from analysis.results.origin import RUNS, Origin
+from experiments.scenario import Scenario
+from studies.pages.pages import Group
+from studies.versions import versions_of
+
+
+def record_of(found: Sequence[tuple[Group, Scenario, Comparison]], command: str) -> Comparisons:
+    """The record of a page's groups, each with its scenario and what was compared."""
+    first = found[0][2]
+    cell, controls = first.cell, first.cell["controls"]
+    cells = [run.cell for _, _, one in found for runs in one.variants.values() for run in runs]
+    return Comparisons(
+        origin=Origin(command, RUNS, versions_of(cells)),
+        platform=str(cell["platform"]),
+        engine=str(cell["engine"]),
+        power=str(first.power_model["name"]),
+        duration=str(cell["duration"]),
+        seeds=len(first.seeds),
+        kernel=str(cell["kernel"]["upstream"]),
+        hz=int(controls["hz"]),
+        rate_limit_us=int(controls["rate_limit_us"]),
+        transition_latency_us=int(controls["transition_latency_us"]),
+        scenarios=tuple(_scenario(*one) for one in found),
+    )
+
+
+def _scenario(group: Group, scenario: Scenario, compared: Comparison) -> ScenarioResult:
+    rate = _throughput(compared)
+    return ScenarioResult(
+        scenario=group.scenario,
+        summary=scenario.summary,
+        source=scenario.source,
+        controls=group.words,
+        throughput="" if rate is None else rate.row.path[1],
+        variants=tuple(_variant(compared, name, rate) for name in compared.names),
+        judged=tuple(_judged(compared.verdicts)),
+    )
+
+
+def _throughput(compared: Comparison) -> Line | None:
+    return next((line for line in compared.lines if line.row.path[0] == "throughput"), None)
+
+
+def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResult:
+    energy = _line(compared, "energy_j", "total")
+    if energy is None:
+        raise ValueError("a comparison without energy")
+    clusters = [cluster.name for cluster in compared.platform.clusters]
+    return VariantResult(
+        name=name,
+        energy_mj=_known(energy, name),
+        energy_change=_change(energy, name, compared.baseline),
+        latency=_latency(compared, name),
+        missed_deadlines=_spread(_line(compared, "missed_deadlines"), name),
+        migrations=_spread(_line(compared, "migrations"), name),
+        overutilized_percent=_spread(_line(compared, "overutilized_share"), name),
+        throughput_per_s=_spread(rate, name),
+        throughput_change=_change(rate, name, compared.baseline),
+        clusters={
+            cluster: ClusterResult(
+                _spread(_line(compared, "work_share", cluster), name),
+                _spread(_line(compared, "mean_mhz", cluster), name),
+                _spread(_line(compared, "opp_transitions_per_s", cluster), name),
+            )
+            for cluster in clusters
+        },
+        energy_mj_by_seed=tuple(energy.values[name].values()),
+    )
+
+
+def _line(compared: Comparison, *path: str) -> Line | None:
+    for line in compared.lines:
+        if line.row.path == path and not line.row.per_second:
+            return line
+    return None
+
+
+def _spread(line: Line | None, variant: str) -> Spread | None:
+    if line is None or not line.values.get(variant):
+        return None
+    return _known(line, variant)
+
+
+def _known(line: Line, variant: str) -> Spread:
+    values = list(line.values[variant].values())
+    return Spread(sum(values) / len(values), min(values), max(values))
+
+
+def _change(line: Line | None, variant: str, baseline: str) -> Change | None:
+    if line is None or variant == baseline:
+        return None
+    difference, base = line.differences.get(variant), line.mean(baseline)
+    if difference is None or difference.percent is None or not base:
+        return None
+    low, high = difference.low, difference.high
+    return Change(
+        difference.percent,
+        None if low is None else 100 * low / abs(base),
+        None if high is None else 100 * high / abs(base),
+    )
+
+
+def _latency(compared: Comparison, variant: str) -> Latency | None:
+    """The task whose mean of the 95th percentile is the largest; the first of equal ones."""
+    known: Mapping[str, Spread] = {
+        task: spread
+        for task in compared.tasks
+        if (spread := _spread(_line(compared, "latency_us", task, "p95"), variant)) is not None
+    }
+    if not known:
+        return None
+    task = max(known, key=lambda name: known[name].mean)
+    return Latency(task, known[task])
+
+
+def _judged(verdicts: Sequence[Verdict]) -> Iterator[Judged]:
+    """What was judged; what could not be measured is left out."""
+    for one in verdicts:
+        if one.holds is not None:
+            yield Judged(
+                *(one.variant, one.statement, one.source, one.sides),
+                *(one.holds, one.seeds_held, one.seeds),
+            )

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page on what a wake-up costs: the parts that its notes set in place."""
+
+from __future__ import annotations
+
+from analysis.results.wakeup_cost import VariantCost, WakeUpCost
+from host.table import Table
+
+
+def parts(record: WakeUpCost) -> dict[str, str]:
+    """Markdown by the names that the notes use."""
+    short, long = record.round_trips
+    heads = ["variant"]
+    for form in record.forms:
+        heads += [form, ""]
+    return {
+        "answer": _answer(record),
+        "conditions": "\n".join(
+            [
+                f"* Two threads ping-pong through pipes {short} and {long} times on "
+                f"{record.platform}, fast engine, {record.seeds} seeds, without tracing.",
+                *(f"* {form}: {meaning}." for form, meaning in record.forms.items()),
+                f"* {record.origin.words}",
+            ]
+        ),
+        "instructions": Table.of(heads, map(_row, record.variants)).markdown(),
+        "lines": Table.of(
+            ["queue", "added", "removed", "stated by its source: added, removed"],
+            [[one.name, str(one.added), str(one.removed), one.stated] for one in record.queues],
+        ).markdown(),
+    }
+
+
+def _answer(record: WakeUpCost) -> str:
+    """Each variant's change where its threads may run anywhere (the last form)."""
+    form = list(record.forms)[-1]
+    changes = [
+        f"{one.name} {one.change_percent[form]:+.1f} %"
+        for one in record.variants
+        if form in one.change_percent
+    ]
+    return f"{', '.join(changes)} of {record.variants[0].name}'s instructions"
+
+
+def _row(one: VariantCost) -> list[str]:
+    row = [one.name]
+    for form, spread in one.instructions.items():
+        row.append(f"{spread.mean:.0f} ({spread.least:.0f}..{spread.most:.0f})")
+        change = one.change_percent.get(form)
+        row.append("" if change is None else f"{change:+.1f} %")
+    return row
