@@ -16,14 +16,14 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.gem5.provider import find_gem5, version
 from host.errors import EascopeError
+from tests.support.repo import REPO
 
 pytest_plugins = (
     "tests.support.artefacts",
+    "tests.support.bare_metal",
     "tests.support.platforms",
     "tests.support.summary",
 )
-
-REPO = Path(__file__).resolve().parent.parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -53,6 +53,9 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "engines.gem5.inside": ("m5", "_m5"),
 }
 
+#: What tests may import of tests: helpers lie there, never in a test module or a conftest.
+HELPERS = ("tests.support", "tests.layers")
+
 
 @dataclass(frozen=True)
 class Import:
@@ -86,8 +89,7 @@ def read_tree(root: Path = ROOT) -> Tree:
         parts = path.relative_to(root).with_suffix("").parts
         if parts[0] == "tests" or not all(part.isidentifier() for part in parts):
             continue
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        modules[name] = path.relative_to(root).as_posix()
+        modules[_module(path, root)] = path.relative_to(root).as_posix()
     arrows: dict[tuple[str, str], Import] = {}
     others: dict[str, tuple[Import, ...]] = {}
     for module, file in modules.items():
@@ -98,6 +100,11 @@ def read_tree(root: Path = ROOT) -> Tree:
             else:
                 others[module] = (*others.get(module, ()), Import(file, line, name))
     return Tree(modules, arrows, others)
+
+
+def _module(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _imports(module: str, path: Path) -> Iterator[tuple[int, str, str]]:
@@ -153,6 +160,17 @@ def _foreign(module: str, where: Import) -> str:
     if allowed is None or top in sys.stdlib_module_names or top in allowed:
         return ""
     return f"{where}: allowed: the standard library, {', '.join(allowed)}"
+
+
+def helper_breaches(root: Path = ROOT) -> list[str]:
+    """Every import by a test of something in ``tests`` that is no helper: one line each."""
+    return [
+        f"{path.relative_to(root)}:{line}: imports {name}: allowed from tests: {', '.join(HELPERS)}"
+        for path in sorted((root / "tests").rglob("*.py"))
+        for line, name, member in _imports(_module(path, root), path)
+        if name.split(".")[0] == "tests"
+        and not any(f"{name}.{member}.".startswith(f"{helper}.") for helper in HELPERS)
+    ]
 
 
 def circles(tree: Tree) -> list[list[str]]:
@@ -215,7 +233,7 @@ def main(arguments: Sequence[str]) -> int:
         print(markdown(), end="")
         return 0
     tree = read_tree()
-    wrong = breaches(tree) + circle_lines(tree)
+    wrong = breaches(tree) + circle_lines(tree) + helper_breaches()
     print(
         f"{len(tree.modules)} modules, {len(tree.arrows)} arrows, {len(circles(tree))} circles, "
         f"{len(breaches(tree))} imports that the table forbids"

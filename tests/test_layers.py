@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.layers import OUTSIDE, ROOMS, breaches, circle_lines, circles, read_tree, room_of
+from tests.layers import (
+    OUTSIDE,
+    ROOMS,
+    breaches,
+    circle_lines,
+    circles,
+    helper_breaches,
+    read_tree,
+    room_of,
+)
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -156,4 +165,23 @@ def test_a_circle_names_its_files_and_imports(tmp_path: Path) -> None:
     assert circle_lines(tree) == [
         "circle of power.a, power.b, power.c: power/a.py:1: imports power.b; "
         "power/b.py:1: imports power.c; power/c.py:2: imports power.a"
+    ]
+
+
+def test_tests_take_helpers_from_support_alone() -> None:
+    assert helper_breaches() == []
+
+
+def test_a_helper_in_a_test_is_one_line(tmp_path: Path) -> None:
+    files = {
+        "tests/a/test_a.py": "from tests.a.test_b import one\nfrom tests.support.fake import two\n",
+        "tests/a/test_b.py": "from tests import layers, support\nfrom host.errors import E\n",
+        "tests/a/conftest.py": "def f():\n    from tests.conftest import three\n",
+        "tests/a/test_c.py": "from . import conftest\n",
+    }
+    allowed = "allowed from tests: tests.support, tests.layers"
+    assert helper_breaches(write(tmp_path, files)) == [
+        f"tests/a/conftest.py:2: imports tests.conftest: {allowed}",
+        f"tests/a/test_a.py:1: imports tests.a.test_b: {allowed}",
+        f"tests/a/test_c.py:1: imports tests.a: {allowed}",
     ]

@@ -13,18 +13,7 @@ from analysis.derive import Derived, derive
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
-from tests.support import synthetic
-from tests.support.synthetic import Schedule, playback, write_run
-
-PERIODS = {"decode-0": 33_333, "render-1": 16_667, "audio-2": 16_667}
-EXPECT = [
-    {
-        "variant": "cas",
-        "statement": "energy_j.total > energy_j.total[mainline]",
-        "source": "a source",
-    },
-    {"variant": "cas", "statement": "missed_deadlines == 0", "source": "a source"},
-]
+from tests.support.synthetic import PERIODS, Schedule, make_run, write_run
 
 
 @pytest.fixture(scope="session")
@@ -74,14 +63,3 @@ def compared(
         return known[seeds]
 
     return make
-
-
-def make_run(root: Path, platform: Platform, variant: str, seed: int) -> Path:
-    """One run of :func:`tests.support.synthetic.playback` below ``root``."""
-    run = root / f"{variant}-{seed}"
-    expect = [entry for entry in EXPECT if entry["variant"] == variant]
-    schedule = playback(variant, seed)
-    synthetic.write_run(
-        run, platform, schedule, variant=variant, seed=seed, periods=PERIODS, expect=expect
-    )
-    return run

@@ -16,7 +16,7 @@ from analysis.expect import Verdict, judge
 from analysis.glance import LINES, everything, glance
 from analysis.statistics import ENOUGH
 from configs.platform import Platform
-from tests.analysis.test_compare import stated
+from tests.support.stated import stated
 
 
 def with_energy(run: Derived, total: float, **more: Any) -> Derived:

@@ -14,7 +14,7 @@ from analysis.report import page
 from configs.platform import Platform
 from host.errors import EascopeError
 from power.given import told_model, told_record
-from tests.analysis.test_compare import stated
+from tests.support.stated import stated
 
 
 def told(

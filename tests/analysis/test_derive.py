@@ -15,8 +15,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import EascopeError
 from power.billed import PublishedPower
-from tests.analysis.conftest import make_run
-from tests.support.synthetic import MS, Burst, Schedule, reseal
+from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 #: Keys that DESIGN.md (section 4) names.

@@ -16,8 +16,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from power.memory import load_controller
 from power.model import DerivedPower
-from tests.analysis.conftest import make_run
-from tests.support.synthetic import reseal
+from tests.support.synthetic import make_run, reseal
 
 
 def with_memory(run: Path, *, misses: bool) -> None:

@@ -21,7 +21,7 @@ from power.choice import power_model
 from power.derived import CYCLE, CorePower, load_derived
 from power.events import STACK
 from power.model import DerivedPower
-from tests.analysis.conftest import make_run
+from tests.support.synthetic import make_run
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from engines.base import Machine
 from engines.qemu.engine import QemuEngine
 from host.lisa import lisa_binaries
 from rootfs.elide import FUNCTION_OFFSET
-from tests.engines.conftest import *  # noqa: F403 (fixtures)
 from tests.support import linux
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]

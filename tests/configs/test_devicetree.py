@@ -14,8 +14,8 @@ from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main, 
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.errors import EascopeError, RequestError
-from tests.conftest import REPO
 from tests.support.dts import Node, decompile
+from tests.support.repo import REPO
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from configs.core import Parameter
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
-from experiments.cell import Cell, Request, cell_bytes, find, prepare, wrong_capacities
+from experiments.cell import cell_bytes, find, prepare, wrong_capacities
 from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
@@ -28,66 +27,7 @@ from power.given import told_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
-
-REQUEST = Request("juno-r2", "mainline", "smoke")
-
-
-class Artefacts:
-    """Stands for the built artefacts; a test changes one and looks at the simkey."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.identity: dict[str, Any] = {"qemu": "10.0", "plugin": "p1"}
-        self.settings: dict[str, Any] = {"quantum_ns": 20_000}
-        self.write("image", "Image")
-        self.write("vmlinux", "ELF")
-        self.write("initramfs", "cpio")
-        self.write("config", "CONFIG_HZ=250\nCONFIG_SMP=y\n")
-
-    def write(self, name: str, content: str) -> None:
-        (self.folder / name).write_text(content)
-
-    def kernel(self, name: str) -> Any:
-        return SimpleNamespace(
-            name=name,
-            image=self.folder / "image",
-            vmlinux=self.folder / "vmlinux",
-            config=self.folder / "config",
-            version="6.12.1",
-            provenance={"source_sha256": "s"},
-        )
-
-    def initramfs(self) -> Any:
-        return SimpleNamespace(path=self.folder / "initramfs", provenance={"agent": "a"})
-
-    def engine(self, name: str, mode: str | None = None) -> Any:
-        return SimpleNamespace(
-            name=name,
-            mode=mode or {"gem5": "elided"}.get(name, ""),
-            elides=mode != "detailed",
-            identity=lambda: self.identity,
-            settings=lambda platform, activity: self.settings,
-        )
-
-
-#: What readers of a trace resolve: address and name.
-SYMBOL = ("ffffffc080100000", "tracing_mark_write")
-
-
-@pytest.fixture
-def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
-    made = Artefacts(tmp_path)
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cells, "_kernel", made.kernel)
-    monkeypatch.setattr(cells, "_initramfs", made.initramfs)
-    monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
-    monkeypatch.setattr(cells, "get_engine", made.engine)
-    monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))
-    return made
-
-
-def prepared(**changes: Any) -> Cell:
-    return prepare(find(replace(REQUEST, **changes)))
+from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
 
 
 def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.runs import execute
-from tests.power.test_calibration import row
+from tests.support.calibration import row
 from tests.support.command import COMPARE, RUN, changed, eascope
 from tests.support.fake import KEY, badly, cell
 

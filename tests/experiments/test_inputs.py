@@ -20,7 +20,7 @@ from experiments.finished import derived_by, platform_of
 from experiments.inputs import FILES, FOLDER, MACHINE
 from experiments.runs import Run, check, execute
 from host.errors import EascopeError
-from tests.experiments.test_cell import Artefacts, artefacts, prepared  # noqa: F401
+from tests.support.cells import Artefacts, prepared
 from tests.support.command import eascope
 from tests.support.fake import badly, cell
 from tests.support.synthetic import playback, reseal, write_run
@@ -69,7 +69,7 @@ def test_activity_is_the_runs_own_too(juno: Platform, tmp_path: Path) -> None:
 
 
 def test_the_folder_holds_what_a_cell_is_made_of(
-    artefacts: Artefacts,  # noqa: F811
+    artefacts: Artefacts,
     tmp_path: Path,
 ) -> None:
     made = prepared()

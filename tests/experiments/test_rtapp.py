@@ -14,7 +14,7 @@ from configs.platform import Platform
 from experiments.rtapp import compile_scenario, start_offset_us, turns_per_us
 from experiments.scenario import load_scenario
 from host.errors import RequestError
-from tests.experiments.test_scenario import SECOND, write
+from tests.support.scenarios import SECOND, write
 
 
 def loadwait(microseconds: int, nanoseconds_per_turn: int) -> int:

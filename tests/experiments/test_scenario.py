@@ -10,33 +10,8 @@ import pytest
 from configs.platform import Platform
 from experiments.scenario import UNKNOWN_MS, load_scenario, names
 from host.errors import RequestError
+from tests.support.scenarios import PHASE, SECOND, write
 
-GOOD = """
-summary = "s"
-source = "here"
-loads = "as they are"
-[[task]]
-name = "a"
-{task}
-[[task.phase]]
-{phase}
-{more}
-[window]
-{window}
-"""
-PHASE = "run_us = 100\nperiod_us = 1000"
-WINDOW = "warmup_ms = 10\nshort_ms = 20\nfull_ms = 30"
-
-
-def write(
-    folder: Path, task: str = "", phase: str = PHASE, more: str = "", window: str = WINDOW
-) -> str:
-    path = folder / "x.toml"
-    path.write_text(GOOD.format(task=task, phase=phase, more=more, window=window))
-    return str(path)
-
-
-SECOND = '[[task]]\nname = "b"\n[[task.phase]]\n'
 EXPECT = '[[expect]]\nvariant = "cas"\nsource = "x"\nstatement = '
 
 #: (what is wrong, arguments of write, words that the one line must have)

@@ -14,7 +14,7 @@ from configs.platform import Platform
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario import load_scenario
 from host.errors import RequestError
-from tests.experiments.test_scenario import PHASE, SECOND, write
+from tests.support.scenarios import PHASE, SECOND, write
 
 #: Two tasks that meet before the work of the one and after that of both.
 UI = 'loops = 1\nrun_us = 400\nmeet = ["go", "shown"]\nperiod_us = 1000'

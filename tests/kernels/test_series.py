@@ -25,7 +25,7 @@ from kernels.source import (
     series_patches,
 )
 from kernels.variants import SERIES, load_kernels
-from tests.kernels.conftest import queues, source_files
+from tests.support.queues import queues, source_files
 
 NINE = "".join(f"line {number}\n" for number in range(1, 10))
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)

@@ -13,7 +13,7 @@ from host.errors import RequestError
 from kernels.source import PatchFailed, Source, series_patches
 from kernels.tree import main, open_tree, save_tree
 from kernels.variants import SERIES, load_kernels
-from tests.kernels.conftest import source_files
+from tests.support.queues import source_files
 
 
 @pytest.fixture

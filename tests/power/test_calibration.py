@@ -19,6 +19,7 @@ from power.derived import load_derived
 from power.fit import fit, leaving_out, non_negative
 from power.measurements import VARIABLE, load_measured
 from power.predict import COLUMN, predicted, write_csv
+from tests.support.calibration import row
 
 CORE = "cortex-a15"
 RECORD = json.loads((CALIBRATED / f"{CORE}.json").read_text())
@@ -35,25 +36,6 @@ def measurements(monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.skip(f"no measurements: set {VARIABLE} to a folder with {load_counted(CORE).data}")
     monkeypatch.setenv(VARIABLE, str(folder))
     return folder
-
-
-def row(**changes: str) -> dict[str, str]:
-    """One row of the data's form: one busy CPU of four at 1 GHz and 1.0 V."""
-    figures = {
-        "Workload Name": "made-up",
-        "Core Mask": "4:5:6:7",
-        "Frequency A15": "1000",
-        "Voltage A15": "1.0",
-        "Average Temperature A15": "56.85",
-        "Average A15 CycleCount": "250e6",
-        "Average A15 Event 0x1b": "250e6",
-        "Average A15 Event 0x73": "125e6",
-        "Average A15 Event 0x6a": "0",
-        "Average A15 Event 0x14": "62.5e6",
-        "Average A15 Event 0x50": "1e6",
-        "Average A15 Event 0x19": "1e6",
-    }
-    return figures | changes
 
 
 def test_record_belongs_to_its_inputs() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,22 +13,8 @@ import pytest
 from host.lisa import lisa_binaries
 from host.proc import need, run
 from rootfs.image import AGENT, FLAGS
+from tests.support.agent import AgentRun
 from tests.support.waiting import HANG_S
-
-
-@dataclass
-class AgentRun:
-    """What one script did: exit status, lines on stdout, folder of the files that were sent."""
-
-    status: int
-    lines: list[str]
-    out: Path
-
-    @property
-    def failure(self) -> str:
-        """The reason after FAIL; an error when there is not exactly one."""
-        (line,) = [line for line in self.lines if line.startswith("FAIL ")]
-        return line.removeprefix("FAIL ")
 
 
 @pytest.fixture(scope="session")

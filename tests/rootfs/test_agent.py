@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rootfs.conftest import AgentRun
+from tests.support.agent import AgentRun
 
 Agent = Callable[[bytes], AgentRun]
 HEAD = b"eascope-script 1\n"

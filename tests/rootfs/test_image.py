@@ -18,7 +18,7 @@ from rootfs import image
 from rootfs.elide import elide_hint
 from rootfs.elide_gem5 import elide_gem5
 from rootfs.image import guest_agent, initramfs
-from tests.rootfs.test_cpio import parse
+from tests.support.newc import parse
 
 
 def test_same_bytes_when_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from host.errors import EascopeError
 from host.proc import need, run
 from rootfs import image
 from rootfs.image import FLAGS, PROGRAMS, guest_programs, initramfs, program_names
-from tests.rootfs.test_cpio import parse
 from tests.support import waiting
+from tests.support.newc import parse
 
 
 @pytest.fixture(scope="module")

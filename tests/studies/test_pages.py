@@ -24,7 +24,7 @@ from studies.pages.pages import EAS, FIVE, Group, only, pages
 from studies.pages.record import record_of
 from studies.pages.run import requests
 from studies.wakeup_cost import lines_changed
-from tests.analysis.conftest import make_run
+from tests.support.synthetic import make_run
 
 
 def test_pages_name_what_there_is() -> None:

@@ -233,3 +233,24 @@ def playback(variant: str, seed: int, window_ms: int = 1000) -> Schedule:
         eas=variant == "mainline",
         overutilized=[(10 * MS, 0), (500 * MS, 1), (600 * MS, 0)] if variant == "mainline" else [],
     )
+
+
+PERIODS = {"decode-0": 33_333, "render-1": 16_667, "audio-2": 16_667}
+
+EXPECT = [
+    {
+        "variant": "cas",
+        "statement": "energy_j.total > energy_j.total[mainline]",
+        "source": "a source",
+    },
+    {"variant": "cas", "statement": "missed_deadlines == 0", "source": "a source"},
+]
+
+
+def make_run(root: Path, platform: Platform, variant: str, seed: int) -> Path:
+    """One run of :func:`playback` below ``root``."""
+    run = root / f"{variant}-{seed}"
+    expect = [entry for entry in EXPECT if entry["variant"] == variant]
+    schedule = playback(variant, seed)
+    write_run(run, platform, schedule, variant=variant, seed=seed, periods=PERIODS, expect=expect)
+    return run

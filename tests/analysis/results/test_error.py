@@ -8,46 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.agreement import Against, Agreement, AgreementCell, Column, Sample
 from analysis.results.error import agreements, error_of
-from analysis.results.origin import RUNS, Origin
-
-
-def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:
-    """A cell with ten seeds of gem5 on atomic CPUs, and one on detailed ones."""
-    return AgreementCell(
-        scenario,
-        "mainline",
-        {
-            "fast": Sample(tuple(range(12)), -1.0, 1.0, 0.5),
-            "elided": Sample(tuple(range(10)), -2.0, 2.0, 9.0),
-            "elided-detailed": Sample((0,), None, None, 50.0),
-        },
-        {
-            "elided": Against(atomic, -1.0, 4.0, 0.5, ()),
-            "elided-detailed": Against(detailed, None, None, 3.0, ()),
-        },
-        (),
-        {},
-        {},
-    )
-
-
-MEASURED = Agreement(
-    Origin("a test", RUNS),
-    "juno-r2",
-    "board",
-    "published",
-    "short",
-    (
-        Column("fast", "qemu", "", {}),
-        Column("elided", "gem5", "elided", {"little": "ArmAtomicSimpleCPU"}),
-        Column("elided-detailed", "gem5", "elided-detailed", {"little": "ArmMinorCPU"}),
-    ),
-    (cell("smoke", -3.04, 20.0), cell("eas/game", 1.26, 0.1), cell("eas/game", -0.2, 0.1)),
-    {},
-    (),
-)
+from tests.support.agreement import MEASURED
 
 
 @pytest.fixture

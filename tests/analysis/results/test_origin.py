@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from host.record import RecordError
-from tests.analysis.results.test_error import MEASURED
+from tests.support.agreement import MEASURED
 
 
 def test_what_is_written_is_read_with_all_digits(tmp_path: Path) -> None:

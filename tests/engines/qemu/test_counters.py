@@ -14,7 +14,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from engines.base import START, STOP, Machine
 from engines.qemu.engine import QemuEngine
-from tests.engines.conftest import GuestRun
+from tests.support.bare_metal import GuestRun
 
 pytestmark = pytest.mark.guest
 

@@ -31,7 +31,7 @@ from rootfs.elide import (
     TURN_INSTRUCTIONS,
     elide_hint,
 )
-from tests.engines.conftest import GuestRun, run_machine
+from tests.support.bare_metal import GuestRun, run_machine
 
 #: Not a multiple of four: both hints are used.
 TURNS = 20_003

@@ -9,7 +9,7 @@ import pytest
 
 from configs.platform import Platform
 from engines.base import Transitions
-from tests.engines.conftest import GuestRun
+from tests.support.bare_metal import GuestRun
 
 #: The guest polls the level: one turn of that loop on CPU 0 and one tick of its clock, in ns.
 POLL_NS = 150

@@ -18,7 +18,7 @@ from engines.qemu.engine import QemuEngine
 from engines.qemu.process import Limits, supervise
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
-from tests.engines.conftest import GuestRun
+from tests.support.bare_metal import GuestRun
 from tests.support.processes import has_ended, qemu_child
 from tests.support.waiting import until
 

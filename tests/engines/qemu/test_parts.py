@@ -16,7 +16,7 @@ from engines.qemu.files import counters_table, with_script
 from host import debian
 from host.errors import EascopeError
 from rootfs.cpio import Archive
-from tests.rootfs.test_cpio import parse
+from tests.support.newc import parse
 
 ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
 

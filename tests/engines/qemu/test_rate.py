@@ -12,7 +12,7 @@ import pytest
 from configs.activity import Activity
 from configs.platform import Platform
 from engines.base import Machine
-from tests.engines.conftest import GuestRun, run_machine
+from tests.support.bare_metal import GuestRun, run_machine
 
 
 def speeds(out: Path) -> list[tuple[dict[int, int], str, int, float]]:

@@ -26,8 +26,9 @@ from host.toolchain import arm64_tool
 from kernels.build import kernel
 from rootfs.image import initramfs
 from tests.support.linux import with_rt_app
+from tests.support.repo import REPO
 
-GUEST = Path(__file__).resolve().parent.parent / "guest"
+GUEST = REPO / "tests" / "guest"
 FLAGS = (
     *("-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-pie", "-no-pie"),
     *("-nostdlib", "-static", "-mgeneral-regs-only", "-mstrict-align"),

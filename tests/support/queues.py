@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The queues of patches, and the kernel's files that they touch."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from host.cache import artefact, sha256_bytes
+from kernels.source import PACKAGE, Source, series_patches
+from kernels.variants import SERIES
+
+#: What checkpatch reads besides the patch.
+CHECKPATCH = ("scripts/checkpatch.pl", "scripts/spelling.txt", "scripts/const_structs.checkpatch")
+
+
+def queues() -> list[Path]:
+    """The folders of all queues."""
+    return sorted(path.parent for path in SERIES.glob("*/series"))
+
+
+def touched_files() -> list[str]:
+    """Existing files that the queues change (not those that they add)."""
+    found: set[str] = set()
+    added: set[str] = set()
+    for queue in queues():
+        for patch in series_patches(queue):
+            for part in re.split(r"^diff --git ", patch.read_text(), flags=re.MULTILINE)[1:]:
+                name = part.split(" b/", 1)[1].splitlines()[0]
+                (added if "\nnew file mode " in part else found).add(name)
+    return sorted(found - added)
+
+
+def source_files(source: Source) -> Path:
+    """A folder with the files of ``source`` that the queues touch, and checkpatch; cached."""
+    names = [*touched_files(), *CHECKPATCH]
+
+    def build(folder: Path) -> None:
+        source.tar(folder, ["--strip-components=1", *(f"{PACKAGE}/{name}" for name in names)])
+
+    key = {"source": source.sha256, "files": sha256_bytes("\n".join(names).encode())}
+    return artefact("kernel-files", key, build, label=f"files of {source.label}", large=True)
