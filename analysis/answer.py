@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from analysis.compare import Comparison
+from analysis.records.result import Result
 from analysis.statistics import ENOUGH, Difference
 
 
@@ -57,22 +55,20 @@ def _alone(comparison: Comparison) -> str:
     """``mainline uses 612.77 mJ in 3.001 s, no deadline missed, EAS on (read back)``."""
     (runs,) = comparison.variants.values()
     result, name = runs[0].result, comparison.baseline
-    energy = f"{name} uses {comparison.total.mean(name):.2f} mJ in {result['window_s']:.3f} s"
+    energy = f"{name} uses {comparison.total.mean(name):.2f} mJ in {result.window_s:.3f} s"
     seeds = "" if len(runs) == 1 else f" on the mean of {len(runs)} seeds"
     return f"{energy}{seeds}, {_missed(result)}, {_state(result)}"
 
 
-def _missed(result: Mapping[str, Any]) -> str:
-    jobs = result.get("deadlines")
-    if not jobs:
+def _missed(result: Result) -> str:
+    if not result.deadlines:
         return "no task has a deadline"
-    missed, all_jobs = result["missed_deadlines"], sum(entry["jobs"] for entry in jobs.values())
-    return f"{missed or 'none'} of {all_jobs} deadlines missed"
+    all_jobs = sum(entry.jobs for entry in result.deadlines.values())
+    return f"{result.missed_deadlines or 'none'} of {all_jobs} deadlines missed"
 
 
-def _state(result: Mapping[str, Any]) -> str:
+def _state(result: Result) -> str:
     """What the guest read back of the kernel's state."""
-    eas = result.get("eas")
-    if eas is None:
+    if result.eas is None:
         return "the kernel's state was not read back"
-    return f"energy-aware scheduling {'on' if eas else 'off'}"
+    return f"energy-aware scheduling {'on' if result.eas else 'off'}"

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.compare import Comparison, told_in
+from analysis.compare import Comparison
 from analysis.decided import verdict_word
+from analysis.expect import Absent, value_at
 from host.errors import EascopeError
 from host.table import Section, Table
 
@@ -41,25 +42,27 @@ class Beside:
     @property
     def words(self) -> tuple[str, str]:
         """The two energy models in words."""
-        return told_in(self.usual.cell), told_in(self.asked.cell)
+        return self.usual.cell.energy_model.words, self.asked.cell.energy_model.words
 
     @property
     def rows(self) -> list[Row]:
         """Energy, placement and misses of each variant, differences, and every expectation."""
-        found = []
+        rows = []
         both = (self.usual, self.asked)
         for name in self.asked.names:
-            found += [
-                Row(name, label, *(_cell(one, name, path, scale, digits) for one in both))
+            rows += [
+                Row(name, label, *(_cell(side, name, path, scale, digits) for side in both))
                 for label, path, scale, digits in self._measures()
             ]
         for name in self.asked.names[1:]:
             group = f"{name} against {self.asked.baseline}"
-            found.append(Row(group, "energy (%)", *(_percent(one, name) for one in both)))
-        words = [{(v.variant, v.statement): verdict_word(v) for v in one.verdicts} for one in both]
+            rows.append(Row(group, "energy (%)", *(_percent(side, name) for side in both)))
+        words = [
+            {(v.variant, v.statement): verdict_word(v) for v in side.verdicts} for side in both
+        ]
         for key, word in words[1].items():
-            found.append(Row("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word))
-        return found
+            rows.append(Row("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word))
+        return rows
 
     def _measures(self) -> Iterable[tuple[str, tuple[str, ...], float, int]]:
         """(label, path in a summary, scale, digits) of what is shown of each variant."""
@@ -98,12 +101,11 @@ class Beside:
 def _cell(
     comparison: Comparison, name: str, path: tuple[str, ...], scale: float, digits: int
 ) -> str:
-    """A measure of a variant's summary, ``-`` where no run gives it."""
-    value: Any = comparison.summary(name)
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return "-"
-        value = value[key]
+    """A measure of a variant's mean result, ``-`` where no run gives it."""
+    try:
+        value = value_at(comparison.means[name], path)
+    except Absent:
+        return "-"
     return f"{value * scale:.{digits}f}"
 
 

@@ -13,6 +13,9 @@ from analysis.decided import decided, verdict_word
 from analysis.derive import Derived
 from analysis.engine import engine_words
 from analysis.expect import Verdict, judge
+from analysis.records.cell import CellRecord, Expectation, KernelRecord
+from analysis.records.mean import mean_result
+from analysis.records.result import PowerModelRecord, Result
 from analysis.results.findings import findings
 from analysis.rows import Row, rows
 from analysis.statistics import ENOUGH, Difference, difference
@@ -62,39 +65,38 @@ class Comparison:
         return self.names[0]
 
     @property
-    def cell(self) -> dict[str, Any]:
+    def cell(self) -> CellRecord:
         """``cell.json`` of the baseline's first run: what all runs have in common."""
         return self.variants[self.baseline][0].cell
 
     @property
-    def power_model(self) -> dict[str, Any]:
+    def power_model(self) -> PowerModelRecord:
         """Name and description of the power model that all energy is computed with."""
-        model: dict[str, Any] = self.variants[self.baseline][0].result["power_model"]
-        return model
+        return self.variants[self.baseline][0].result.power_model
 
     @property
     def engine(self) -> str:
         """The engine of all runs."""
-        return str(self.cell["engine"])
+        return self.cell.engine
 
     @property
     def tasks(self) -> list[str]:
         """Names of the scenario's tasks."""
-        return [task["name"] for task in self.cell["tasks"]]
+        return [task.name for task in self.cell.tasks]
 
     @cached_property
     def seeds(self) -> list[int]:
         """Seeds that every variant has."""
         common = set.intersection(
-            *({run.cell["seed"] for run in runs} for runs in self.variants.values())
+            *({run.cell.seed for run in runs} for runs in self.variants.values())
         )
         return sorted(common)
 
     @cached_property
-    def results(self) -> dict[str, dict[int, dict[str, Any]]]:
-        """``result.json`` by variant and seed."""
+    def results(self) -> dict[str, dict[int, Result]]:
+        """Results by variant and seed."""
         return {
-            name: {run.cell["seed"]: run.result for run in runs}
+            name: {run.cell.seed: run.result for run in runs}
             for name, runs in self.variants.items()
         }
 
@@ -142,22 +144,26 @@ class Comparison:
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """The scenario's expectations about the variants that were run."""
-        entries: dict[tuple[str, str], Mapping[str, str]] = {}
+        expectations: dict[tuple[str, str], Expectation] = {}
         for runs in self.variants.values():
-            for entry in runs[0].cell.get("expect", []):
-                entries.setdefault((entry["variant"], entry["statement"]), entry)
-        known = findings(self.platform.name, self.cell["scenario"])
+            for each in runs[0].cell.expect:
+                expectations.setdefault((each.variant, each.statement), each)
+        known = findings(self.platform.name, self.cell.scenario)
         judged = [
-            judge(entry, self.results, known.get(key, ""))
-            for key, entry in entries.items()
-            if entry["variant"] in self.variants
+            judge(each, self.results, known.get(key, ""))
+            for key, each in expectations.items()
+            if each.variant in self.variants
         ]
         return [replace(verdict, decided=decided(verdict, self.results)) for verdict in judged]
 
+    @cached_property
+    def means(self) -> dict[str, Result]:
+        """The result of each variant: that of its only run, or the mean over its seeds."""
+        return {name: mean_result(list(runs.values())) for name, runs in self.results.items()}
+
     def summary(self, variant: str) -> dict[str, Any]:
-        """``result.json`` of a variant: that of its one run, or the mean over its seeds."""
-        results = list(self.results[variant].values())
-        merged = mean_of(results)
+        """`means` of a variant as JSON, with its seeds and the verdicts about it."""
+        merged = self.means[variant].encode()
         merged["seeds"] = sorted(self.results[variant])
         merged["expect"] = [
             {
@@ -175,9 +181,9 @@ class Comparison:
 
     def differences_json(self) -> list[dict[str, Any]]:
         """``differences`` of ``eascope compare --json``."""
-        found = []
+        entries = []
         for line in self.lines:
-            for name, one in line.differences.items():
+            for name, change in line.differences.items():
                 entry: dict[str, Any] = {
                     "measure": ".".join(line.row.path),
                     "label": f"{line.row.group}: {line.row.label}",
@@ -186,22 +192,22 @@ class Comparison:
                     "variant": name,
                     "baseline_value": line.mean(self.baseline),
                     "value": line.mean(name),
-                    "difference": one.absolute,
-                    "seeds": one.pairs,
+                    "difference": change.absolute,
+                    "seeds": change.pairs,
                 }
                 if line.row.per_second:
                     entry["measure"] += " / window_s"
-                if one.percent is not None:
-                    entry["percent"] = one.percent
-                if one.low is not None and one.high is not None:
-                    entry["confidence_95"] = [one.low, one.high]
-                found.append(entry)
-        return found
+                if change.percent is not None:
+                    entry["percent"] = change.percent
+                if change.low is not None and change.high is not None:
+                    entry["confidence_95"] = [change.low, change.high]
+                entries.append(entry)
+        return entries
 
     @property
     def set_otherwise(self) -> str:
         """Controls that are not as the platform and the kernel have them, in words."""
-        return ", ".join(word.replace("-", " ") for word in self.cell.get("set_otherwise", ()))
+        return ", ".join(word.replace("-", " ") for word in self.cell.set_otherwise)
 
     def text(self) -> str:
         """The table, as it is pasted into a mail."""
@@ -210,15 +216,19 @@ class Comparison:
     def head(self) -> list[str]:
         """What was run: scenario, variants, engine, window, seeds, power, kernels, settings."""
         cell = self.cell
-        window = self.variants[self.baseline][0].result["window_s"]
-        elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
-        power = self.power_model["name"]
-        told = told_in(cell)
+        window = self.variants[self.baseline][0].result.window_s
+        elided = "busy loops elided" if cell.elide else "busy loops executed"
+        power = self.power_model.name
+        given = cell.energy_model.words
         return [
-            f"{cell['scenario']} on {cell['platform']}: {', '.join(self.names)}",
-            f"engine {engine_words(cell)} ({elided}), {cell['duration']} window of {window:.3f} s, "
+            f"{cell.scenario} on {cell.platform}: {', '.join(self.names)}",
+            f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
             f"{_ranges(self.seeds)}, energy from {power} power",
-            *([] if told == "published" else [f"the kernel is told another energy model: {told}"]),
+            *(
+                []
+                if given == "published"
+                else [f"the kernel is given another energy model: {given}"]
+            ),
             *([f"set otherwise: {self.set_otherwise}"] if self.set_otherwise else []),
             *self._kernels(),
         ]
@@ -227,9 +237,7 @@ class Comparison:
         """Which kernel each variant ran: version, and where its source is from."""
         by_kernel: dict[str, list[str]] = {}
         for name, runs in self.variants.items():
-            kernel = runs[0].cell.get("kernel")
-            if kernel:
-                by_kernel.setdefault(kernel_words(kernel), []).append(name)
+            by_kernel.setdefault(kernel_words(runs[0].cell.kernel), []).append(name)
         return [f"kernel of {', '.join(names)}: {words}" for words, names in by_kernel.items()]
 
     def _table(self) -> list[str]:
@@ -337,58 +345,45 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
     """
     if not variants or not all(variants.values()):
         raise EascopeError("nothing to compare: every variant needs at least one run")
-    ordered = {
-        name: sorted(runs, key=lambda run: int(run.cell["seed"])) for name, runs in variants.items()
-    }
+    ordered = {name: sorted(runs, key=lambda run: run.cell.seed) for name, runs in variants.items()}
     first = next(iter(ordered.values()))[0].cell
     for name, runs in ordered.items():
         for run in runs:
             for key in _SAME:
-                if (run.cell.get(key) or None) != (first.get(key) or None):
+                own, other = getattr(run.cell, key), getattr(first, key)
+                if own != other:
                     raise EascopeError(
-                        f"{run.run}: {key} is {run.cell.get(key)!r}, but {first.get(key)!r} in the "
-                        "other runs: they cannot be compared"
+                        f"{run.run}: {key} is {own!r}, but {other!r} in the other runs: they "
+                        "cannot be compared"
                     )
             for key in ("platform", "activity"):
-                if _made_of(run.cell, key) != _made_of(first, key):
+                if getattr(run.cell.inputs, key) != getattr(first.inputs, key):
                     raise EascopeError(
                         f"{run.run}: was made of another {key} file than the other runs: they "
                         "cannot be compared"
                     )
-            if told_in(run.cell) != told_in(first):
+            own, other = run.cell.energy_model.words, first.energy_model.words
+            if own != other:
                 raise EascopeError(
-                    f"{run.run}: its kernel was told the energy model {told_in(run.cell)}, in the "
-                    f"other runs {told_in(first)}: they cannot be compared"
+                    f"{run.run}: its kernel was given the energy model {own}, in the other runs "
+                    f"{other}: they cannot be compared"
                 )
-            if run.cell["variant"] != name:
-                raise EascopeError(f"{run.run}: is a run of {run.cell['variant']}, not of {name}")
-    found = Comparison(platform, ordered)
-    if not found.seeds:
+            if run.cell.variant != name:
+                raise EascopeError(f"{run.run}: is a run of {run.cell.variant}, not of {name}")
+    compared = Comparison(platform, ordered)
+    if not compared.seeds:
         raise EascopeError("nothing to compare: the variants have no seed in common")
-    return found
+    return compared
 
 
-def _made_of(cell: Mapping[str, Any], kind: str) -> Any:
-    """Digest of the run's platform or activity; None where its record has none."""
-    return cell.get("inputs", {}).get(kind)
-
-
-def kernel_words(kernel: Mapping[str, Any]) -> str:
-    """``6.12.117-eascope-base from linux-source-6.12 6.12.117-1``, of a record's ``kernel``."""
-    source, package = kernel.get("source"), kernel.get("package_version")
+def kernel_words(kernel: KernelRecord) -> str:
+    """``6.12.117-eascope-base from linux-source-6.12 6.12.117-1``."""
+    source, package = (kernel.provenance.get(key) for key in ("source", "package_version"))
     if source == "KERNEL_SRC":
-        origin = f"KERNEL_SRC, digest {str(kernel.get('source_sha256'))[:12]}"
+        origin = f"KERNEL_SRC, digest {str(kernel.provenance.get('source_sha256'))[:12]}"
     else:
         origin = " ".join(str(part) for part in (source, package) if part)
-    return f"{kernel.get('version')} from {origin}" if origin else str(kernel.get("version"))
-
-
-def told_in(cell: Mapping[str, Any]) -> str:
-    """The energy model that a run's kernel was told, in words.
-
-    Runs of before there was a choice had the published one.
-    """
-    return str(cell.get("energy_model", {}).get("words", "published"))
+    return f"{kernel.version} from {origin}" if origin else kernel.version
 
 
 def verdict_values(verdict: Verdict) -> str:
@@ -399,21 +394,6 @@ def verdict_values(verdict: Verdict) -> str:
     if verdict.seeds > 1:
         return f"{sides} (means); in {verdict.seeds_held} of {verdict.seeds} seeds"
     return sides
-
-
-def mean_of(values: Sequence[Any]) -> Any:
-    """Element-wise mean of equally shaped results; what only some have is left out."""
-    first = values[0]
-    if len(values) == 1:
-        return dict(first) if isinstance(first, dict) else first
-    if isinstance(first, dict):
-        keys = [key for key in first if all(key in value for value in values)]
-        return {key: mean_of([value[key] for value in values]) for key in keys if key != "expect"}
-    if isinstance(first, list):
-        return [mean_of(list(column)) for column in zip(*values, strict=False)]
-    if isinstance(first, bool | str) or first is None:
-        return first if all(value == first for value in values) else sorted(map(str, set(values)))
-    return sum(values) / len(values)
 
 
 def number(value: float | None, digits: int) -> str:

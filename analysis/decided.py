@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from analysis.expect import Absent, Measure, Statement, Verdict, parse, value_at
+from analysis.expect import Absent, Measure, Results, Statement, Verdict, parse, value_at
 from analysis.statistics import ENOUGH, resampled_means
 
 #: Share of resampled means that must give the answer of the means. It is that of a 95 % interval
@@ -15,9 +14,7 @@ CONFIDENT = 0.975
 RESAMPLES = 2_000
 
 
-def decided(
-    verdict: Verdict, results: Mapping[str, Mapping[int, Mapping[str, Any]]]
-) -> bool | None:
+def decided(verdict: Verdict, results: Results) -> bool | None:
     """Whether other draws of the seeds would give the same answer.
 
     :param results: ``{variant: {seed: result}}``, as `judge` had them.

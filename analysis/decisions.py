@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from analysis.derive import Derived
+from analysis.records.cell import CellRecord
 from analysis.tables.tasks import thread_names, with_task
 from analysis.trace import TraceError, read_trace
 from analysis.window import read_window
@@ -124,15 +124,15 @@ def decisions(run: Derived) -> pl.DataFrame:
     named = table.rename({"comm": "thread"}).with_columns(
         pl.Series("reason", found, dtype=pl.String), pl.Series("path", paths, dtype=pl.String)
     )
-    return with_task(named, thread_names(run.cell["tasks"])).select(
+    return with_task(named, thread_names(run.cell.tasks)).select(
         *("t_ns", "task", "thread", "pid", "path", "mode"),
         *("prev_cpu", "dst_cpu", "reason", "candidates"),
     )
 
 
-def recorded(cell: Mapping[str, Any]) -> bool:
+def recorded(cell: CellRecord) -> bool:
     """Whether a run of ``cell`` has recorded decisions."""
-    return any(one.endswith(f":{EVENT}") for one in cell["controls"].get("trace_events", ()))
+    return any(event.endswith(f":{EVENT}") for event in cell.controls.trace_events)
 
 
 def summary(tables: Mapping[str, pl.DataFrame]) -> Table:

@@ -21,10 +21,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
+from analysis.records.cell import CellRecord, Expectation
+from analysis.records.result import Judged, Result
 from host.errors import RequestError
+from host.record import child
 
 #: (path, variant or "") to a number; raises :class:`Absent` when there is none.
 Lookup = Callable[[tuple[str, ...], str], float]
@@ -89,11 +91,11 @@ class Statement:
         holds = True
         for left, sign, right in self._parts:
             try:
-                one, other = left(lookup), right(lookup)
+                values = left(lookup), right(lookup)
             except ZeroDivisionError as error:
                 raise Absent("division by zero") from error
-            sides.append((one, other))
-            holds = holds and _COMPARE[sign](one, other)
+            sides.append(values)
+            holds = holds and _COMPARE[sign](*values)
         return sides, holds
 
 
@@ -213,9 +215,9 @@ class _Parser:
         if kind == "variant":
             self.at += 1
             variant = value[1:-1].strip()
-        found = Measure(tuple(keys), variant)
-        self.measures.append(found)
-        return lambda lookup: lookup(found.path, found.variant)
+        measure = Measure(tuple(keys), variant)
+        self.measures.append(measure)
+        return lambda lookup: lookup(measure.path, measure.variant)
 
     def key(self) -> str:
         kind, value, start = self.tokens[self.at]
@@ -238,42 +240,40 @@ def _binary(
     return lambda lookup: function(left(lookup), right(lookup))
 
 
-def value_at(result: Mapping[str, Any], path: Sequence[str]) -> float:
-    """The number at a path of ``result.json``; truth values are 1 and 0, list keys are indices.
+def value_at(result: object, path: Sequence[str]) -> float:
+    """The number at a path of a `Result`; truth values are 1 and 0, list keys are indices.
 
     :raises Absent: when there is none.
     """
-    here: Any = result
-    for key in path:
-        if isinstance(here, Mapping) and key in here:
-            here = here[key]
-        elif isinstance(here, list) and key.isdigit() and int(key) < len(here):
-            here = here[int(key)]
-        else:
-            raise Absent(".".join(path))
+    here = result
+    try:
+        for key in path:
+            here = child(here, key)
+    except KeyError as error:
+        raise Absent(".".join(path)) from error
     if not isinstance(here, int | float):
         raise Absent(".".join(path))
     return float(here)
 
 
-def of_run(cell: Mapping[str, Any], result: Mapping[str, Any]) -> list[dict[str, Any]]:
+def of_run(cell: CellRecord, result: Result) -> tuple[Judged, ...]:
     """``expect`` of one run: the statements that are about its own variant alone.
 
     What needs another variant, or a measure that the run cannot give, is absent.
     """
-    own = cell["variant"]
-    found = []
-    for entry in cell.get("expect", []):
-        statement = parse(entry["statement"])
-        if entry.get("variant", own) != own or set(statement.variants) - {own}:
+    own = cell.variant
+    judged = []
+    for expectation in cell.expect:
+        statement = parse(expectation.statement)
+        if expectation.variant != own or set(statement.variants) - {own}:
             continue
         try:
             sides, holds = statement.evaluate(lambda path, _variant: value_at(result, path))
         except Absent:
             continue
-        value = sides[0][0] if len(sides) == 1 else [list(pair) for pair in sides]
-        found.append({"statement": entry["statement"], "value": value, "holds": holds})
-    return found
+        value = sides[0][0] if len(sides) == 1 else tuple(sides)
+        judged.append(Judged(expectation.statement, value, holds))
+    return tuple(judged)
 
 
 @dataclass(frozen=True)
@@ -283,6 +283,7 @@ class Verdict:
     :param sides: both sides of every comparison, of the means over seeds; empty when absent.
     :param holds: None when a measure or a variant is absent.
     :param seeds_held: in how many of ``seeds`` it holds when each seed is taken alone.
+    :param absent: why there is no answer.
     :param decided: whether other draws of the seeds give the same answer (`analysis.decided`);
         None without a test.
     :param finding: what is known of why it does not hold (`analysis.results.findings`).
@@ -291,10 +292,10 @@ class Verdict:
     variant: str
     statement: str
     source: str
-    sides: tuple[tuple[float, float], ...]
-    holds: bool | None
-    seeds_held: int
-    seeds: int
+    sides: tuple[tuple[float, float], ...] = ()
+    holds: bool | None = None
+    seeds_held: int = 0
+    seeds: int = 0
     absent: str = ""
     finding: str = ""
     decided: bool | None = None
@@ -305,29 +306,29 @@ class Verdict:
         return self.finding if self.holds is not None and self.seeds_held < self.seeds else ""
 
 
-def _alone(results: Mapping[str, Mapping[int, Mapping[str, Any]]], seed: int, own: str) -> Lookup:
+#: A `Result` by variant and seed.
+Results = Mapping[str, Mapping[int, object]]
+
+
+def _alone(results: Results, seed: int, own: str) -> Lookup:
     return lambda path, variant: value_at(results[variant or own][seed], path)
 
 
-def judge(
-    entry: Mapping[str, str],
-    results: Mapping[str, Mapping[int, Mapping[str, Any]]],
-    finding: str = "",
-) -> Verdict:
-    """Judge one expectation over ``{variant: {seed: result}}``: means, and every seed alone.
+def judge(expectation: Expectation, results: Results, finding: str = "") -> Verdict:
+    """Judge one expectation over results of several variants: means, and every seed alone.
 
     :param finding: what is known of why it does not hold there.
     """
-    statement = parse(entry["statement"])
-    own = entry["variant"]
+    statement = parse(expectation.statement)
+    own = expectation.variant
+    unknown = Verdict(own, expectation.statement, expectation.source)
     needed = {measure.variant or own for measure in statement.measures}
     missing = sorted(needed - set(results))
-    labels = (own, entry["statement"], entry.get("source", ""))
     if missing:
-        return Verdict(*labels, (), None, 0, 0, f"variant {missing[0]} was not run")
+        return replace(unknown, absent=f"variant {missing[0]} was not run")
     seeds = sorted(set.intersection(*(set(results[variant]) for variant in needed)))
     if not seeds:
-        return Verdict(*labels, (), None, 0, 0, "no seed is common to its variants")
+        return replace(unknown, absent="no seed is common to its variants")
 
     def mean(path: tuple[str, ...], variant: str) -> float:
         values = [value_at(results[variant or own][seed], path) for seed in seeds]
@@ -335,9 +336,14 @@ def judge(
 
     try:
         sides, holds = statement.evaluate(mean)
-        held = 0
-        for seed in seeds:
-            held += statement.evaluate(_alone(results, seed, own))[1]
+        held = sum(statement.evaluate(_alone(results, seed, own))[1] for seed in seeds)
     except Absent as error:
-        return Verdict(*labels, (), None, 0, len(seeds), f"{error} is not measured")
-    return Verdict(*labels, tuple(sides), holds, held, len(seeds), finding=finding)
+        return replace(unknown, seeds=len(seeds), absent=f"{error} is not measured")
+    return replace(
+        unknown,
+        sides=tuple(sides),
+        holds=holds,
+        seeds_held=held,
+        seeds=len(seeds),
+        finding=finding,
+    )

@@ -17,6 +17,7 @@ from analysis.beside import Beside
 from analysis.compare import Comparison, verdict_values
 from analysis.decided import verdict_word
 from analysis.engine import engine_words, error_words
+from analysis.records.cell import TaskRecord
 from analysis.statistics import ENOUGH
 from host.cache import write_atomic
 from host.table import Cell, Column, Row, Table
@@ -86,7 +87,7 @@ def page(
 ) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
-    title = f"{cell['scenario']} on {cell['platform']}: {', '.join(comparison.names)}"
+    title = f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}"
     sections = [
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
@@ -116,14 +117,14 @@ def page(
 
 def _lead(comparison: Comparison) -> str:
     cell = comparison.cell
-    window = comparison.variants[comparison.baseline][0].result["window_s"]
+    window = comparison.variants[comparison.baseline][0].result.window_s
     seeds = len(comparison.seeds)
-    elided = "busy loops elided" if cell.get("elide") else "busy loops executed"
+    elided = "busy loops elided" if cell.elide else "busy loops executed"
     lead = f'<p class="lead">{escape(". ".join(answers(comparison)))}.</p>\n'
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
-        f"({escape(error_words(cell, str(comparison.power_model['name'])))}; {elided}). "
-        f"{escape(str(cell['duration'])).capitalize()} window of {window:.3f} s, "
+        f"({escape(error_words(cell, comparison.power_model.name))}; {elided}). "
+        f"{escape(cell.duration).capitalize()} window of {window:.3f} s, "
         f"{seeds} seed{'s' if seeds != 1 else ''}. {_set_otherwise(comparison)}"
         f"{_spread_note(comparison)}</p>"
     )
@@ -168,25 +169,25 @@ def _expectations(comparison: Comparison) -> str:
 
 
 def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
-    """What the kernel was told, and the verdicts beside those under the usual model."""
-    told = comparison.cell.get("energy_model")
-    if told is None:
+    """What the kernel was given, and the verdicts compared with those under the usual model."""
+    given = comparison.cell.energy_model
+    if not given.opp_microwatt:  # an older record
         return ""
     rows = [
         (
             *(cluster, f"{int(khz) / 1000:g}", f"{power / 1000:.1f}"),
             _published_mw(comparison, cluster, int(khz)),
         )
-        for cluster, by_khz in told["opp_microwatt"].items()
+        for cluster, by_khz in given.opp_microwatt.items()
         for khz, power in sorted(by_khz.items(), key=lambda item: int(item[0]))
     ]
-    heads = ("cluster", "MHz", "told (mW of a busy CPU)", "published")
+    heads = ("cluster", "MHz", "given (mW of a busy CPU)", "published")
     table = _wide(Table.of(heads, rows))
     if beside is None:
-        return f"<details><summary>{escape(told['words'])}</summary>{table}</details>"
+        return f"<details><summary>{escape(given.words)}</summary>{table}</details>"
     note = (
-        f'<p class="note">The kernels of this report were told <b>{escape(beside.words[1])}</b>; '
-        "the energy of a run is computed from the same power whatever the kernel was told.</p>"
+        f'<p class="note">The kernels of this report were given <b>{escape(beside.words[1])}</b>; '
+        "the energy of a run is computed from the same power whatever the kernel was given.</p>"
     )
     return f"{note}{_wide(beside.table)}<br>{table}"
 
@@ -254,34 +255,30 @@ def _variants(comparison: Comparison) -> str:
     rows = []
     for name in comparison.names:
         run = comparison.variants[name][0]
-        kernel = run.cell.get("kernel", {})
         proven = {True: "on (read back)", False: "off (read back)", None: "-"}
-        eas = proven[run.result.get("eas")]
-        switches = run.cell.get("switches") or []
-        shown = "; ".join(f"{path} = {value}" for path, value in switches) or "none"
-        version = " ".join(str(kernel[key]) for key in ("name", "version") if key in kernel)
-        rows.append((name, version, _plain(run.cell.get("declares", {})), eas, shown))
+        eas = proven[run.result.eas]
+        switches = "; ".join(f"{path} = {value}" for path, value in run.cell.switches) or "none"
+        kernel = f"{run.cell.kernel.name} {run.cell.kernel.version}"
+        rows.append((name, kernel, _plain(run.cell.declares), eas, switches))
     heads = ("variant", "kernel", "declared state", "energy-aware scheduling", "switches")
     return _words(heads, rows)
 
 
 def _controls(comparison: Comparison) -> str:
     cell = comparison.cell
-    rows = [(key, _plain(value)) for key, value in sorted(cell.get("controls", {}).items())]
-    rows += [(f"window: {key}", _plain(value)) for key, value in cell.get("window", {}).items()]
+    rows = [(key, _plain(value)) for key, value in sorted(cell.controls.encode().items())]
+    rows += [(f"window: {key}", _plain(value)) for key, value in cell.window.encode().items()]
     controls = _words(("control", "value"), rows)
-    tasks = [
-        (task["name"], ", ".join(task["threads"]), _plain(_work(task))) for task in cell["tasks"]
-    ]
+    tasks = [(task.name, ", ".join(task.threads), _plain(_work(task))) for task in cell.tasks]
     return f"{controls}<br>{_words(('task', 'threads', 'work'), tasks)}"
 
 
-def _work(task: Mapping[str, Any]) -> dict[str, Any]:
+def _work(task: TaskRecord) -> dict[str, Any]:
     """What a task was given, without its names and without what was left open."""
     left_open: tuple[Any, ...] = (None, {"min": None, "max": None})
     return {
         key: value
-        for key, value in task.items()
+        for key, value in sorted(task.encode().items())
         if key not in ("name", "threads") and value not in left_open
     }
 
@@ -290,20 +287,19 @@ def _energy_notes(comparison: Comparison) -> str:
     model = comparison.power_model
     cell = comparison.cell
     parts = [
-        f"<p>Energy from <b>{escape(model['name'])}</b> power: {escape(model['summary'])}. "
+        f"<p>Energy from <b>{escape(model.name)}</b> power: {escape(model.summary)}. "
         "A CPU uses its active time times the power of its operating point, plus its idle times "
         "times the power of the idle state; the emulated cost of idle exits is a component of its "
         "own; each cluster's shared part is counted apart. A task's energy is its share of the "
         "active energy of the intervals in which it ran; active energy that no thread covers and "
         "that of other threads is <code>(other)</code>.</p>"
     ]
-    notes = [f"<li>{escape(line)}</li>" for line in model.get("notes", [])]
+    notes = [f"<li>{escape(line)}</li>" for line in model.notes]
     if notes:
         parts.append(f"<ul>{''.join(notes)}</ul>")
-    for head, key in (("Borrowed figures", "borrowed"), ("Assumed activity", "assumed")):
-        lines = cell.get(key) or []
+    for head, lines in (("Borrowed figures", cell.borrowed), ("Assumed activity", cell.assumed)):
         if lines:
-            items = "".join(f"<li>{escape(str(line))}</li>" for line in lines)
+            items = "".join(f"<li>{escape(line)}</li>" for line in lines)
             parts.append(f"<p><b>{head}</b></p><ul>{items}</ul>")
     return "".join(parts)
 
@@ -313,17 +309,17 @@ def _provenance(comparison: Comparison) -> str:
     facts = [
         (name.format(key), _plain(value))
         for name, record in (
-            ("kernel {}", "kernel"),
-            ("{} (input)", "inputs"),
-            ("engine {}", "engine_identity"),
-            ("guest {}", "initramfs"),
+            ("kernel {}", cell.kernel.encode()),
+            ("{} (input)", cell.inputs.encode()),
+            ("engine {}", cell.engine_identity),
+            ("guest {}", cell.initramfs),
         )
-        for key, value in cell.get(record, {}).items()
+        for key, value in sorted(record.items())
     ]
     runs = [
         (
-            *(name, str(run.cell["seed"])),
-            *(Cell(run.cell["simkey"], "code"), Cell(run.path.name, "code")),
+            *(name, str(run.cell.seed)),
+            *(Cell(run.cell.simkey, "code"), Cell(run.path.name, "code")),
         )
         for name in comparison.names
         for run in comparison.variants[name]

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from analysis.expect import Absent, value_at
+from analysis.records.result import Result
 from configs.platform import Platform
+from host.record import child
 from power.billed import component_of
 from power.events import STACK
 
@@ -48,30 +50,28 @@ class Row:
     needs: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
 
-    def value(self, result: Mapping[str, Any]) -> float | None:
+    def value(self, result: Result) -> float | None:
         """The value in ``unit``, or None when the run does not give it."""
-        if self.needs and _at(result, self.needs) is None:
+        if (self.needs and not _has(result, self.needs)) or (
+            self.unless and _has(result, self.unless)
+        ):
             return None
-        if self.unless and _at(result, self.unless) is not None:
+        try:
+            number = value_at(result, self.path) * self.scale
+        except Absent:
             return None
-        here = _at(result, self.path)
-        if here is None:
-            return None
-        number = float(here) * self.scale
-        return number / float(result["window_s"]) if self.per_second else number
+        return number / result.window_s if self.per_second else number
 
 
-def _at(result: Mapping[str, Any], path: Sequence[str]) -> Any:
-    """What is at ``path`` in a result, or None."""
-    here: Any = result
-    for key in path:
-        if isinstance(here, list):
-            here = here[int(key)] if int(key) < len(here) else None
-        else:
-            here = here.get(key) if isinstance(here, Mapping) else None
-        if here is None:
-            return None
-    return here
+def _has(result: Result, path: Sequence[str]) -> bool:
+    """Whether a result has anything at ``path``."""
+    here: object = result
+    try:
+        for key in path:
+            here = child(here, key)
+    except KeyError:
+        return False
+    return True
 
 
 def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:

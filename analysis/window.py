@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.records import START, STOP, Mark, read_marks
 from host.errors import EascopeError
-
-START = 2
-STOP = 3
 
 
 @dataclass(frozen=True)
@@ -40,17 +37,17 @@ def read_window(path: Path) -> Window:
 
     :raises EascopeError: when START or STOP is missing, doubled or in the wrong order.
     """
-    try:
-        marks = json.loads(path.read_bytes())
-        start, stop = ([mark for mark in marks if mark["id"] == wanted] for wanted in (START, STOP))
-        if len(start) != 1 or len(stop) != 1:
-            raise EascopeError(
-                f"{path}: {len(start)} START and {len(stop)} STOP markers: one of each is needed"
-            )
-        t0, t1 = int(start[0]["t_ns"]), int(stop[0]["t_ns"])
-        offset = t0 - int(start[0]["mono_ns"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EascopeError(f"{path}: not readable as a list of markers: {error!r}") from error
-    if t1 <= t0:
-        raise EascopeError(f"{path}: STOP ({t1} ns) is not after START ({t0} ns)")
-    return Window(t0, t1, offset)
+    marks = read_marks(path)
+    starts = [mark for mark in marks if mark.id == START]
+    stops = [mark for mark in marks if mark.id == STOP]
+    if len(starts) != 1 or len(stops) != 1:
+        raise EascopeError(
+            f"{path}: {len(starts)} START and {len(stops)} STOP markers: one of each is needed"
+        )
+    return _between(starts[0], stops[0], path)
+
+
+def _between(start: Mark, stop: Mark, path: Path) -> Window:
+    if stop.t_ns <= start.t_ns:
+        raise EascopeError(f"{path}: STOP ({stop.t_ns} ns) is not after START ({start.t_ns} ns)")
+    return Window(start.t_ns, stop.t_ns, offset_ns=start.t_ns - start.mono_ns)

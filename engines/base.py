@@ -15,9 +15,6 @@ from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import EascopeError
 
-#: Marks that the guest agent sets.
-READY, START, STOP = 1, 2, 3
-
 
 @dataclass(frozen=True)
 class Machine:

@@ -19,10 +19,13 @@ MARKS = "marks.json"
 HOST = "host.json"
 FAILED = "failed.json"
 
+#: Marks that the guest agent sets.
+READY, START, STOP = 1, 2, 3
+
 
 @dataclass(frozen=True)
 class Mark(Record):
-    """A mark of the guest agent (`engines.base.READY`, `START`, `STOP`, or one of its own).
+    """A mark of the guest agent (`READY`, `START`, `STOP`, or one of its own).
 
     :param id: which mark it is.
     :param t_ns: when it was set, in ns since power-on.

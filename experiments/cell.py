@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from analysis.expect import parse as parse_statement
+from analysis.records.cell import (
+    CELL,
+    SCHEMA,
+    CellRecord,
+    ControlsRecord,
+    EnergyModelRecord,
+    Inputs,
+    KernelRecord,
+    Settings,
+    WindowRecord,
+)
 from configs.activity import (
     CAPACITY_TOLERANCE,
     Activity,
@@ -44,8 +54,6 @@ from kernels.variants import (
 )
 from power.given import USUAL, ToldModel, tell, told_record
 from rootfs.image import ImageArtefact, initramfs
-
-SCHEMA = 1
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
 BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"
@@ -98,7 +106,7 @@ class Cell:
     names: Names
     machine: Machine
     simkey: str
-    record: dict[str, Any]
+    record: CellRecord
     inputs: Callable[[], Mapping[str, bytes]] = dict
 
     @property
@@ -284,9 +292,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         "settings": digest_of(settings),
     }
     simkey = digest_of({**digests, "seed": request.seed})
-    record = _record(names, image, guest, workload, digests, simkey)
-    record["engine_identity"] = identity
-    record["settings"] = settings
+    record = _record(names, image, guest, workload, digests, simkey, identity, settings)
     dts = device_tree_source(names.told, variant.dtb, request.engine)
     inputs = partial(inputs_of, machine, image, names.scenario.path, workload.document, dts)
     return Cell(names, machine, simkey, record, inputs)
@@ -317,58 +323,66 @@ def _record(
     workload: Workload,
     digests: dict[str, str],
     simkey: str,
-) -> dict[str, Any]:
+    identity: dict[str, Any],
+    settings: dict[str, Any],
+) -> CellRecord:
     """``cell.json``: the inputs in words and digests."""
     request, platform, scenario = names.request, names.platform, names.scenario
-    window = scenario.window
-    return {
-        "schema": SCHEMA,
-        "simkey": simkey,
-        "platform": platform.name,
-        "variant": names.variant.name,
-        "scenario": scenario.name,
-        "engine": request.engine,
-        "mode": names.engine.mode,
-        "seed": request.seed,
-        "duration": "full" if request.full else "short",
-        "elide": request.elide,
-        "kernel": {"name": names.variant.kernel, "version": image.version, **image.provenance},
-        "energy_model": told_record(platform, request.told),
-        "declares": dict(names.variant.declares),
-        "switches": [list(switch) for switch in names.variant.switches],
-        "initramfs": guest.provenance,
-        "digests": digests,
-        "inputs": {
-            "platform": platform.digest,
-            "activity": names.activity.digest,
-            "scenario": scenario.digest,
-        },
-        "set_otherwise": request.controls.words,
-        "controls": {
-            "hz": _config_value(image.config, "HZ"),
-            "rate_limit_us": platform.rate_limit_us,
-            "transition_latency_us": platform.transition_latency_us,
-            "delay_dequeue": _delay_dequeue(names.variant),
-            "speeds": request.controls.speeds,
-            "cpuidle_governor": "menu",
-            "tracing": True,
-            "trace_events": list(trace_events(request.controls.decisions)),
-            "trace_markers": "rt-app: main, task, stats",
-            "trace_kib_per_cpu": trace_kib(
-                *(scenario, request.full, platform, request.controls.decisions)
-            ),
-            "temperature_c": platform.temperature_c,
-        },
-        "tasks": [*workload.tasks, *(one.task() for one in scenario.programs)],
-        "programs": [one.record(request.full) for one in scenario.programs],
-        "window": {"warmup_ms": window.warmup_ms, "window_ms": window.length_ms(request.full)},
-        "expect": [one.record() for one in scenario.expect if one.variant == names.variant.name],
-        "borrowed": list(platform.borrowed),
-        "assumed": [
+    return CellRecord(
+        schema=SCHEMA,
+        simkey=simkey,
+        platform=platform.name,
+        variant=names.variant.name,
+        scenario=scenario.name,
+        engine=request.engine,
+        mode=names.engine.mode,
+        seed=request.seed,
+        duration="full" if request.full else "short",
+        elide=request.elide,
+        kernel=KernelRecord(names.variant.kernel, image.version, image.provenance),
+        energy_model=EnergyModelRecord.decode(told_record(platform, request.told), CELL),
+        declares=dict(names.variant.declares),
+        switches=names.variant.switches,
+        initramfs=guest.provenance,
+        digests=digests,
+        inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
+        set_otherwise=tuple(request.controls.words),
+        controls=_controls_record(names, image),
+        tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
+        programs=tuple(program.record(request.full) for program in scenario.programs),
+        window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
+        expect=tuple(
+            expect.record() for expect in scenario.expect if expect.variant == names.variant.name
+        ),
+        borrowed=tuple(platform.borrowed),
+        assumed=(
             *names.activity.assumed,
             *(names.activity.assumed_system if request.engine == "qemu" else ()),
-        ],
-    }
+        ),
+        engine_identity=identity,
+        settings=Settings.decode(settings, CELL),
+    )
+
+
+def _controls_record(names: Names, image: KernelArtefact) -> ControlsRecord:
+    """What a comparison holds fixed."""
+    request, platform = names.request, names.platform
+    decisions = request.controls.decisions
+    return ControlsRecord(
+        hz=_config_value(image.config, "HZ"),
+        rate_limit_us=platform.rate_limit_us,
+        transition_latency_us=platform.transition_latency_us,
+        delay_dequeue=_delay_dequeue(names.variant),
+        speeds=request.controls.speeds,
+        trace_events=tuple(trace_events(decisions)),
+        others={
+            "cpuidle_governor": "menu",
+            "tracing": True,
+            "trace_markers": "rt-app: main, task, stats",
+            "trace_kib_per_cpu": trace_kib(names.scenario, request.full, platform, decisions),
+            "temperature_c": platform.temperature_c,
+        },
+    )
 
 
 def _config_value(config: Path, name: str) -> int:
@@ -382,8 +396,3 @@ def _config_value(config: Path, name: str) -> int:
 def _delay_dequeue(variant: Variant) -> bool:
     """Whether EEVDF's delayed dequeue is on: mainline's default, unless a switch turns it off."""
     return all("NO_DELAY_DEQUEUE" not in value for _, value in variant.switches)
-
-
-def cell_bytes(record: dict[str, Any]) -> bytes:
-    """``cell.json`` as it is written: readable, and the same bytes for the same record."""
-    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"

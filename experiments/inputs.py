@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import tarfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from analysis.records.cell import CellRecord
 from configs.activity import Activity
 from configs.core import CORES
 from configs.delta import platform_path
@@ -28,6 +27,7 @@ from engines.base import Machine
 from experiments.controls import Controls
 from host.cache import sha256_file
 from host.errors import EascopeError
+from host.record import json_bytes
 from host.sealed import DONE, Done
 from kernels.build import KernelArtefact, fragment_text
 from kernels.source import series_patches
@@ -58,7 +58,7 @@ def inputs_of(
         "script": machine.script,
         "machine.dtb": machine.dtb.read_bytes(),
         "machine.dts": dts.encode(),
-        "patches.json": _json(_patches(kernel)),
+        "patches.json": json_bytes(_patches(kernel)),
         FILES: _archive(_texts(machine.platform, machine.activity) | _kernel_texts(kernel, image)),
     }
 
@@ -114,11 +114,7 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
     return gzip.compress(stream.getvalue(), mtime=0)
 
 
-def _json(value: object) -> bytes:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
-
-
-def machine_of(run: Path, cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
+def machine_of(run: Path, cell: CellRecord) -> tuple[Platform, Activity]:
     """The platform and the activity that ``run`` was simulated with.
 
     A run without ``inputs/`` is of before there were any: it is read by today's files, as long as
@@ -145,21 +141,19 @@ def _read(path: Path, _digest: str) -> tuple[Platform, Activity]:
     return read_machine(path)
 
 
-def _by_digest(run: Path, cell: Mapping[str, Any]) -> tuple[Platform, Activity]:
+def _by_digest(run: Path, cell: CellRecord) -> tuple[Platform, Activity]:
     """Today's files, when they are those that an older run was made of."""
-    name = str(cell.get("platform"))
+    name = cell.platform
     older = f"{run} is older than the records of what a run is made of"
     remedy = "run its cell again"
     try:
-        platform, activity = Controls(speeds=_speeds(cell)).load(name)
+        platform, activity = Controls(speeds=cell.controls.speeds).load(name)
     except EascopeError as error:
         raise EascopeError(f"{older}, and {error}: {remedy}") from error
-    wanted = cell.get("inputs", {})
-    for kind, digest in (("platform", platform.digest), ("activity", activity.digest)):
-        if wanted.get(kind) != digest:
+    for kind, then, today in (
+        ("platform", cell.inputs.platform, platform.digest),
+        ("activity", cell.inputs.activity, activity.digest),
+    ):
+        if then != today:
             raise EascopeError(f"{older}, and the {kind} of {name!r} has changed since: {remedy}")
     return platform, activity
-
-
-def _speeds(cell: Mapping[str, Any]) -> str:
-    return str(cell.get("controls", {}).get("speeds", "board"))

@@ -13,11 +13,11 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from engines.records import HOST, HostRecord
+from analysis.records.cell import CellRecord
 from experiments.cell import Cell
 from experiments.runs import Run, all_runs, execute, existing
 from host.errors import EascopeError
@@ -56,7 +56,7 @@ def estimate_s(cells: Sequence[Cell]) -> float:
     seen: dict[tuple[str, str, bool], list[float]] = {}
     for run in all_runs()[-50:]:
         try:
-            host = HostRecord.read(run.path / HOST)
+            host = run.host
             if run.state == "done" and host.sim_s > 0:
                 seen.setdefault(_kind(run.cell), []).append(host.host_s / host.sim_s)
         except EascopeError:  # a damaged run: eascope status says so
@@ -72,9 +72,9 @@ def estimate_s(cells: Sequence[Cell]) -> float:
     return max([*spent, sum(spent) / workers()])
 
 
-def _kind(record: Mapping[str, Any]) -> tuple[str, str, bool]:
+def _kind(cell: CellRecord) -> tuple[str, str, bool]:
     """Engine, mode and whether loops are elided, of ``cell.json``."""
-    return str(record.get("engine")), str(record.get("mode", "")), record.get("elide") is not False
+    return cell.engine, cell.mode, cell.elide
 
 
 class Progress:
@@ -146,8 +146,8 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
         if run.fresh:
             progress.finished(
                 cell.simkey,
-                f"{cell.names.request.words}: {duration(run.host['host_s'])}, "
-                f"{run.host['mips']:.{0 if run.host['mips'] >= 10 else 1}f} MIPS",
+                f"{cell.names.request.words}: {duration(run.host.host_s)}, "
+                f"{run.host.mips:.{0 if run.host.mips >= 10 else 1}f} MIPS",
             )
         return after(cell, run)
 

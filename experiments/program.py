@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from host.errors import EascopeError
@@ -91,22 +91,22 @@ class Program:
                 f"program {self.run} is not there: put a static arm64 perf at {path}"
             )
 
-    def record(self, full: bool) -> dict[str, Any]:
+    def record(self, full: bool) -> ProgramRecord:
         """What ``cell.json`` says about it."""
-        return {"name": self.name, "run": self.run, "count": self.count(full), "log": self.log}
+        return ProgramRecord(name=self.name, run=self.run, count=self.count(full), log=self.log)
 
-    def task(self) -> dict[str, Any]:
+    def task(self) -> TaskRecord:
         """The same as a task: its threads have latencies, placement and energy like any others."""
-        return {
-            "name": self.name,
-            "threads": self.threads,
-            "period_us": None,
-            "deadline_us": None,
-            "work_us": None,
-            "turns": [],
-            "uclamp": {"min": None, "max": None},
-            "cpus": None if self.cpus is None else list(self.cpus),
-        }
+        return TaskRecord(
+            name=self.name,
+            threads=tuple(self.threads),
+            period_us=None,
+            deadline_us=None,
+            work_us=None,
+            turns=(),
+            uclamp=UclampRange(None, None),
+            cpus=self.cpus,
+        )
 
 
 def read_program(table: Table, platform: Platform) -> Program:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from analysis.records.cell import TaskRecord, UclampRange
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.scenario import Phase, Scenario, Task
@@ -46,7 +47,7 @@ class Workload:
     """``document``: rt-app's input as bytes. ``tasks``: what ``cell.json`` says about each task."""
 
     document: bytes
-    tasks: tuple[dict[str, Any], ...]
+    tasks: tuple[TaskRecord, ...]
 
 
 def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
@@ -174,16 +175,16 @@ def _phase(phase: Phase, turns: int | None, tells: str | None, met: Counter[str]
     return events
 
 
-def _record(task: Task, threads: list[str], turns: list[int | None]) -> dict[str, Any]:
+def _record(task: Task, threads: list[str], turns: list[int | None]) -> TaskRecord:
     """What ``cell.json`` says about a task; a deadline is the end of the period."""
     work = {phase.run_us for phase in task.phases}
-    return {
-        "name": task.name,
-        "threads": threads,
-        "period_us": task.period_us,
-        "deadline_us": task.period_us,
-        "work_us": next(iter(work)) if len(work) == 1 else None,
-        "turns": turns,
-        "uclamp": {"min": task.uclamp_min, "max": task.uclamp_max},
-        "cpus": None if task.cpus is None else list(task.cpus),
-    }
+    return TaskRecord(
+        name=task.name,
+        threads=tuple(threads),
+        period_us=task.period_us,
+        deadline_us=task.period_us,
+        work_us=next(iter(work)) if len(work) == 1 else None,
+        turns=tuple(turns),
+        uclamp=UclampRange(task.uclamp_min, task.uclamp_max),
+        cpus=task.cpus,
+    )

@@ -8,26 +8,24 @@ holder dies, keeps two processes off the same cell.
 
 from __future__ import annotations
 
-import json
 import os
 import platform as host
 import re
 import shutil
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from analysis.derived_folder import DERIVED, roots_of
-from engines.base import EngineFailed
-from engines.records import HOST
-from experiments.cell import Cell, cell_bytes
+from analysis.records.cell import CELL, CellRecord
+from engines.base import EngineFailed, EngineRun
+from engines.records import FAILED, HOST, Failure, HostRecord
+from experiments.cell import Cell
 from experiments.inputs import FOLDER as INPUTS
 from host.cache import runs_root
 from host.errors import EascopeError, RequestError
 from host.proc import say
-from host.record import load_json
 from host.scratch import MARK, locked, scratch
 from host.sealed import DONE, added, damage, files_of, seal
 
@@ -48,28 +46,35 @@ class Run:
     fresh: bool = False
 
     @property
-    def cell(self) -> dict[str, Any]:
-        """``cell.json``."""
-        return _json(self.path / "cell.json")
+    def cell(self) -> CellRecord:
+        """``cell.json``.
+
+        :raises RecordError: one line when it is damaged.
+        """
+        return CellRecord.read(self.path / CELL)
 
     @property
-    def host(self) -> dict[str, Any]:
-        """``host.json``: host seconds and the like."""
-        return _json(self.path / HOST)
+    def host(self) -> HostRecord:
+        """``host.json``: host seconds and the like.
+
+        :raises RecordError: one line when it is damaged.
+        """
+        return HostRecord.read(self.path / HOST)
+
+    @property
+    def failure(self) -> Failure:
+        """``failed.json``: why the run failed.
+
+        :raises RecordError: one line when it is damaged.
+        """
+        return Failure.read(self.path / FAILED)
 
     @property
     def state(self) -> str:
         """``done``, ``failed`` or ``broken`` (neither mark is there)."""
-        if (self.path / "done").is_file():
+        if (self.path / DONE).is_file():
             return "done"
-        return "failed" if (self.path / "failed.json").is_file() else "broken"
-
-
-def _json(path: Path) -> dict[str, Any]:
-    content = load_json(path)
-    if not isinstance(content, dict):
-        raise EascopeError(f"{path}: a {type(content).__name__}: allowed: a JSON object")
-    return content
+        return "failed" if (self.path / FAILED).is_file() else "broken"
 
 
 def all_runs() -> list[Run]:
@@ -89,7 +94,7 @@ def find_run(name: str) -> Run:
     :raises RequestError: when none or several fit.
     """
     path = Path(name)
-    if (path / "cell.json").is_file():
+    if (path / CELL).is_file():
         return Run(path)
     fitting = [run for run in all_runs() if run.path.name.startswith(name)]
     if len(fitting) != 1:
@@ -136,7 +141,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
         for stale in root.glob(f".{cell.simkey}{MARK}*"):
             shutil.rmtree(stale, ignore_errors=True)
         with scratch(root, cell.simkey) as work:
-            (work / "cell.json").write_bytes(cell_bytes(cell.record))
+            cell.record.write(work / CELL)
             _write_inputs(work, cell)
             try:
                 _simulate(cell, work, on_progress)
@@ -154,20 +159,27 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
     for name in RAW:
         if not (work / name).is_file():
             raise EascopeError(f"the engine ended well but left no {name}")
-    record = {
-        "host_s": round(result.host_s, 3),
-        "cpu_s": round(result.cpu_s, 3),
-        "mips": round(result.mips, 1),
-        "sim_s": round(result.sim_s, 6),
-        "machine": host.machine(),
-        "cpus": os.cpu_count(),
-        "python": host.python_version(),
-    }
-    for name, parts in (("parts_s", result.parts_s), ("parts_cpu_s", result.parts_cpu_s)):
-        if parts:
-            record[name] = {part: round(spent, 3) for part, spent in parts.items()}
-    (work / HOST).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    _host_record(result).write(work / HOST)
     seal(work, OUTSIDE)
+
+
+def _host_record(result: EngineRun) -> HostRecord:
+    """What the run cost, rounded to what can be measured."""
+
+    def rounded(parts: Mapping[str, float]) -> dict[str, float]:
+        return {part: round(spent, 3) for part, spent in parts.items()}
+
+    return HostRecord(
+        host_s=round(result.host_s, 3),
+        mips=round(result.mips, 1),
+        sim_s=round(result.sim_s, 6),
+        cpu_s=round(result.cpu_s, 3),
+        cpus=os.cpu_count(),
+        machine=host.machine(),
+        python=host.python_version(),
+        parts_s=rounded(result.parts_s),
+        parts_cpu_s=rounded(result.parts_cpu_s),
+    )
 
 
 def _write_inputs(work: Path, cell: Cell) -> None:
@@ -180,13 +192,14 @@ def _write_inputs(work: Path, cell: Cell) -> None:
 
 def _write_failure(work: Path, error: Exception) -> None:
     """``failed.json``: the cause in one line, and the ends of the logs."""
-    record: dict[str, Any] = {"cause": str(error).splitlines()[0] if str(error) else repr(error)}
+    failure = Failure(cause=str(error).splitlines()[0] if str(error) else repr(error))
     if isinstance(error, EngineFailed):
-        record["console_tail"] = error.console_tail
-        record["log_tail"] = error.log_tail
+        failure = replace(
+            failure, console_tail=tuple(error.console_tail), log_tail=tuple(error.log_tail)
+        )
     elif not isinstance(error, EascopeError):
-        record["traceback"] = traceback.format_exc().splitlines()
-    (work / "failed.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+        failure = replace(failure, traceback=tuple(traceback.format_exc().splitlines()))
+    failure.write(work / FAILED)
 
 
 def _publish(work: Path, final: Path) -> None:
@@ -209,8 +222,8 @@ def check(run: Run) -> list[str]:
         return [f"{run.path}: {run.state}"]
     try:
         wrong = damage(run.path) + added(run.path, OUTSIDE)
-        if run.path.name != (simkey := run.cell.get("simkey")):
-            wrong.append(f"{run.path}: simkey in cell.json is {simkey!r}")
+        if run.path.name != (simkey := run.cell.simkey):
+            wrong.append(f"{run.path}: simkey in {CELL} is {simkey!r}")
     except EascopeError as error:
         return [str(error)]
     # Tables without digests are of an older version: nothing reads them any more.

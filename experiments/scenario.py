@@ -15,6 +15,7 @@ from pathlib import Path
 
 from analysis.expect import ExpectationError
 from analysis.expect import parse as parse_statement
+from analysis.records.cell import Expectation
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from experiments.program import Program, read_cpus, read_program
@@ -121,9 +122,9 @@ class Expect:
     statement: str
     source: str
 
-    def record(self) -> dict[str, str]:
+    def record(self) -> Expectation:
         """What ``cell.json`` says about it."""
-        return {"variant": self.variant, "statement": self.statement, "source": self.source}
+        return Expectation(self.variant, self.statement, self.source)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from analysis.derive import derive
 from analysis.results.elision import Elision, ElisionCase
@@ -112,9 +111,9 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
 
-    def after(cell: Cell, one: Run) -> CostedRun:
-        made = derive(one.path, cell.names.platform, cell.names.activity)
-        return CostedRun(made.result, made.cell, one.host)
+    def after(cell: Cell, run: Run) -> CostedRun:
+        made = derive(run.path, cell.names.platform, cell.names.activity)
+        return CostedRun(made.result, made.cell, run.host)
 
     found: dict[str, dict[str, CostedRun]] = {}
     done = run_all(list(cells.values()), after)
@@ -123,17 +122,17 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
     return found
 
 
-def verdicts(side: Pair) -> dict[str, list[Any]]:
+def verdicts(side: Pair) -> dict[str, list[tuple[str, bool]]]:
     """Each column's answers to the scenario's expectations about the run's own variant."""
     return {
-        name: [(one["statement"], one.get("holds")) for one in ran.result.get("expect", [])]
+        name: [(judged.statement, judged.holds) for judged in ran.result.expect]
         for name, ran in side.items()
     }
 
 
 def busy_share(ran: CostedRun) -> float:
     """Mean share of the window in which a CPU was awake."""
-    busy: Sequence[float] = ran.result["cpu_busy"]
+    busy = ran.result.cpu_busy
     return sum(busy) / len(busy)
 
 

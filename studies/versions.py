@@ -7,15 +7,23 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
+from analysis.records.cell import CellRecord
 
-def versions_of(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+
+def versions_of(cells: Iterable[CellRecord]) -> dict[str, str]:
     """What ``cell.json`` of all runs says: kernel, QEMU and gem5; and eascope's own version."""
+    return versions((cell.kernel.upstream, cell.engine_identity) for cell in cells)
+
+
+def versions(made_with: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
+    """Versions of kernel and engine, and eascope's own.
+
+    :param made_with: upstream versions of kernels, each with its engine's identity.
+    """
     found: dict[str, set[str]] = {}
-    for cell in cells:
-        kernel = cell.get("kernel", {})
-        identity = cell.get("engine_identity", {})
+    for upstream, identity in made_with:
         for name, value in (
-            ("kernel", kernel.get("upstream")),
+            ("kernel", upstream),
             ("qemu", identity.get("qemu", {}).get("version")),
             ("gem5", identity.get("version")),
         ):

@@ -19,7 +19,8 @@ from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
 from configs.devicetree import device_tree
-from engines.base import START, STOP, Machine
+from engines.base import Machine
+from engines.records import MARKS, START, STOP, read_marks
 from experiments.cell import BOOT, Names, Request, find
 from experiments.pool import workers
 from experiments.program import Program
@@ -30,7 +31,7 @@ from kernels.build import kernel
 from kernels.source import series_patches
 from kernels.variants import SERIES, boot_args, load_kernels, load_variants, state_expectations
 from rootfs.image import initramfs
-from studies.versions import versions_of
+from studies.versions import versions
 
 PLATFORM = "juno-r2"
 COUNT = 1_000
@@ -65,9 +66,8 @@ def measured(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
         found = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
         slopes = dict(zip(places, found, strict=True))
     identity = find(Request(PLATFORM, there[0], "smoke")).engine.identity()
-    cells = [{"kernel": {"upstream": one}, "engine_identity": identity} for one in upstream]
     return WakeUpCost(
-        origin=Origin(command, RUNS, versions_of(cells)),
+        origin=Origin(command, RUNS, versions((name, identity) for name in upstream)),
         platform=PLATFORM,
         round_trips=(COUNT, COUNT * TIMES),
         seeds=SEEDS,
@@ -144,7 +144,7 @@ def instructions(names: Names, program: Program, seed: int) -> int:
 
 
 def _within(folder: Path) -> int:
-    marks = {row["id"]: row["t_ns"] for row in pl.read_json(folder / "marks.json").to_dicts()}
+    marks = {mark.id: mark.t_ns for mark in read_marks(folder / MARKS)}
     rows = pl.read_parquet(folder / "counters.parquet").filter(
         (pl.col("t0_ns") >= marks[START]) & (pl.col("t1_ns") <= marks[STOP])
     )

@@ -27,23 +27,27 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "kernels": ("host", "configs"),
     # What runs inside gem5, on gem5's own Python.
     "engines.gem5.inside": (),
+    # What engines leave in a run's folder, for those who write it and those who read it.
+    "engines.records": ("host",),
     # The contract of an engine, and what engines share.
-    "engines": ("host", "configs"),
-    "engines.qemu": ("host", "configs", "rootfs", "engines"),
-    "engines.gem5": ("host", "configs", "power", "engines.gem5.inside", "engines"),
+    "engines": ("host", "configs", "engines.records"),
+    "engines.qemu": ("host", "configs", "rootfs", "engines.records", "engines"),
+    "engines.gem5": (
+        *("host", "configs", "power", "engines.gem5.inside", "engines.records", "engines"),
+    ),
     "engines.registry": ("host", "engines", "engines.qemu", "engines.gem5"),
-    "analysis": ("host", "configs", "power", "engines"),
+    "analysis": ("host", "configs", "power", "engines.records"),
     "experiments": (
-        *("host", "configs", "power", "rootfs", "kernels", "engines", "engines.registry"),
-        "analysis",
+        *("host", "configs", "power", "rootfs", "kernels", "engines.records", "engines"),
+        *("engines.registry", "analysis"),
     ),
     "studies": (
-        *("host", "configs", "power", "rootfs", "kernels", "engines", "engines.gem5.inside"),
-        *("engines.gem5", "analysis", "experiments"),
+        *("host", "configs", "power", "rootfs", "kernels", "engines.gem5.inside"),
+        *("engines.records", "engines", "engines.gem5", "analysis", "experiments"),
     ),
     "experiments.cli": (
-        *("host", "configs", "power", "kernels", "engines", "engines.gem5", "engines.registry"),
-        *("analysis", "experiments", "studies"),
+        *("host", "configs", "power", "kernels", "engines.records", "engines", "engines.gem5"),
+        *("engines.registry", "analysis", "experiments", "studies"),
     ),
 }
 

@@ -98,7 +98,7 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
         (
             {"engines/base.py": "from engines.qemu import e\n", "engines/qemu/e.py": ""},
             "engines/base.py:1: imports engines.qemu.e: upward from engines to engines.qemu: "
-            "allowed: host, configs",
+            "allowed: host, configs, engines.records",
         ),
         (
             {
@@ -106,7 +106,8 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
                 "engines/qemu/e.py": "",
             },
             "engines/gem5/a.py:1: imports engines.qemu.e: undeclared from engines.gem5 to "
-            "engines.qemu: allowed: host, configs, power, engines.gem5.inside, engines",
+            "engines.qemu: allowed: host, configs, power, engines.gem5.inside, engines.records, "
+            "engines",
         ),
         (
             {"engines/gem5/inside/a.py": "import json, m5.stats\nimport numpy\n"},

@@ -21,7 +21,7 @@ LINE = 130
 def stretch(run: Derived) -> tuple[int, int]:
     """Begin (ns since power-on) and length of the part that timelines show."""
     first = int(run.table("frequency")["t0_ns"].min())  # type: ignore[arg-type]
-    whole = round(run.result["window_s"] * 1e9)
+    whole = round(run.result.window_s * 1e9)
     return first, min(TIMELINE_MS * 1_000_000, whole)
 
 
@@ -38,7 +38,7 @@ def label(
     :param headline: what the figure answers; it stands in the title's place.
     """
     cell = comparison.cell
-    title = f"{title}: {cell['scenario']} on {cell['platform']}"
+    title = f"{title}: {cell.scenario} on {cell.platform}"
     if headline:
         detail = f"{title}; {detail}"
     figure.text(
@@ -49,7 +49,7 @@ def label(
         fontweight="bold",
         va="top",
     )
-    error = error_words(cell, str(comparison.power_model["name"]))
+    error = error_words(cell, comparison.power_model.name)
     figure.text(
         0.012,
         0.06 / height,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -11,24 +13,25 @@ from analysis.answer import answers
 from analysis.compare import Comparison
 from analysis.figures import style
 from analysis.figures.common import label
+from analysis.records.result import Energy
 
 
 def draw(comparison: Comparison) -> Figure:
     """Energy of the window by cluster and component, one bar per variant."""
     names = comparison.names
-    summaries = {name: comparison.summary(name)["energy_j"] for name in names}
-    layers = _layers(comparison, summaries)
+    energies = {name: comparison.means[name].energy_j for name in names}
+    layers = _layers(comparison, energies)
     clusters = len({layer[0] for layer in layers})
     height = 0.55 + 0.17 * clusters + 0.52 * len(names) + 0.78
     figure = Figure(figsize=(style.WIDTH, height))
     axes = figure.add_axes(
         (0.125, 0.74 / height, 0.86, (0.52 * len(names) + 0.06) / height),
     )
-    top = max(summary["total"] for summary in summaries.values()) * 1e3
+    top = max(energy.total for energy in energies.values()) * 1e3
     for row, name in enumerate(names):
         begin = 0.0
         for cluster, component, colour, hatch in layers:
-            part = summaries[name]["cluster_component"][cluster].get(component, 0.0) * 1e3
+            part = energies[name].cluster_component[cluster].get(component, 0.0) * 1e3
             axes.barh(
                 [row], [part], left=begin, height=0.62, color=colour,
                 hatch=hatch, edgecolor="white", linewidth=0.5, zorder=2,
@@ -61,7 +64,7 @@ def draw(comparison: Comparison) -> Figure:
         handleheight=0.9,
         columnspacing=1.4,
     )
-    power = comparison.variants[comparison.baseline][0].result["power_model"]["name"]
+    power = comparison.power_model.name
     seeds = len(comparison.seeds)
     note = f"{power} power per OPP and idle state; " + (
         f"means over {seeds} seeds (dots: each seed)" if seeds > 1 else "one seed"
@@ -81,28 +84,28 @@ def _difference(comparison: Comparison, name: str) -> str:
 
 def _window_s(comparison: Comparison) -> float:
     """Length of the window in s."""
-    return float(comparison.variants[comparison.baseline][0].result["window_s"])
+    return comparison.variants[comparison.baseline][0].result.window_s
 
 
 def _layers(
-    comparison: Comparison, summaries: dict[str, dict[str, dict[str, dict[str, float]]]]
+    comparison: Comparison, energies: Mapping[str, Energy]
 ) -> list[tuple[str, str, str, str]]:
     """(cluster, component, colour, hatch) from left to right; parts that are 0 everywhere go."""
     layers = []
     for cluster in comparison.platform.clusters:
         colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
-        found = {
+        present = {
             component
-            for summary in summaries.values()
-            for component, value in summary["cluster_component"][cluster.name].items()
+            for energy in energies.values()
+            for component, value in energy.cluster_component[cluster.name].items()
             if value > 0
         }
-        idle = sorted(name for name in found if name.startswith("idle_") and name != "idle_exit")
+        idle = sorted(name for name in present if name.startswith("idle_") and name != "idle_exit")
         order = [("active", 0.0, ""), ("idle_exit", 0.25, "////")]
         order += [(name, 0.45 + 0.15 * number, "") for number, name in enumerate(idle)]
         order += [("shared", 0.78, "")]
         for component, amount, hatch in order:
-            if component in found:
+            if component in present:
                 layers.append((cluster.name, component, style.lighter(colour, amount), hatch))
     return layers
 
@@ -127,7 +130,7 @@ def _seed_marks(axes: Axes, comparison: Comparison, name: str, row: int) -> None
     """A dot per seed at its total, when there are several."""
     if len(comparison.seeds) < 2:
         return
-    totals = [comparison.results[name][seed]["energy_j"]["total"] for seed in comparison.seeds]
+    totals = [comparison.results[name][seed].energy_j.total for seed in comparison.seeds]
     axes.plot(
         [1e3 * total for total in totals],
         [row + 0.38] * len(totals),

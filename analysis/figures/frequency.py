@@ -61,7 +61,7 @@ def draw(comparison: Comparison) -> Figure:
                 right.set_xlabel("share of the window (%)")
             row += 1
         row += 1
-    seed = comparison.variants[comparison.baseline][0].cell["seed"]
+    seed = comparison.variants[comparison.baseline][0].cell.seed
     several = "; shares are means over seeds" if len(comparison.seeds) > 1 else ""
     label(figure, comparison, "Frequency", f"seed {seed}{several}", height)
     return figure
@@ -69,7 +69,7 @@ def draw(comparison: Comparison) -> Figure:
 
 def _length_ns(runs: list[Derived]) -> int:
     """How much of the window the timelines show: all of it, unless the clocks change too often."""
-    whole = min(round(run.result["window_s"] * 1e9) for run in runs)
+    whole = min(round(run.result.window_s * 1e9) for run in runs)
     changes = max(
         table["len"].max()  # type: ignore[type-var]
         for run in runs
@@ -123,7 +123,7 @@ def _apart(values: list[float], distance: float) -> list[float]:
 
 
 def _residency(axes: Axes, comparison: Comparison, cluster: Cluster, name: str) -> None:
-    shares = comparison.summary(name)["residency"][cluster.name]
+    shares = comparison.means[name].residency[cluster.name]
     colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
     begin = 0.0
     for number, opp in enumerate(cluster.opps):

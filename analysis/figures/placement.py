@@ -61,7 +61,7 @@ def draw(comparison: Comparison) -> Figure:
         handleheight=0.9,
         columnspacing=1.4,
     )
-    seed = comparison.variants[comparison.baseline][0].cell["seed"]
+    seed = comparison.variants[comparison.baseline][0].cell.seed
     label(figure, comparison, "Placement", f"seed {seed}", height)
     return figure
 
@@ -108,7 +108,7 @@ def _timeline(axes: Axes, run: Derived, platform: Platform, colours: dict[str, s
 
 def _busy_shares(run: Derived) -> dict[str, float]:
     placed = run.table("placement").group_by("cpu").agg(pl.col("run_ns").sum())
-    whole = run.result["window_s"] * 1e9
+    whole = run.result.window_s * 1e9
     return {"top": 100 * max(placed["run_ns"].to_list(), default=0) / whole}
 
 
@@ -116,7 +116,7 @@ def _shares(
     axes: Axes, run: Derived, platform: Platform, colours: dict[str, str], widest: float
 ) -> None:
     placed = run.table("placement")
-    whole = run.result["window_s"] * 1e9
+    whole = run.result.window_s * 1e9
     _lanes(axes, platform)
     axes.tick_params(labelleft=False)
     filled = dict.fromkeys(platform.cpus, 0.0)

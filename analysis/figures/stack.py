@@ -32,7 +32,7 @@ MEMORY = "memory"
 def known(comparison: Comparison) -> bool:
     """Whether the power model of these runs tells parts."""
     return all(
-        "cluster_stack" in run.result["energy_j"]
+        bool(run.result.energy_j.cluster_stack)
         for runs in comparison.variants.values()
         for run in runs
     )
@@ -42,7 +42,7 @@ def draw(comparison: Comparison) -> Figure:
     """A bar per variant and cluster, from the clock to the idle exits; then the controller's."""
     spent = _spent(comparison)
     bars = [(name, unit) for unit in spent[comparison.baseline] for name in comparison.names]
-    found = [
+    parts_shown = [
         part
         for part in (*STACK, "controller")
         if any(parts.get(part, 0) > 0 for units in spent.values() for parts in units.values())
@@ -53,7 +53,7 @@ def draw(comparison: Comparison) -> Figure:
     top = max(sum(spent[name][unit].values()) for name, unit in bars) * 1e3
     for row, (name, unit) in enumerate(bars):
         begin = 0.0
-        for part in found:
+        for part in parts_shown:
             value = spent[name][unit].get(part, 0.0) * 1e3
             axes.barh(
                 [row], [value], left=begin, height=0.66, color=COLOURS[part],
@@ -75,7 +75,7 @@ def draw(comparison: Comparison) -> Figure:
     figure.legend(
         handles=[
             Patch(color=COLOURS[part], label=STACK_WORDS.get(part, part.replace("_", " ")))
-            for part in found
+            for part in parts_shown
         ],
         loc="upper left",
         bbox_to_anchor=(0.012, 1 - 0.25 / height),
@@ -85,7 +85,7 @@ def draw(comparison: Comparison) -> Figure:
         handleheight=0.9,
         columnspacing=1.2,
     )
-    model = comparison.variants[comparison.baseline][0].result["power_model"]["name"]
+    model = comparison.power_model.name
     seeds = len(comparison.seeds)
     note = f"{model} power; " + (f"means over {seeds} seeds" if seeds > 1 else "one seed")
     label(figure, comparison, "Energy stack", note, height)
@@ -94,14 +94,15 @@ def draw(comparison: Comparison) -> Figure:
 
 def _spent(comparison: Comparison) -> dict[str, dict[str, dict[str, float]]]:
     """Energy in J by variant, then cluster (or memory, where it was simulated), then part."""
+    everywhere = all(mean.memory_j is not None for mean in comparison.means.values())
     spent = {}
     for name in comparison.names:
-        summary = comparison.summary(name)
+        mean = comparison.means[name]
         units = {
-            cluster.name: dict(summary["energy_j"]["cluster_stack"][cluster.name])
+            cluster.name: dict(mean.energy_j.cluster_stack[cluster.name])
             for cluster in comparison.platform.clusters
         }
-        if all("memory_j" in run.result for runs in comparison.variants.values() for run in runs):
-            units[MEMORY] = {"controller": summary["memory_j"]["controller"]}
+        if everywhere and mean.memory_j is not None:
+            units[MEMORY] = {"controller": mean.memory_j.controller}
         spent[name] = units
     return spent

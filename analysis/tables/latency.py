@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import polars as pl
 
+from analysis.records.result import Percentiles
 from analysis.tables.tasks import with_task
 from analysis.trace import Trace
 from analysis.window import Window
+
+Number = TypeVar("Number", int, float)
 
 
 def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.DataFrame:
@@ -89,8 +93,19 @@ def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.Data
     )
 
 
-def percentile(values: list[int], share: float) -> int:
+def percentile(values: Sequence[Number], share: float) -> Number:
     """Nearest-rank percentile: the smallest value that at least ``share`` of them do not exceed."""
     ordered = sorted(values)
     rank = -(-int(share * 1_000_000) * len(ordered) // 1_000_000)
     return ordered[max(rank, 1) - 1]
+
+
+def percentiles(values: Sequence[float]) -> Percentiles:
+    """What results have of a sample that is not empty."""
+    return Percentiles(
+        p50=percentile(values, 0.50),
+        p90=percentile(values, 0.90),
+        p95=percentile(values, 0.95),
+        p99=percentile(values, 0.99),
+        max=percentile(values, 1.0),
+    )

@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.tables.latency import percentile
+from analysis.records.cell import TaskRecord
+from analysis.records.result import Deadlines, Percentiles
+from analysis.tables.latency import percentiles
 from analysis.tables.tasks import thread_names
 from analysis.trace import Trace
 from analysis.window import Window
 
-PERCENTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
 #: Fields of the line that analysis reads, in us: time from the beginning to the end of the turn's
 #: work; how late the thread ran after its timer was due; time left before the deadline.
 FIELDS = ("run", "wu_lat", "slack")
 
 
-def markers(trace: Trace, window: Window, tasks: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def markers(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.DataFrame:
     """One row per turn that ended within the window: ``task`` and :data:`FIELDS` (us).
 
     A field that the line lacks is null. Threads that are not of ``tasks`` are left out.
@@ -49,37 +49,31 @@ def markers(trace: Trace, window: Window, tasks: Sequence[Mapping[str, Any]]) ->
     )
 
 
-def deadlines(marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """``{task: {jobs, missed}}``: a negative slack is a missed deadline.
+def deadlines(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Deadlines]:
+    """Turns of each task, and how many of them were late: a negative slack is a missed deadline.
 
     Tasks that wrote no marker within the window, or have no period, are absent: the run cannot
     tell.
     """
     result = {}
     for task in tasks:
-        slack = marks.filter(pl.col("task") == task["name"])["slack"].drop_nulls()
-        if task.get("period_us") and slack.len():
-            result[task["name"]] = {"jobs": slack.len(), "missed": int((slack < 0).sum())}
+        slack = marks.filter(pl.col("task") == task.name)["slack"].drop_nulls()
+        if task.period_us and slack.len():
+            result[task.name] = Deadlines(jobs=slack.len(), missed=int((slack < 0).sum()))
     return result
 
 
-def times(
-    marks: pl.DataFrame, name: str, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, float]]:
+def times(marks: pl.DataFrame, name: str, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of the field ``name`` over turns that have it, in us."""
     result = {}
     for task in tasks:
-        values = marks.filter(pl.col("task") == task["name"])[name].drop_nulls().to_list()
+        values = marks.filter(pl.col("task") == task.name)[name].drop_nulls().to_list()
         if values:
-            result[task["name"]] = {
-                label: float(percentile(values, share)) for label, share in PERCENTILES.items()
-            }
+            result[task.name] = percentiles([float(value) for value in values])
     return result
 
 
-def activations(
-    marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, float]]:
+def activations(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of the time from the beginning to the end of a turn's work, in us.
 
     The time that a thread was preempted is part of it. Turns without work are left out.
@@ -87,29 +81,25 @@ def activations(
     return times(marks.filter(pl.col("run") > 0), "run", tasks)
 
 
-def lateness(
-    marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, float]]:
+def lateness(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of how late a thread ran after its timer was due, in us.
 
     Unlike the wake-up latency, which begins at ``sched_waking``, this holds what comes before: the
     timer's slack, and the exit from the idle state of the CPU on which the timer fires. Only tasks
     with a period have it.
     """
-    return times(marks, "wu_lat", [task for task in tasks if task.get("period_us")])
+    return times(marks, "wu_lat", [task for task in tasks if task.period_us])
 
 
-def responses(
-    marks: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, float]]:
+def responses(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of the time from when a turn was due to its end, in us.
 
     That is the period less the slack: what the thread waits for is part of it, and what it was late
     with before. Only tasks with a period have it.
     """
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, Percentiles] = {}
     for task in tasks:
-        if task.get("period_us"):
-            turns = marks.with_columns((task["period_us"] - pl.col("slack")).alias("response"))
-            found |= times(turns, "response", [task])
-    return found
+        if task.period_us:
+            turns = marks.with_columns((task.period_us - pl.col("slack")).alias("response"))
+            result |= times(turns, "response", [task])
+    return result

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from analysis.records.cell import ProgramRecord
 from host.errors import EascopeError
 
 _PING_PONG = re.compile(r"^(\d+) round trips in (\d+) ns$", re.MULTILINE)
@@ -15,23 +15,23 @@ _PERF_DONE = re.compile(r"^# Executed (\d+) pipe operations", re.MULTILINE)
 _PERF_TIME = re.compile(r"^\s*([\d.]+) usecs/op$", re.MULTILINE)
 
 
-def throughput(run: Path, programs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def throughput(run: Path, programs: Sequence[ProgramRecord]) -> dict[str, float]:
     """Operations per second of every program in ``cell.json``, by name.
 
     :raises EascopeError: one line when a program did not say what it should have.
     """
-    found = {}
+    rates = {}
     for program in programs:
-        path = run / program["log"]
+        path = run / program.log
         try:
             text = path.read_text()
-        except OSError as error:
-            raise EascopeError(f"{path}: {error.strerror}") from error
-        rate = _rate(program["run"], text)
-        if rate is None or rate[0] != program["count"]:
-            raise EascopeError(f"{path}: does not say how long {program['count']} of it took")
-        found[program["name"]] = rate[1]
-    return found
+        except (OSError, UnicodeDecodeError) as error:
+            raise EascopeError(f"{path}: not readable: {error}") from error
+        rate = _rate(program.run, text)
+        if rate is None or rate[0] != program.count:
+            raise EascopeError(f"{path}: does not say how long {program.count} of it took")
+        rates[program.name] = rate[1]
+    return rates
 
 
 def _rate(kind: str, text: str) -> tuple[int, float] | None:

@@ -4,42 +4,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from analysis.records.cell import TaskRecord
+from analysis.records.result import Busy
 from analysis.tables.tasks import thread_names
 from analysis.window import Window
 from configs.activity import Activity
 from configs.platform import Platform
 
 
-def run_shares(
-    placement: pl.DataFrame, platform: Platform, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """``run_share`` {task: {cluster: share of its running time}}, ``cpu_share`` {task: [by CPU]}.
-
-    Tasks that did not run within the window are absent.
-    """
-    by_cpu: dict[str, list[int]] = {}
+def by_cpu(
+    placement: pl.DataFrame, platform: Platform, tasks: Sequence[TaskRecord]
+) -> dict[str, list[int]]:
+    """Running time in ns of each task on each CPU; a task that did not run is absent."""
+    times: dict[str, list[int]] = {}
     for task, cpu, ns in placement.select("task", "cpu", "run_ns").iter_rows():
         if task is not None:
-            by_cpu.setdefault(task, [0] * len(platform.cpus))[cpu] += ns
-    ran = {task["name"]: by_cpu[task["name"]] for task in tasks if task["name"] in by_cpu}
+            times.setdefault(task, [0] * len(platform.cpus))[cpu] += ns
+    return {task.name: times[task.name] for task in tasks if task.name in times}
+
+
+def run_share(
+    times: Mapping[str, Sequence[int]], platform: Platform
+) -> dict[str, dict[str, float]]:
+    """By task and cluster the share of the task's running time, from `by_cpu`."""
     return {
-        "run_share": {
-            name: {
-                cluster.name: sum(times[cpu] for cpu in cluster.cpus) / sum(times)
-                for cluster in platform.clusters
-            }
-            for name, times in ran.items()
-        },
-        "cpu_share": {name: [ns / sum(times) for ns in times] for name, times in ran.items()},
+        name: {
+            cluster.name: sum(ns[cpu] for cpu in cluster.cpus) / sum(ns)
+            for cluster in platform.clusters
+        }
+        for name, ns in times.items()
     }
 
 
-def fairness(placement: pl.DataFrame, tasks: Sequence[Mapping[str, Any]]) -> float | None:
+def cpu_share(times: Mapping[str, Sequence[int]]) -> dict[str, tuple[float, ...]]:
+    """By task the share of its running time on each CPU, from `by_cpu`."""
+    return {name: tuple(part / sum(ns) for part in ns) for name, ns in times.items()}
+
+
+def fairness(placement: pl.DataFrame, tasks: Sequence[TaskRecord]) -> float | None:
     """Jain's index of the running times of all the scenario's threads; None when none ran.
 
     1 when all ran equally long, 1/n when one of n did all; two tasks on each of four CPUs give 1,
@@ -59,7 +65,7 @@ def speeds(
     platform: Platform,
     activity: Activity,
     window: Window,
-    tasks: Sequence[Mapping[str, Any]],
+    tasks: Sequence[TaskRecord],
 ) -> dict[str, float]:
     """``{task: work per thread and time}``, 1.0 being the largest CPU's at its top OPP.
 
@@ -67,7 +73,7 @@ def speeds(
     frequencies that the cluster had meanwhile.
     """
     top = activity.instructions_per_us(platform.largest, platform.largest.max_khz)
-    work = dict.fromkeys((task["name"] for task in tasks), 0.0)
+    work = dict.fromkeys((task.name for task in tasks), 0.0)
     for cluster in platform.clusters:
         rows = frequency.filter(pl.col("cluster") == cluster.index).sort("t0_ns")
         edges = np.append(rows["t0_ns"].to_numpy(), rows["t1_ns"][-1]) - window.t0_ns
@@ -80,23 +86,15 @@ def speeds(
         )
         for task, part in zip(ran["task"].to_list(), (end - begin).tolist(), strict=True):
             work[task] += part
-    return {task["name"]: work[task["name"]] / (window.ns * len(task["threads"])) for task in tasks}
+    return {task.name: work[task.name] / (window.ns * len(task.threads)) for task in tasks}
 
 
-def of_clusters(
-    cpu_busy: Sequence[float], residency: Mapping[str, Mapping[str, float]], platform: Platform
-) -> dict[str, Any]:
-    """``cluster_busy`` {cluster: {min, max}} of its CPUs, ``top_opp`` {cluster: share of time}."""
+def cluster_busy(cpu_busy: Sequence[float], platform: Platform) -> dict[str, Busy]:
+    """The least and the most busy CPU of each cluster."""
     return {
-        "cluster_busy": {
-            cluster.name: {
-                "min": min(cpu_busy[cpu] for cpu in cluster.cpus),
-                "max": max(cpu_busy[cpu] for cpu in cluster.cpus),
-            }
-            for cluster in platform.clusters
-        },
-        "top_opp": {
-            cluster.name: residency[cluster.name][str(cluster.max_khz)]
-            for cluster in platform.clusters
-        },
+        cluster.name: Busy(
+            min=min(cpu_busy[cpu] for cpu in cluster.cpus),
+            max=max(cpu_busy[cpu] for cpu in cluster.cpus),
+        )
+        for cluster in platform.clusters
     }

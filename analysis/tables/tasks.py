@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
+from analysis.records.cell import TaskRecord
 
-def thread_names(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+
+def thread_names(tasks: Sequence[TaskRecord]) -> dict[str, str]:
     """``{thread: task}`` of the tasks in ``cell.json``."""
-    return {thread: task["name"] for task in tasks for thread in task["threads"]}
+    return {thread: task.name for task in tasks for thread in task.threads}
 
 
 def with_task(table: pl.DataFrame, threads: Mapping[str, str]) -> pl.DataFrame:

@@ -13,7 +13,8 @@ from typing import Any
 import polars as pl
 
 from engines.base import Transitions
-from engines.files import write_counters, write_marks
+from engines.files import write_counters
+from engines.records import MARKS, Mark, write_marks
 from host.errors import EascopeError
 
 #: What the agent calls a piece of a file.
@@ -92,11 +93,11 @@ def save_marks(folder: Path, out: Path, record: Mapping[str, Any]) -> None:
     """``marks.json``: when each mark was set, by gem5's clock and by the guest's."""
     marks = []
     for ident, at_ns in record["marks"]:
-        told = folder / f"mark-{ident}"
-        if not told.is_file():
+        written = folder / f"mark-{ident}"
+        if not written.is_file():
             raise EascopeError(f"the guest set mark {ident} without saying when")
-        marks.append((int(ident), int(at_ns), int(told.read_text())))
-    write_marks(marks, out / "marks.json")
+        marks.append(Mark(int(ident), int(at_ns), int(written.read_text())))
+    write_marks(marks, out / MARKS)
 
 
 def save_statistics(folder: Path, out: Path) -> None:

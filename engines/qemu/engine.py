@@ -18,11 +18,12 @@ from configs.activity import Activity
 from configs.board import board_of
 from configs.platform import Cluster, Platform
 from engines.base import EngineRun, Machine, Transitions
-from engines.files import write_counters, write_marks
+from engines.files import write_counters
 from engines.qemu.build import plugin, source_digest
 from engines.qemu.files import counters_table, with_script
 from engines.qemu.process import Limits, supervise
 from engines.qemu.provider import RELEASE, SUITE, provenance, qemu
+from engines.records import MARKS, write_marks
 from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need
@@ -118,7 +119,7 @@ class QemuEngine:
         raw = out / RAW_COUNTERS
         write_counters(counters_table(raw, _idle_states(machine.platform)), out / COUNTERS)
         raw.unlink()
-        write_marks(ended.marks, out / "marks.json")
+        write_marks(ended.marks, out / MARKS)
         if ended.exit_code != 0:
             raise EascopeError(f"the guest agent ended with exit code {ended.exit_code}")
         return EngineRun(

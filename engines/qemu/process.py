@@ -16,6 +16,7 @@ from pathlib import Path
 
 from engines.base import EngineFailed
 from engines.process import PANIC, Simulator, Spent, tail_lines
+from engines.records import Mark
 
 CONSOLE = "console.log"
 LOG = "qemu.log"
@@ -33,7 +34,7 @@ class Ended(Spent):
     """What the plugin said about a run that reached its end."""
 
     exit_code: int = 0
-    marks: list[tuple[int, int, int]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     transitions: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -53,8 +54,8 @@ class _Qemu(Simulator):
         if word == "progress":
             return self.progress(rest)
         if word == "mark":
-            ident, at, mono = (int(value) for value in rest.split())
-            self.ended.marks.append((ident, at, mono))
+            number, t_ns, mono_ns = (int(value) for value in rest.split())
+            self.ended.marks.append(Mark(number, t_ns, mono_ns))
         elif word == "dvfs":
             cluster, requested, completed = (int(value) for value in rest.split())
             self.ended.transitions[cluster] = (requested, completed)

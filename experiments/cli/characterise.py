@@ -130,7 +130,7 @@ def system_names(platform: Platform) -> Names:
 
 def system_provenance(cell: Cell) -> dict[str, str | int]:
     """What the figures of ``cell``'s run depend on."""
-    request, identity = cell.names.request, cell.record["engine_identity"]
+    request, identity = cell.names.request, dict(cell.record.engine_identity)
     return {
         "gem5": identity["version"],
         "gem5_sha256": identity["binary_sha256"],

@@ -131,8 +131,10 @@ def _compared(asked: Asked) -> list[Comparison]:
         derived = derived_by(done, asked.power)
         # What is expected may have been written down after the run: the scenario's word counts. And
         # older records do not say what was set otherwise.
-        newer = {key: cell.record[key] for key in ("expect", "set_otherwise")}
-        return platform_of(done), replace(derived, cell={**derived.cell, **newer})
+        record = replace(
+            derived.cell, expect=cell.record.expect, set_otherwise=cell.record.set_otherwise
+        )
+        return platform_of(done), replace(derived, cell=record)
 
     done = run_all(cells, read)
     platform, derived = done[0][0], [run for _, run in done]
@@ -186,7 +188,7 @@ def _print_object(result: Comparison, beside: Beside | None, drawn: Drawn) -> No
     print_json(
         {
             "platform": result.platform.name,
-            "scenario": result.cell["scenario"],
+            "scenario": result.cell.scenario,
             "engine": result.engine,
             "variants": {name: result.summary(name) for name in result.names},
             "differences": result.differences_json(),

@@ -66,9 +66,9 @@ def _derived(run: Run, power: str) -> dict[str, Any]:
         if run.state != "done":
             raise EascopeError(f"{run.state}: only a finished run has an energy")
         cell = run.cell
-        found["what"] = f"{cell['variant']} {cell['scenario']} seed {cell['seed']}"
+        found["what"] = f"{cell.variant} {cell.scenario} seed {cell.seed}"
         derived = derived_by(run, power)
-        found |= {"energy_j": derived.result["energy_j"]["total"], "derived": str(derived.path)}
+        found |= {"energy_j": derived.result.energy_j.total, "derived": str(derived.path)}
     except EascopeError as error:
         found["problem"] = str(error)
     found["host_s"] = round(time.monotonic() - begin, 3)

@@ -8,24 +8,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines.records import FAILED, HOST, Failure, HostRecord
-from host.errors import EascopeError, bad_input
+from engines.records import FAILED
+from host.errors import EascopeError
 from host.sealed import DONE
 from host.table import Table
 
 if TYPE_CHECKING:
     from analysis.compare import Comparison
+    from engines.records import HostRecord
     from experiments.runs import Run
 
 
-#: Keys of ``cell.json`` that say which run it is.
-_SHOWN = {
-    **dict.fromkeys(("platform", "variant", "scenario", "engine", "duration"), str),
-    "seed": int,
-    "elide": bool,
-}
-#: Keys of ``host.json`` that say what a run cost.
-_COST = ("host_s", "mips", "sim_s", "parts_s")
+#: Fields of a `CellRecord` that say which run it is.
+_SHOWN = ("platform", "variant", "scenario", "engine", "seed", "duration", "elide")
 
 
 def print_json(value: Any) -> None:
@@ -56,24 +51,25 @@ def measured(comparison: Comparison, *, whole: bool) -> str:
 
 def run_object(run: Run) -> dict[str, Any]:
     """A run in words, as status, show and verify print it."""
-    found: dict[str, Any] = {"run": str(run.path), "state": run.state}
+    words: dict[str, Any] = {"run": str(run.path), "state": run.state}
     try:
         cell = run.cell
-        for key, kind in _SHOWN.items():
-            if not isinstance(cell.get(key), kind):
-                file = run.path / "cell.json"
-                raise bad_input(file, key, cell.get(key), f"a value of type {kind.__name__}")
-            found[key] = cell[key]
-        if cell.get("mode"):
-            found["mode"] = cell["mode"]
+        words |= {key: getattr(cell, key) for key in _SHOWN}
+        if cell.mode:
+            words["mode"] = cell.mode
         if run.state == "done":
-            host = HostRecord.read(run.path / HOST).encode()
-            found |= {key: host[key] for key in _COST if key in host}
+            words |= cost(run.host)
         elif run.state == "failed":
-            found["cause"] = Failure.read(run.path / FAILED).cause
+            words["cause"] = run.failure.cause
         else:
-            found["cause"] = f"neither {DONE} nor {FAILED} is there"
+            words["cause"] = f"neither {DONE} nor {FAILED} is there"
     except EascopeError as error:
-        found["state"] = "broken"
-        found["cause"] = str(error)
-    return found
+        words["state"] = "broken"
+        words["cause"] = str(error)
+    return words
+
+
+def cost(host: HostRecord) -> dict[str, Any]:
+    """What a run cost, as commands print it: seconds, speed, and seconds by part if there are."""
+    words: dict[str, Any] = {"host_s": host.host_s, "mips": host.mips, "sim_s": host.sim_s}
+    return words | ({"parts_s": dict(host.parts_s)} if host.parts_s else {})

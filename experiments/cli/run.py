@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from experiments.arguments import natural
 from experiments.cli.options import add_all, add_cell, add_power
-from experiments.cli.output import measured, print_json, shown
+from experiments.cli.output import cost, measured, print_json, shown
 from experiments.cli.request import request_of, warn
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_object(done: Run, derived: Derived) -> None:
-    host = {key: done.host[key] for key in ("host_s", "mips", "parts_s") if key in done.host}
-    print_json({**derived.result, "run": str(done.path), **host})
+    host = cost(done.host)
+    del host["sim_s"]
+    print_json({**derived.result.encode(), "run": str(done.path), **host})
 
 
 def _print_text(done: Run, derived: Derived, *, whole: bool) -> None:
@@ -68,10 +69,10 @@ def _print_text(done: Run, derived: Derived, *, whole: bool) -> None:
     from analysis.decisions import of_first_runs, text
     from experiments.finished import platform_of
 
-    variants = {derived.cell["variant"]: [derived]}
+    variants = {derived.cell.variant: [derived]}
     print(measured(comparison(platform_of(done), variants), whole=whole), end="")
     print(text(of_first_runs(variants)), end="")
-    if "parts_s" in done.host:
-        parts = done.host["parts_s"].items()
+    if done.host.parts_s:
+        parts = done.host.parts_s.items()
         print("host time: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in parts))
     print(f"run: {shown(done.path)}")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from engines.records import FAILED, Failure
 from experiments.cli.options import add_all, add_power
 from experiments.cli.output import measured, print_columns, print_json, run_object
 
@@ -39,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if found.state == "done":
         record["result"], text = _result(found, options.power, whole=options.all)
     elif found.state == "failed":
-        failure = Failure.read(found.path / FAILED)
+        failure = found.failure
         record["failed"] = failure.encode()
         text = "\n".join([*(failure.console_tail or ()), *(failure.log_tail or ())])
     if options.json:
@@ -60,7 +59,7 @@ def _result(found: Run, power: str, *, whole: bool) -> tuple[dict[str, Any], str
     from experiments.finished import derived_by, platform_of
 
     derived = derived_by(found, power)
-    variants = {found.cell["variant"]: [derived]}
+    variants = {found.cell.variant: [derived]}
     text = measured(comparison(platform_of(found), variants), whole=whole)
     text += decisions_text(of_first_runs(variants))
-    return derived.result, text
+    return derived.result.encode(), text

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +89,14 @@ def run(
     cells: dict[Key, Cell] = {}
     for key, request in requests(scenarios, seeds, speeds):
         cell = prepare(find(request), identities.get(key[2]))
-        identities[key[2]] = cell.record["engine_identity"]
+        identities[key[2]] = dict(cell.record.engine_identity)
         if not present or existing(cell.simkey):
             cells[key] = cell
 
-    def after(cell: Cell, one: Run) -> CostedRun:
-        made = derive(one.path, cell.names.platform, cell.names.activity)
+    def after(cell: Cell, run: Run) -> CostedRun:
+        made = derive(run.path, cell.names.platform, cell.names.activity)
         # What is expected may have been written down after the run: the scenario's word counts.
-        return CostedRun(made.result, {**made.cell, "expect": cell.record["expect"]}, one.host)
+        return CostedRun(made.result, replace(made.cell, expect=cell.record.expect), run.host)
 
     done = run_all(list(cells.values()), after)
     found: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
@@ -154,7 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
         record = record_of(found, command, executed_costs())
         written = save(NAMES[options.speeds], record, options.folder)
         runs = [ran for side in found.values() for some in side.values() for ran in some.values()]
-        spent = sum(ran.host["host_s"] for ran in runs)
+        spent = sum(ran.host.host_s for ran in runs)
         say(
             f"  {written}: {len(found)} cells, {len(runs)} runs, "
             f"{duration(spent)} of host time in all of them"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean
-from typing import Any
 
 from analysis.engine import cpu_models
 from analysis.expect import judge
+from analysis.records.result import Result
 from analysis.results.agreement import (
     Against,
     Agreement,
@@ -50,9 +50,9 @@ def record_of(cells: Cells, command: str, executed: Mapping[str, float]) -> Agre
     return Agreement(
         origin=Origin(command, RUNS, versions_of([run.cell for run in every])),
         platform=PLATFORM,
-        speeds=str(first.cell["controls"]["speeds"]),
-        power=str(first.result["power_model"]["name"]),
-        duration=str(first.cell["duration"]),
+        speeds=first.cell.controls.speeds,
+        power=first.result.power_model.name,
+        duration=first.cell.duration,
         columns=_columns(cells),
         cells=tuple(_cell(cells, key) for key in cells),
         wake_ups=_wake_ups(cells),
@@ -65,7 +65,7 @@ def _columns(cells: Cells) -> tuple[Column, ...]:
     for columns in cells.values():
         for name, runs in columns.items():
             cell = next(iter(runs.values())).cell
-            found[name] = Column(name, cell["engine"], cell.get("mode") or "", cpu_models(cell))
+            found[name] = Column(name, cell.engine, cell.mode, cpu_models(cell))
     return tuple(found.values())
 
 
@@ -73,7 +73,7 @@ def _cell(cells: Cells, key: tuple[str, str]) -> AgreementCell:
     columns = cells[key]
     means = {name: mean(runs) for name, runs in columns.items()}
     base, *others = columns
-    tasks = dict.fromkeys(task for run in means.values() for task in run.result["latency_us"])
+    tasks = dict.fromkeys(task for run in means.values() for task in run.result.latency_us)
     return AgreementCell(
         *key,
         samples={name: _sample(runs) for name, runs in columns.items()},
@@ -116,13 +116,13 @@ def _judged(
 ) -> dict[str, bool]:
     """Statement -> whether it holds by the means over ``seeds``, where it can be answered."""
     scenario, variant = key
-    results: dict[str, dict[int, Mapping[str, Any]]] = {
+    results: dict[str, dict[int, Result]] = {
         name: {seed: run.result for seed, run in columns.get(column, {}).items() if seed in seeds}
         for (where, name), columns in cells.items()
         if where == scenario
     }
-    entries = next(iter(cells[key][column].values())).cell.get("expect", ())
-    judged = [judge(entry, results) for entry in entries if entry["variant"] == variant]
+    entries = next(iter(cells[key][column].values())).cell.expect
+    judged = [judge(entry, results) for entry in entries if entry.variant == variant]
     return {verdict.statement: verdict.holds for verdict in judged if verdict.holds is not None}
 
 
@@ -145,8 +145,8 @@ def _answers(cells: Cells, key: tuple[str, str], columns: tuple[str, str]) -> It
 
 
 def _medians(means: Mapping[str, CostedRun], task: str) -> dict[str, float]:
-    latencies = {name: run.result["latency_us"] for name, run in means.items()}
-    return {name: times[task]["p50"] for name, times in latencies.items() if task in times}
+    latencies = {name: run.result.latency_us for name, run in means.items()}
+    return {name: times[task].p50 for name, times in latencies.items() if task in times}
 
 
 def _wake_ups(cells: Cells) -> dict[str, WakeUps]:
@@ -154,7 +154,7 @@ def _wake_ups(cells: Cells) -> dict[str, WakeUps]:
     for columns in cells.values():
         means = {name: mean(runs) for name, runs in columns.items()}
         base = next(iter(columns))
-        for task in means[base].result["latency_us"]:
+        for task in means[base].result.latency_us:
             medians = _medians(means, task)
             for name in list(columns)[1:]:
                 if name in medians:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from statistics import fmean
 
-from analysis.compare import mean_of
+from analysis.records.cell import CellRecord
+from analysis.records.mean import mean_result
+from analysis.records.result import Result
 from analysis.results.agreement import Measure
+from engines.records import HostRecord
 
 PLATFORM = "juno-r2"
 
@@ -22,22 +25,21 @@ PLATFORM = "juno-r2"
 class CostedRun:
     """A derived run and what it cost."""
 
-    result: Mapping[str, Any]
-    cell: Mapping[str, Any]
-    host: Mapping[str, Any]
+    result: Result
+    cell: CellRecord
+    host: HostRecord
 
     @property
     def host_s_per_s(self) -> float:
         """Processor seconds per simulated second; on gem5 of the window alone."""
-        parts = self.host.get("parts_cpu_s")
-        if parts is None:
-            return float(self.host["cpu_s"] / self.host["sim_s"])
-        return float(parts["window"] / self.result["window_s"])
+        if not self.host.parts_cpu_s:
+            return (self.host.cpu_s or 0.0) / self.host.sim_s
+        return self.host.parts_cpu_s["window"] / self.result.window_s
 
     @property
     def total_j(self) -> float:
         """Energy of the window in J."""
-        return float(self.result["energy_j"]["total"])
+        return self.result.energy_j.total
 
 
 #: One engine's runs of a cell, by seed.
@@ -52,15 +54,33 @@ def mean(runs: BySeed) -> CostedRun:
     """The mean over seeds: results and costs, number by number."""
     every = list(runs.values())
     return CostedRun(
-        mean_of([run.result for run in every]), every[0].cell, mean_of([run.host for run in every])
+        mean_result([run.result for run in every]),
+        every[0].cell,
+        mean_host([run.host for run in every]),
     )
 
 
-def residency_points(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, float]:
+def mean_host(hosts: Sequence[HostRecord]) -> HostRecord:
+    """The mean cost of several runs of a cell."""
+
+    def mean_parts(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        return {name: fmean(part[name] for part in parts) for name in parts[0]}
+
+    return HostRecord(
+        host_s=fmean(host.host_s for host in hosts),
+        mips=fmean(host.mips for host in hosts),
+        sim_s=fmean(host.sim_s for host in hosts),
+        cpu_s=fmean(host.cpu_s or 0.0 for host in hosts),
+        parts_s=mean_parts([host.parts_s for host in hosts]),
+        parts_cpu_s=mean_parts([host.parts_cpu_s for host in hosts]),
+    )
+
+
+def residency_points(a: Result, b: Result) -> dict[str, float]:
     """Largest difference of an OPP's share of the window, by cluster."""
     return {
-        cluster: max(abs(share - b["residency"][cluster][khz]) for khz, share in shares.items())
-        for cluster, shares in a["residency"].items()
+        cluster: max(abs(share - b.residency[cluster][khz]) for khz, share in shares.items())
+        for cluster, shares in a.residency.items()
     }
 
 
@@ -78,31 +98,31 @@ class Value:
         return 100 * (other / self.value - 1) if self.value else None
 
 
-def measures(result: Mapping[str, Any]) -> dict[str, Value]:
+def measures(result: Result) -> dict[str, Value]:
     """What is compared of a run, by the names that tables show."""
     found: dict[str, Value] = {}
-    energy = result["energy_j"]
-    for cluster, joules in energy["cluster"].items():
+    energy = result.energy_j
+    for cluster, joules in energy.cluster.items():
         found[f"energy, {cluster} (mJ)"] = Value(1000 * joules, True)
-    found["energy, total (mJ)"] = Value(1000 * energy["total"], True)
-    for cluster, shares in result["residency"].items():
+    found["energy, total (mJ)"] = Value(1000 * energy.total, True)
+    for cluster, shares in result.residency.items():
         for khz, share in shares.items():
             found[f"{cluster} at {int(khz) / 1000:g} MHz (%)"] = Value(100 * share)
-    for cluster, rate in result["opp_transitions_per_s"].items():
+    for cluster, rate in result.opp_transitions_per_s.items():
         found[f"OPP changes of {cluster} (1/s)"] = Value(rate, True)
-    for cluster, rate in result["opp_requests_per_s"].items():
+    for cluster, rate in result.opp_requests_per_s.items():
         found[f"OPP requests of {cluster} (1/s)"] = Value(rate, True)
-    for task, shares in result["run_share"].items():
+    for task, shares in result.run_share.items():
         first = next(iter(shares))
         found[f"{task} on {first} (%)"] = Value(100 * shares[first])
-    for cluster, busy in result["cluster_busy"].items():
-        found[f"busiest CPU of {cluster} (%)"] = Value(100 * busy["max"])
-    found["migrations"] = Value(result["migrations"])
-    for task, times in result["latency_us"].items():
-        for name in ("p50", "p99"):
-            found[f"wake-up of {task}, {name} (us)"] = Value(times[name])
-    if "missed_deadlines" in result:
-        found["missed deadlines"] = Value(result["missed_deadlines"])
+    for cluster, busy in result.cluster_busy.items():
+        found[f"busiest CPU of {cluster} (%)"] = Value(100 * busy.max)
+    found["migrations"] = Value(result.migrations)
+    for task, times in result.latency_us.items():
+        found[f"wake-up of {task}, p50 (us)"] = Value(times.p50)
+        found[f"wake-up of {task}, p99 (us)"] = Value(times.p99)
+    if result.missed_deadlines is not None:
+        found["missed deadlines"] = Value(result.missed_deadlines)
     return found
 
 

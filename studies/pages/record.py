@@ -26,19 +26,19 @@ from studies.versions import versions_of
 def record_of(found: Sequence[tuple[Group, Scenario, Comparison]], command: str) -> Comparisons:
     """The record of a page's groups, each with its scenario and what was compared."""
     first = found[0][2]
-    cell, controls = first.cell, first.cell["controls"]
+    cell = first.cell
     cells = [run.cell for _, _, one in found for runs in one.variants.values() for run in runs]
     return Comparisons(
         origin=Origin(command, RUNS, versions_of(cells)),
-        platform=str(cell["platform"]),
-        engine=str(cell["engine"]),
-        power=str(first.power_model["name"]),
-        duration=str(cell["duration"]),
+        platform=cell.platform,
+        engine=cell.engine,
+        power=first.power_model.name,
+        duration=cell.duration,
         seeds=len(first.seeds),
-        kernel=str(cell["kernel"]["upstream"]),
-        hz=int(controls["hz"]),
-        rate_limit_us=int(controls["rate_limit_us"]),
-        transition_latency_us=int(controls["transition_latency_us"]),
+        kernel=cell.kernel.upstream,
+        hz=cell.controls.hz,
+        rate_limit_us=cell.controls.rate_limit_us,
+        transition_latency_us=cell.controls.transition_latency_us,
         scenarios=tuple(_scenario(*one) for one in found),
     )
 

@@ -14,14 +14,17 @@ from analysis.decided import decided, verdict_word
 from analysis.derive import Derived
 from analysis.expect import Verdict, judge
 from analysis.glance import LINES, everything, glance
+from analysis.records.cell import Expectation, KernelRecord
 from analysis.statistics import ENOUGH
 from configs.platform import Platform
+from tests.support.records import task_record
 from tests.support.stated import stated
 
 
 def with_energy(run: Derived, total: float, **more: Any) -> Derived:
-    energy = run.result["energy_j"] | {"total": total}
-    return dataclasses.replace(run, result=run.result | {"energy_j": energy} | more)
+    energy = dataclasses.replace(run.result.energy_j, total=total)
+    result = dataclasses.replace(run.result, energy_j=energy, **more)
+    return dataclasses.replace(run, result=result)
 
 
 def of_energies(platform: Platform, **totals: list[float]) -> Comparison:
@@ -88,10 +91,10 @@ def test_a_run_alone(platform: Platform) -> None:
     )
 
 
-MORE = {"variant": "cas", "statement": "energy_j.total > energy_j.total[mainline]"}
+MORE = Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s")
 
 
-def judged(base: list[float], other: list[float], entry: dict[str, str] = MORE) -> Verdict:
+def judged(base: list[float], other: list[float], entry: Expectation = MORE) -> Verdict:
     results = {
         name: {seed: {"energy_j": {"total": total}} for seed, total in enumerate(values)}
         for name, values in (("mainline", base), ("cas", other))
@@ -109,40 +112,38 @@ def test_holds_is_said_only_where_the_interval_excludes_the_other_answer() -> No
     assert verdict_word(judged(mixed, BASE)) == "does not hold on the mean, undecided"
     assert verdict_word(judged(BASE[:9], more[:9])) == "holds on the mean, no test"
     assert verdict_word(judged(BASE[:1], more[:1])) == "holds, one seed"
-    absent = {"variant": "cas", "statement": "gpu_j.total > 1"}
+    absent = Expectation("cas", "gpu_j.total > 1", "s")
     assert verdict_word(judged(BASE, more, absent)) == "not measured"
 
 
 def test_statements_of_several_parts_and_quotients_are_tested() -> None:
     text = "energy_j.total / energy_j.total[mainline] > 104% and energy_j.total < 1"
     more = [value * 1.05 for value in BASE]
-    assert judged(BASE, more, {"variant": "cas", "statement": text}).decided is True
+    assert judged(BASE, more, Expectation("cas", text, "s")).decided is True
     mixed = [value * (1.11 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
-    verdict = judged(BASE, mixed, {"variant": "cas", "statement": text})
+    verdict = judged(BASE, mixed, Expectation("cas", text, "s"))
     assert (verdict.holds, verdict.decided) == (True, False)
 
 
 def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
     """However many tasks and expectations there are; two lines are left for the caller's."""
     tasks = [f"task{number}" for number in range(20)]
-    expect = [
-        {"variant": "cas", "statement": f"energy_j.total > {n}", "source": "s"} for n in range(20)
-    ]
+    expect = tuple(Expectation("cas", f"energy_j.total > {n}", "s") for n in range(20))
+    source = {"source": "KERNEL_SRC", "source_sha256": "ab" * 32}
+    kernel = KernelRecord("base", "6.12.1-eascope-base", source)
 
     def run(name: str, seed: int) -> Derived:
         made = stated(name, seed)
-        latency = {task: made.result["latency_us"]["decode"] for task in tasks}
-        cell = made.cell | {
-            "tasks": [{"name": task, "threads": [task]} for task in tasks],
-            "expect": expect if name == "cas" else [],
-            "set_otherwise": ["measured-speeds"],
-            "kernel": {
-                "version": "6.12.1-eascope-base",
-                "source": "KERNEL_SRC",
-                "source_sha256": "ab" * 32,
-            },
-        }
-        return dataclasses.replace(made, cell=cell, result=made.result | {"latency_us": latency})
+        latency = {task: made.result.latency_us["decode"] for task in tasks}
+        cell = dataclasses.replace(
+            made.cell,
+            tasks=tuple(task_record(task) for task in tasks),
+            expect=expect if name == "cas" else (),
+            set_otherwise=("measured-speeds",),
+            kernel=kernel,
+        )
+        result = dataclasses.replace(made.result, latency_us=latency)
+        return dataclasses.replace(made, cell=cell, result=result)
 
     many = comparison(
         platform, {n: [run(n, seed) for seed in range(10)] for n in ("mainline", "cas")}

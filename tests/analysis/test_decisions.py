@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from analysis.decisions import candidates, listing, reason, recorded, summary, text
+from tests.support.records import cell_record, controls_record
 
 #: mode, where the task was, where it goes, candidates (cpu:fits:cost:nr:energy), why
 CASES = {
@@ -79,7 +80,9 @@ def test_listing_names_the_chosen_candidate_first() -> None:
 
 
 def test_a_run_says_whether_it_recorded_them() -> None:
-    events = ["sched:sched_switch"]
-    assert not recorded({"controls": {"trace_events": events}})
-    assert not recorded({"controls": {}})
-    assert recorded({"controls": {"trace_events": [*events, "eascope:sched_feec_decision"]}})
+    for events, there in (
+        ((), False),
+        (("sched:sched_switch",), False),
+        (("sched:sched_switch", "eascope:sched_feec_decision"), True),
+    ):
+        assert recorded(cell_record(controls=controls_record(trace_events=events))) is there

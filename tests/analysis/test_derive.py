@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from analysis.derive import TABLES, Derived, derive
+from analysis.records.cell import CELL, CellRecord
 from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import EascopeError
 from power.billed import PublishedPower
+from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
@@ -31,7 +34,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_result_has_every_key(tmp_path: Path, platform: Platform, activity: Activity) -> None:
-    result = derive(make_run(tmp_path, platform, "mainline", 0), platform, activity).result
+    result = derive(make_run(tmp_path, platform, "mainline", 0), platform, activity).result.encode()
     assert set(result) >= KEYS
     assert result["engine"] == "qemu"
     assert result["eas"] is True
@@ -46,9 +49,9 @@ def test_result_has_every_key(tmp_path: Path, platform: Platform, activity: Acti
 
 def test_cas_is_placed_on_the_bigs(tmp_path: Path, platform: Platform, activity: Activity) -> None:
     shares = {
-        variant: derive(make_run(tmp_path, platform, variant, 0), platform, activity).result[
-            "work_share"
-        ]["little"]
+        variant: derive(
+            make_run(tmp_path, platform, variant, 0), platform, activity
+        ).result.work_share["little"]
         for variant in ("mainline", "cas")
     }
     assert shares["mainline"] == 1.0
@@ -59,7 +62,7 @@ def test_work_shares_of_a_long_interval(derived: Callable[[Schedule], Derived]) 
     """Twenty seconds without a frequency change: instructions times ns do not fit 64 bits."""
     ms = 20_000
     bursts = [Burst("a", 0, 0, ms * MS), Burst("b", 0, 4, ms * MS)]
-    share = derived(Schedule(ms * MS, bursts, LOW)).result["work_share"]
+    share = derived(Schedule(ms * MS, bursts, LOW)).result.work_share
     assert share["little"] == pytest.approx(450 / (450 + 2 * 600), rel=1e-6)
     assert share["big"] == pytest.approx(1 - share["little"], rel=1e-9)
 
@@ -99,11 +102,11 @@ def test_another_power_model_has_a_folder_of_its_own(
 
 def test_what_a_run_cannot_give_is_absent(derived: Callable[[Schedule], Derived]) -> None:
     bursts = [Burst("a", 0, 0, 400 * MS)]
-    result = derived(Schedule(1_000 * MS, bursts, LOW, eas=None)).result
+    result = derived(Schedule(1_000 * MS, bursts, LOW, eas=None)).result.encode()
     assert "missed_deadlines" not in result
     assert "overutilized_share" not in result
     assert "eas" not in result
-    result = derived(Schedule(1_000 * MS, [Burst("a", 999 * MS, 0, MS // 2)], LOW)).result
+    result = derived(Schedule(1_000 * MS, [Burst("a", 999 * MS, 0, MS // 2)], LOW)).result.encode()
     assert result["latency_us"] != {}
 
 
@@ -111,11 +114,11 @@ def test_a_task_that_never_woke_has_no_latency(
     tmp_path: Path, platform: Platform, activity: Activity
 ) -> None:
     run = make_run(tmp_path, platform, "cas", 0)
-    cell = json.loads((run / "cell.json").read_text())
-    cell["tasks"].append({"name": "silent", "threads": ["silent"], "period_us": 16_667})
-    (run / "cell.json").write_text(json.dumps(cell))
+    cell = CellRecord.read(run / CELL)
+    silent = task_record("silent", period_us=16_667)
+    replace(cell, tasks=(*cell.tasks, silent)).write(run / CELL)
     reseal(run)
-    result = derive(run, platform, activity).result
+    result = derive(run, platform, activity).result.encode()
     assert "silent" not in result["latency_us"]
     assert "silent" not in result["deadlines"]
     assert result["wakeups"]["silent"] == 0
@@ -159,7 +162,7 @@ def more_active(table: pl.DataFrame) -> pl.DataFrame:
             break_counters(lambda t: t.with_columns(pl.col("cluster") + 1)),
             "has a cluster that platform juno-r2 does not have",
         ),
-        (cut("marks.json", 30), "not readable as a list of markers"),
+        (cut("marks.json", 30), "not readable as JSON"),
         (cut("cell.json", 30), "not readable as JSON"),
         (lambda run: (run / "cell.json").unlink(), "cell.json: is missing"),
     ],

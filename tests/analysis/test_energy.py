@@ -46,9 +46,9 @@ def test_an_opp_change_in_the_middle(derived: Make) -> None:
     assert fj(run, "active", 4) == (181_500 + 540_000) * UW_S // 4
     big = run.table("energy").filter((pl.col("component") == "shared") & (pl.col("cluster") == 1))
     assert big["energy_fj"].sum() == 29_400 * UW_S // 4 + 70_200 * UW_S * 3 // 4
-    assert run.result["opp_transitions_per_s"] == {"little": 0.0, "big": 1.0}
-    assert run.result["residency"]["big"] == {"600000": 0.25, "1000000": 0.0, "1200000": 0.75}
-    assert run.result["mean_mhz"]["big"] == pytest.approx(1050)
+    assert run.result.opp_transitions_per_s == {"little": 0.0, "big": 1.0}
+    assert run.result.residency["big"] == {"600000": 0.25, "1000000": 0.0, "1200000": 0.75}
+    assert run.result.mean_mhz["big"] == pytest.approx(1050)
 
 
 def test_idle_states(derived: Make) -> None:
@@ -67,7 +67,7 @@ def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
     assert fj(with_exit, "idle_exit", 1) == 42_400 * UW_S // 100
     assert fj(with_exit, "idle_wfi") == fj(without, "idle_wfi") - 6_000 * UW_S // 100
     assert fj(with_exit, "active") == fj(without, "active")
-    assert with_exit.result["cpu_busy"][1] == pytest.approx(0.11)
+    assert with_exit.result.cpu_busy[1] == pytest.approx(0.11)
 
 
 def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
@@ -99,7 +99,7 @@ def busy_run(derived: Make) -> Derived:
 
 def test_parts_sum_to_the_total_exactly(derived: Make) -> None:
     run = busy_run(derived)
-    energy = run.result["energy_j"]
+    energy = run.result.energy_j.encode()
     total_fj = int(run.table("energy")["energy_fj"].sum())
     assert int(run.table("tasks")["energy_fj"].sum()) == total_fj
     # Floating-point sums, in any order, without tolerance.

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from analysis.expect import Absent, ExpectationError, judge, of_run, parse, value_at
+from analysis.records.cell import Expectation
+from analysis.records.result import Energy, Judged
+from tests.support.records import cell_record, result_record
 
 RESULT: dict[str, Any] = {
     "energy_j": {"total": 2.0, "cluster": {"little": 1.5, "big": 0.5}},
@@ -96,20 +99,21 @@ def test_absent_measures() -> None:
 
 
 def test_a_run_judges_only_what_it_can() -> None:
-    cell = {
-        "variant": "cas",
-        "expect": [
-            {"variant": "cas", "statement": "missed_deadlines == 0"},
-            {"variant": "cas", "statement": "energy_j.total > energy_j.total[mainline]"},
-            {"variant": "cas", "statement": "frames_dropped == 0"},
-            {"variant": "mainline", "statement": "missed_deadlines == 0"},
-            {"variant": "cas", "statement": "energy_j.total[cas] > 3"},
-        ],
-    }
-    assert of_run(cell, RESULT) == [
-        {"statement": "missed_deadlines == 0", "value": 0.0, "holds": True},
-        {"statement": "energy_j.total[cas] > 3", "value": 2.0, "holds": False},
-    ]
+    cell = cell_record(
+        variant="cas",
+        expect=(
+            Expectation("cas", "missed_deadlines == 0", "s"),
+            Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s"),
+            Expectation("cas", "frames_dropped == 0", "s"),
+            Expectation("mainline", "missed_deadlines == 0", "s"),
+            Expectation("cas", "energy_j.total[cas] > 3", "s"),
+        ),
+    )
+    result = result_record(energy_j=Energy(2.0, {}, {}, {}, {}), missed_deadlines=0)
+    assert of_run(cell, result) == (
+        Judged("missed_deadlines == 0", value=0.0, holds=True),
+        Judged("energy_j.total[cas] > 3", value=2.0, holds=False),
+    )
 
 
 def energy(*totals: float) -> dict[int, dict[str, Any]]:
@@ -117,11 +121,7 @@ def energy(*totals: float) -> dict[int, dict[str, Any]]:
 
 
 def test_several_seeds_are_judged_by_their_means() -> None:
-    entry = {
-        "variant": "cas",
-        "statement": "energy_j.total > energy_j.total[mainline]",
-        "source": "s",
-    }
+    entry = Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s")
     verdict = judge(entry, {"mainline": energy(1.0, 2.0, 3.0), "cas": energy(1.5, 1.9, 4.0)})
     assert verdict.holds is True
     assert verdict.sides[0] == (pytest.approx(7.4 / 3), 2.0)
@@ -129,7 +129,7 @@ def test_several_seeds_are_judged_by_their_means() -> None:
 
 
 def test_a_finding_is_given_where_a_seed_does_not_hold() -> None:
-    entry = {"variant": "a", "statement": "energy_j.total > 1"}
+    entry = Expectation("a", "energy_j.total > 1", "s")
     why = "the trace says why"
     assert judge(entry, {"a": energy(2.0, 3.0)}, why).explained == ""
     assert judge(entry, {"a": energy(0.5, 3.0)}, why).explained == why
@@ -139,7 +139,7 @@ def test_a_finding_is_given_where_a_seed_does_not_hold() -> None:
 
 
 def test_a_variant_that_was_not_run_leaves_it_open() -> None:
-    entry = {"variant": "cas", "statement": "energy_j.total > energy_j.total[mainline]"}
+    entry = Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s")
     verdict = judge(entry, {"cas": energy(1.0)})
     assert verdict.holds is None
     assert "mainline was not run" in verdict.absent

@@ -67,7 +67,7 @@ def test_energy_bars_end_at_the_total(compared: Compared) -> None:
         for bar in bars:
             row = round(bar.get_y() + bar.get_height() / 2)
             ends[row] = max(ends.get(row, 0.0), bar.get_x() + bar.get_width())
-    totals = [compared(1).results[name][0]["energy_j"]["total"] for name in ("mainline", "cas")]
+    totals = [compared(1).results[name][0].energy_j.total for name in ("mainline", "cas")]
     assert [ends[0], ends[1]] == pytest.approx([1e3 * total for total in totals])
 
 

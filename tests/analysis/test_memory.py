@@ -40,18 +40,19 @@ def with_memory(run: Path, *, misses: bool) -> None:
 def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: Path) -> None:
     run = make_run(tmp_path, platform, "mainline", 0)
     before = derive(run, platform, activity)
-    assert "memory_j" not in before.result
+    assert before.result.memory_j is None
     with_memory(run, misses=True)
     shutil.rmtree(before.path)
     after = derive(run, platform, activity)
     lines = 1000.0 * after.table("intervals").filter(pl.col("cpu") == -1).height
     told = load_controller()
-    spent = after.result["memory_j"]
-    assert spent["dram"] == pytest.approx(2.5e-3)
-    assert spent["controller"] == pytest.approx(
-        (told.routine_w + told.leakage_w) * after.result["window_s"] + lines * told.read_pj * 1e-12
+    spent = after.result.memory_j
+    assert spent is not None
+    assert spent.dram == pytest.approx(2.5e-3)
+    assert spent.controller == pytest.approx(
+        (told.routine_w + told.leakage_w) * after.result.window_s + lines * told.read_pj * 1e-12
     )
-    assert after.result["energy_j"] == before.result["energy_j"]
+    assert after.result.energy_j == before.result.energy_j
     text = comparison(platform, {"mainline": [after]}).text()
     assert "\nmemory, not in the total\n  memory controller " in text
     assert "\n  DRAM " in text
@@ -78,7 +79,7 @@ def test_no_memory_where_no_access_was_simulated(
 ) -> None:
     run = make_run(tmp_path, platform, "mainline", 0)
     with_memory(run, misses=False)
-    assert "memory_j" not in derive(run, platform, activity).result
+    assert derive(run, platform, activity).result.memory_j is None
 
 
 def test_the_controller_is_plausible() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.records.cell import ProgramRecord
 from analysis.tables.programs import throughput
 from host.errors import EascopeError
 
@@ -24,7 +25,7 @@ PERF = """\
 
 def one(tmp_path: Path, run: str, text: str, count: int = 8000) -> float:
     (tmp_path / "program-p.log").write_text(text)
-    program = {"name": "p", "run": run, "count": count, "log": "program-p.log"}
+    program = ProgramRecord("p", run, count, "program-p.log")
     return throughput(tmp_path, [program])["p"]
 
 
@@ -50,6 +51,6 @@ def test_a_program_that_says_something_else(
 
 
 def test_a_log_that_is_missing(tmp_path: Path) -> None:
-    program = {"name": "p", "run": "ping-pong", "count": 1, "log": "program-p.log"}
-    with pytest.raises(EascopeError, match=r"program-p\.log: No such file"):
+    program = ProgramRecord("p", "ping-pong", 1, "program-p.log")
+    with pytest.raises(EascopeError, match=r"program-p\.log: not readable: .*No such file"):
         throughput(tmp_path, [program])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from analysis import figures, report
-from analysis.compare import Comparison
+from analysis.compare import Comparison, comparison
 from analysis.results.error import error_of
+from tests.support.records import controls_record
 
 Compared = Callable[[int], Comparison]
 _VOID = {"meta", "br", "path", "use", "rect", "circle", "line", "img", "link", "input", "hr"}
@@ -107,12 +109,9 @@ def test_it_is_deterministic_and_undated(compared: Compared, tmp_path: Path, pag
 
 def test_text_is_escaped(compared: Compared) -> None:
     good = compared(1)
-    cell = good.variants["mainline"][0].cell
-    before = cell["controls"]
-    cell["controls"] = before | {"<b>odd</b>": "<script>alert(1)</script>"}
-    try:
-        text = report.page(good, {})
-    finally:
-        cell["controls"] = before
+    run = good.variants["mainline"][0]
+    odd = controls_record(others={"<b>odd</b>": "<script>alert(1)</script>"})
+    changed = replace(run, cell=replace(run.cell, controls=odd))
+    text = report.page(comparison(good.platform, {**good.variants, "mainline": [changed]}), {})
     assert "<script" not in text
     assert "&lt;script&gt;" in text

@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 
 from analysis.derive import Derived
+from analysis.records.cell import TaskRecord
 from analysis.tables import shares
 from configs.activity import Activity
 from configs.platform import Platform
+from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
@@ -20,7 +22,7 @@ LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 def test_shares_of_a_task_by_cluster_and_cpu(derived: Callable[[Schedule], Derived]) -> None:
     bursts = [Burst("a", 0, 0, 30 * MS), Burst("a", 100 * MS, 1, 10 * MS)]
     bursts += [Burst("a", 200 * MS, 5, 60 * MS), Burst("b", 300 * MS, 4, 5 * MS)]
-    result = derived(Schedule(1_000 * MS, bursts, LOW)).result
+    result = derived(Schedule(1_000 * MS, bursts, LOW)).result.encode()
     assert result["run_share"] == {"a": {"little": 0.4, "big": 0.6}, "b": {"little": 0, "big": 1}}
     assert result["cpu_share"]["a"] == [0.3, 0.1, 0, 0, 0, 0.6]
 
@@ -34,7 +36,7 @@ def test_speed_follows_the_frequency_within_a_burst(
         [Burst("top", 0, 4, 500 * MS, 0), Burst("both", 400 * MS, 0, 200 * MS, 0)],
         {0: [(0, 450_000), (500 * MS, 950_000)], 1: [(0, 1_200_000)]},
     )
-    speed = derived(schedule).result["speed"]
+    speed = derived(schedule).result.speed
     assert speed["top"] == pytest.approx(0.5)
     little = 485 / 1024 / 1_200_000
     assert speed["both"] == pytest.approx(0.1 * 450_000 * little + 0.1 * 950_000 * little)
@@ -44,7 +46,7 @@ def test_busy_of_clusters_and_time_at_the_top(derived: Callable[[Schedule], Deri
     bursts = [Burst("a", 0, 0, 250 * MS, 0), Burst("b", 0, 4, 500 * MS, 0)]
     bursts += [Burst("c", 0, 5, 100 * MS, 0)]
     khz = {0: [(0, 450_000)], 1: [(0, 600_000), (200 * MS, 1_200_000), (300 * MS, 600_000)]}
-    result = derived(Schedule(1_000 * MS, bursts, khz)).result
+    result = derived(Schedule(1_000 * MS, bursts, khz)).result.encode()
     assert result["cluster_busy"]["little"] == {"min": 0, "max": pytest.approx(0.25)}
     assert result["cluster_busy"]["big"] == {
         "min": pytest.approx(0.1),
@@ -53,12 +55,12 @@ def test_busy_of_clusters_and_time_at_the_top(derived: Callable[[Schedule], Deri
     assert result["top_opp"] == {"little": 0, "big": pytest.approx(0.1)}
 
 
-def placed(*times: int) -> tuple[pl.DataFrame, list[dict[str, object]]]:
+def placed(*times: int) -> tuple[pl.DataFrame, list[TaskRecord]]:
     """``placement`` of threads t0, t1.. of one task that ran for so long, on CPUs 0 and 1."""
     rows = [("t", f"t{n}", n + 1, n % 2, ns) for n, ns in enumerate(times) if ns]
     columns = ("task", "thread", "pid", "cpu", "run_ns")
     table = pl.DataFrame(rows, schema=columns, orient="row")
-    return table, [{"name": "t", "threads": [f"t{n}" for n in range(len(times))]}]
+    return table, [task_record("t", *(f"t{n}" for n in range(len(times))))]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +84,9 @@ def test_fairness_of_nothing_is_not_known() -> None:
 def test_activations_are_rt_apps_own(derived: Callable[[Schedule], Derived]) -> None:
     """The synthetic markers all say run=1; without markers there is no such measure."""
     bursts = [Burst("a", n * 16 * MS, 0, MS, slack_us=100) for n in range(1, 10)]
-    result = derived(Schedule(200 * MS, [*bursts, Burst("b", 0, 1, MS)], LOW)).result
+    result = derived(Schedule(200 * MS, [*bursts, Burst("b", 0, 1, MS)], LOW)).result.encode()
     assert result["activation_us"] == {"a": dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 1.0)}
-    silent = derived(Schedule(200 * MS, [Burst("b", 0, 1, MS)], LOW)).result
+    silent = derived(Schedule(200 * MS, [Burst("b", 0, 1, MS)], LOW)).result.encode()
     assert "activation_us" not in silent
     assert "lateness_us" not in silent
 
@@ -93,7 +95,7 @@ def test_a_task_that_did_not_run(
     derived: Callable[[Schedule], Derived], platform: Platform, activity: Activity
 ) -> None:
     table, tasks = placed(0, 100)
-    tasks.append({"name": "silent", "threads": ["s0", "s1"]})
-    found = shares.run_shares(table, platform, tasks)
-    assert list(found["run_share"]) == ["t"]
-    assert found["run_share"]["t"]["little"] == 1.0
+    tasks.append(task_record("silent", "s0", "s1"))
+    found = shares.run_share(shares.by_cpu(table, platform, tasks), platform)
+    assert list(found) == ["t"]
+    assert found["t"]["little"] == 1.0

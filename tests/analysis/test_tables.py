@@ -10,13 +10,16 @@ import polars as pl
 import pytest
 
 from analysis.derive import Derived
-from analysis.tables import markers, measures
+from analysis.records.result import Deadlines, Percentiles
+from analysis.tables import events as kernel_events
+from analysis.tables import markers
 from analysis.tables.latency import latency, percentile
 from analysis.tables.slices import placement, slices
 from analysis.trace import Trace, TraceError, read_trace
 from analysis.window import Window, read_window
 from configs.platform import Platform
 from host.errors import EascopeError
+from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule
 from tests.support.tracefile import Event, marker, migrate, switch, waking, write
 
@@ -178,9 +181,9 @@ def test_wakeups_outside_the_window_do_not_count(traced: Read) -> None:
 def test_n_wakeups_give_n(derived: Callable[[Schedule], Derived], count: int) -> None:
     bursts = [Burst("a", number * 5 * MS, 0, MS) for number in range(count)]
     run = derived(Schedule(1_000 * MS, bursts, LOW))
-    assert run.result["wakeups"] == {"a": count}
+    assert run.result.wakeups == {"a": count}
     assert run.table("latency").height == count
-    assert run.result["latency_us"]["a"] == dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 20.0)
+    assert run.result.latency_us["a"] == Percentiles(*[20.0] * 5)
 
 
 def test_percentiles_are_nearest_rank() -> None:
@@ -210,12 +213,12 @@ def test_deadlines_from_rt_apps_markers(traced: Read) -> None:
         ]
     )
     tasks = [
-        {"name": "task-a", "threads": ["a"], "period_us": 100},
-        {"name": "task-b", "threads": ["b"], "period_us": 100},
+        task_record("task-a", "a", period_us=100),
+        task_record("task-b", "b", period_us=100),
     ]
     marks = markers.markers(trace, WINDOW, tasks)
-    assert markers.deadlines(marks, tasks) == {"task-a": {"jobs": 3, "missed": 1}}
-    assert markers.deadlines(marks, [{**tasks[0], "period_us": None}]) == {}
+    assert markers.deadlines(marks, tasks) == {"task-a": Deadlines(jobs=3, missed=1)}
+    assert markers.deadlines(marks, [task_record("task-a", "a")]) == {}
 
 
 def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
@@ -230,12 +233,12 @@ def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
             ),
         ]
     )
-    tasks = [{"name": "task-a", "threads": ["a"], "period_us": 100}]
+    tasks = [task_record("task-a", "a", period_us=100)]
     marks = markers.markers(trace, WINDOW, tasks)
-    assert markers.lateness(marks, tasks)["task-a"]["p50"] == 58
-    assert markers.lateness(marks, tasks)["task-a"]["max"] == 1264
-    assert markers.activations(marks, tasks)["task-a"]["p50"] == 600
-    assert markers.lateness(marks, [{**tasks[0], "period_us": None}]) == {}
+    assert markers.lateness(marks, tasks)["task-a"].p50 == 58
+    assert markers.lateness(marks, tasks)["task-a"].max == 1264
+    assert markers.activations(marks, tasks)["task-a"].p50 == 600
+    assert markers.lateness(marks, [task_record("task-a", "a")]) == {}
 
 
 def test_responses_are_periods_less_the_slack(traced: Read) -> None:
@@ -250,11 +253,11 @@ def test_responses_are_periods_less_the_slack(traced: Read) -> None:
             ),
         ]
     )
-    tasks = [{"name": "task-a", "threads": ["a"], "period_us": 100}]
+    tasks = [task_record("task-a", "a", period_us=100)]
     marks = markers.markers(trace, WINDOW, tasks)
     found = markers.responses(marks, tasks)["task-a"]
-    assert (found["p50"], found["max"]) == (80, 140)
-    assert markers.responses(marks, [{**tasks[0], "period_us": None}]) == {}
+    assert (found.p50, found.max) == (80, 140)
+    assert markers.responses(marks, [task_record("task-a", "a")]) == {}
 
 
 def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
@@ -266,7 +269,7 @@ def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
             migrate(T0 + 3, 0, ("kworker", 5), 0, 1),
         ]
     )
-    assert measures.migrations(trace, WINDOW, NAMES) == {"a": 2, "b": 0}
+    assert kernel_events.migrations(trace, WINDOW, NAMES) == {"a": 2, "b": 0}
 
 
 def test_opp_requests_are_counted_once_for_a_cluster(traced: Read, platform: Platform) -> None:
@@ -278,7 +281,7 @@ def test_opp_requests_are_counted_once_for_a_cluster(traced: Read, platform: Pla
             for cpu in cpus
         ]
     )
-    assert measures.opp_requests(trace, WINDOW, platform) == {"little": 1, "big": 2}
+    assert kernel_events.opp_requests(trace, WINDOW, platform) == {"little": 1, "big": 2}
 
 
 @pytest.mark.parametrize(
@@ -298,7 +301,7 @@ def test_overutilized_share(
     name = "lisa__sched_overutilized"
     events = [Event(T0 + at * MS, 0, 0, name, (state, "0-5")) for at, state in states]
     trace = traced([*events, switch(T0, 0, idle(0), 0, A)])
-    assert measures.overutilized_share(trace, WINDOW) == share
+    assert kernel_events.overutilized_share(trace, WINDOW) == share
 
 
 @pytest.mark.parametrize(
@@ -307,7 +310,8 @@ def test_overutilized_share(
         ("[]", "0 START and 0 STOP"),
         ('[{"id":2,"t_ns":5,"mono_ns":1},{"id":3,"t_ns":5,"mono_ns":1}]', "not after START"),
         ('[{"id":2,"t_ns":5}', "not readable"),
-        ('[{"id":2,"mono_ns":5},{"id":3,"t_ns":9}]', "not readable"),
+        ('[{"id":2,"mono_ns":5},{"id":3,"t_ns":9}]', "t_ns is missing"),
+        ("{}", "a list of marks"),
     ],
 )
 def test_bad_markers_are_one_line(tmp_path: Path, text: str, expected: str) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from analysis.records.cell import CellRecord, ProgramRecord, WindowRecord
 from configs.core import Parameter
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
-from experiments.cell import cell_bytes, find, prepare, wrong_capacities
+from experiments.cell import find, prepare, wrong_capacities
 from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
@@ -34,8 +35,8 @@ def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
     one, two = prepared(), prepared()
     assert one.simkey == two.simkey
     assert len(one.simkey) == 64
-    assert cell_bytes(one.record) == cell_bytes(two.record)
-    assert json.loads(cell_bytes(one.record))["simkey"] == one.simkey
+    assert one.record.to_bytes() == two.record.to_bytes()
+    assert json.loads(one.record.to_bytes())["simkey"] == one.simkey
 
 
 @pytest.mark.parametrize(
@@ -88,18 +89,18 @@ def test_words_do_not_count(artefacts: Artefacts, tmp_path: Path) -> None:
     first.write_text("# a remark\n" + text + extra)
     after = prepared(scenario=str(first))
     assert after.simkey == before.simkey
-    assert prepared(scenario=str(first), variant="cas").record["expect"][0]["source"] == "none"
+    assert prepared(scenario=str(first), variant="cas").record.expect[0].source == "none"
 
 
 def test_energy_model_is_told_proven_and_recorded(artefacts: Artefacts) -> None:
     """Another energy model is another device tree and another proof, and nothing else."""
     usual, wrong = prepared(), prepared(told=told_model("published", ["big=+20%"]))
-    assert usual.record["energy_model"]["words"] == "published"
-    assert wrong.record["energy_model"]["words"] == "published, big +20 %"
-    told = wrong.record["energy_model"]["opp_microwatt"]["big"]["1200000"]
+    assert usual.record.energy_model.words == "published"
+    assert wrong.record.energy_model.words == "published, big +20 %"
+    told = wrong.record.energy_model.opp_microwatt["big"]["1200000"]
     assert told == 648_000
-    changed = {name for name, value in usual.record["digests"].items()
-               if wrong.record["digests"][name] != value}  # fmt: skip
+    changed = {name for name, value in usual.record.digests.items()
+               if wrong.record.digests[name] != value}  # fmt: skip
     assert changed == {"dtb", "script"}
     proof = "/sys/kernel/debug/energy_model/cpu4/ps:1200000/power"
     lines = wrong.machine.script.decode().splitlines()
@@ -111,17 +112,18 @@ def test_energy_model_is_told_proven_and_recorded(artefacts: Artefacts) -> None:
 
 def test_record_says_the_controls(artefacts: Artefacts) -> None:
     record = prepared().record
-    controls = record["controls"]
-    assert controls["hz"] == 250
-    assert controls["rate_limit_us"] == 500
-    assert controls["transition_latency_us"] == 50
-    assert controls["delay_dequeue"] is True
-    assert controls["temperature_c"] == 57
-    assert record["kernel"]["version"] == "6.12.1"
-    assert record["declares"] == {"eas": True, "governor": "schedutil"}
-    assert record["borrowed"]
-    assert record["assumed"]
-    assert record["window"] == {"warmup_ms": 300, "window_ms": 500}
+    controls = record.controls
+    assert controls.hz == 250
+    assert controls.rate_limit_us == 500
+    assert controls.transition_latency_us == 50
+    assert controls.delay_dequeue is True
+    assert controls.others["temperature_c"] == 57
+    assert record.kernel.version == "6.12.1"
+    assert record.declares == {"eas": True, "governor": "schedutil"}
+    assert record.borrowed
+    assert record.assumed
+    assert record.window == WindowRecord(warmup_ms=300, window_ms=500)
+    assert CellRecord.decode(json.loads(record.to_bytes()), "cell.json") == record
 
 
 @pytest.mark.parametrize(("engine", "lines"), [("qemu", 2), ("gem5", 0)])
@@ -129,10 +131,10 @@ def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
     artefacts: Artefacts, engine: str, lines: int
 ) -> None:
     names = find(replace(REQUEST, engine=engine))
-    assert prepare(names).record["assumed"] == list(names.activity.assumed)
+    assert prepare(names).record.assumed == tuple(names.activity.assumed)
     clusters = tuple(replace(one, system_ipc=None) for one in names.activity.clusters)
     unknown = replace(names, activity=replace(names.activity, clusters=clusters))
-    more = prepare(unknown).record["assumed"][len(names.activity.assumed) :]
+    more = prepare(unknown).record.assumed[len(names.activity.assumed) :]
     assert len(more) == lines
     assert all("the kernel's instructions per cycle: as the busy loop's" in one for one in more)
 
@@ -196,9 +198,9 @@ def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
 
 def test_a_mode_that_executes_everything_elides_nothing(artefacts: Artefacts) -> None:
     cell = prepared(engine="gem5", mode="detailed")
-    assert cell.record["elide"] is False and cell.record["mode"] == "detailed"
+    assert cell.record.elide is False and cell.record.mode == "detailed"
     assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in cell.machine.script.decode()
-    assert prepared(engine="gem5").record["elide"] is True
+    assert prepared(engine="gem5").record.elide is True
 
 
 def test_gem5_boots_the_kernel_with_symbols(artefacts: Artefacts) -> None:
@@ -264,8 +266,8 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
         (Controls(delay_dequeue=False), "delay_dequeue", False),
     ):
         cell = prepare(find(replace(REQUEST, controls=controls)))
-        assert cell.record["controls"] == plain.record["controls"] | {key: value}
-        assert cell.record["set_otherwise"] == controls.words
+        assert cell.record.controls == replace(plain.record.controls, **{key: value})
+        assert cell.record.set_otherwise == tuple(controls.words)
         keys.add(cell.simkey)
         if key == "transition_latency_us":  # the real engine's, which the fake one has not
             machine = cell.machine
@@ -282,10 +284,10 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
 def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) -> None:
     plain = prepare(find(REQUEST))
     cell = prepare(find(replace(REQUEST, controls=Controls(speeds="measured"))))
-    assert cell.record["controls"] == plain.record["controls"] | {"speeds": "measured"}
+    assert cell.record.controls == replace(plain.record.controls, speeds="measured")
     for part in ("dtb", "script"):  # capacities; loops of rt-app by the speed of the largest CPU
-        assert cell.record["digests"][part] != plain.record["digests"][part]
-    assert cell.record["inputs"]["activity"] == cell.machine.activity.digest
+        assert cell.record.digests[part] != plain.record.digests[part]
+    assert cell.record.inputs.activity == cell.machine.activity.digest
 
 
 @pytest.mark.parametrize(
@@ -334,15 +336,13 @@ def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefac
     assert wait == "wait pipe"
     assert "collect /tmp/pipe.log program-pipe.log" in lines[stop:]
     assert not any("rt-app" in line for line in lines if not line.startswith("file"))
-    (told,) = cell.record["programs"]
-    expected = {"name": "pipe", "run": "ping-pong", "count": 8000, "log": "program-pipe.log"}
-    assert told == expected
-    assert cell.record["tasks"][0]["threads"] == ["pipe-a", "pipe-b"]
+    assert cell.record.programs == (ProgramRecord("pipe", "ping-pong", 8000, "program-pipe.log"),)
+    assert cell.record.tasks[0].threads == ("pipe-a", "pipe-b")
     assert cell.simkey != prepare(find(replace(request, seed=1))).simkey
     full = prepare(find(replace(request, full=True)))
-    assert full.record["programs"][0]["count"] == 80_000
+    assert full.record.programs[0].count == 80_000
     # Room for the events of ten times as many round trips, and still within the guest's memory.
-    room = [one.record["controls"]["trace_kib_per_cpu"] for one in (cell, full)]
+    room = [one.record.controls.others["trace_kib_per_cpu"] for one in (cell, full)]
     assert room[1] - room[0] == 72_000 * 800 // 1024
     assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
 

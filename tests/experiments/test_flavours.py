@@ -27,14 +27,14 @@ def smoke(flavour: str, eas: bool) -> tuple[dict[str, Any], Platform]:
 
 def test_opp2_runs_at_the_slowest_and_the_fastest_opp() -> None:
     result, platform = smoke("opp2", eas=True)
-    assert result["eas"] is True
+    assert result.eas is True
     for cluster in platform.clusters:
-        used = {int(khz) for khz, share in result["residency"][cluster.name].items() if share}
+        used = {int(khz) for khz, share in result.residency[cluster.name].items() if share}
         assert used <= {cluster.opps[0].khz, cluster.max_khz}
 
 
 def test_nocap_takes_all_cpus_for_equal() -> None:
     """Its proofs say that every CPU's capacity is 1024; EAS is impossible, so its file is empty."""
     result, _ = smoke("nocap", eas=False)
-    assert result["eas"] is False
-    assert result["wakeups"]["light"] > 25
+    assert result.eas is False
+    assert result.wakeups["light"] > 25

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import comparison
+from analysis.records.cell import CELL
 from configs.activity import load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
@@ -64,7 +65,7 @@ def test_activity_is_the_runs_own_too(juno: Platform, tmp_path: Path) -> None:
         write_run(run, juno, playback("mainline", 0))
         (run / FOLDER / MACHINE).write_bytes(machine_json(juno, made_of))
         reseal(run)
-        totals.append(derived_by(Run(run), "derived").result["energy_j"]["total"])
+        totals.append(derived_by(Run(run), "derived").result.energy_j.total)
     assert totals[0] != totals[1]
 
 
@@ -114,8 +115,7 @@ def older(run: Path, juno: Platform, digest: str) -> Run:
     record = write_run(run, juno, playback("mainline", 0))
     (run / FOLDER / MACHINE).unlink()
     (run / FOLDER).rmdir()
-    record["inputs"]["platform"] = digest
-    (run / "cell.json").write_text(json.dumps(record))
+    replace(record, inputs=replace(record.inputs, platform=digest)).write(run / CELL)
     reseal(run)
     return Run(run)
 
@@ -124,7 +124,7 @@ def test_an_older_run_is_read_by_todays_files_while_they_are_the_same(
     juno: Platform, tmp_path: Path
 ) -> None:
     same = older(tmp_path / "same", juno, juno.digest)
-    assert derived_by(same, "published").result["energy_j"]["total"] > 0
+    assert derived_by(same, "published").result.energy_j.total > 0
     other = older(tmp_path / "other", juno, "0" * 64)
     done = eascope("show", str(other.path))
     assert done.returncode == 1

@@ -70,8 +70,8 @@ def test_equal_cpus_run(tmp_path: Path, variant: str, clusters: int) -> None:
     second = TWO_CLUSTERS if clusters == 2 else ""
     names = _names(tmp_path, f"{FOUR_EQUAL}\n{second}", variant)
     run = execute(prepare(names))
-    assert run.cell["declares"]["eas"] is False
+    assert run.cell.declares["eas"] is False
     result = derive(run.path, names.platform, names.activity).result
-    assert result["eas"] is False
-    assert len(result["cpu_busy"]) == 4
-    assert result["wakeups"]["light"] > 25
+    assert result.eas is False
+    assert len(result.cpu_busy) == 4
+    assert result.wakeups["light"] > 25

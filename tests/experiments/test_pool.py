@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+from typing import Any
 
 import pytest
 
-from engines.records import HOST
+from engines.records import HOST, HostRecord
 from experiments import pool
 from experiments.cell import Cell
 from experiments.pool import BOOT_S, HOST_S_PER_S, Progress, estimate_s
@@ -18,10 +18,10 @@ from tests.support.fake import cell
 GEM5 = {"engine": "gem5", "mode": "elided"}
 
 
-def of_kind(key: str, **record: object) -> Cell:
+def of_kind(key: str, **changes: Any) -> Cell:
     """A cell of 0.5 simulated s whose record says so."""
     plain = cell(key=key * 32)
-    return dataclasses.replace(plain, record={**plain.record, **record})
+    return dataclasses.replace(plain, record=dataclasses.replace(plain.record, **changes))
 
 
 def test_a_first_run_is_guessed_by_its_kind() -> None:
@@ -33,7 +33,7 @@ def test_a_first_run_is_guessed_by_its_kind() -> None:
 def test_earlier_runs_of_the_same_kind_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, elide, host_s in (("aa", True, 4.0), ("bb", False, 300.0)):
         run = execute(of_kind(key, **GEM5, elide=elide))
-        (run.path / HOST).write_text(json.dumps({"host_s": host_s, "mips": 1.0, "sim_s": 1.0}))
+        HostRecord(host_s=host_s, mips=1.0, sim_s=1.0).write(run.path / HOST)
     assert estimate_s([of_kind("cc", **GEM5)]) == 4.0 * 1.5
     assert estimate_s([of_kind("cc", **GEM5, elide=False)]) == 300.0 * 1.5
     monkeypatch.setattr(pool, "workers", lambda: 2)

@@ -100,7 +100,7 @@ def test_events_in_order(tmp_path: Path, juno: Platform, juno_activity: Activity
 def test_thread_names(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
     path = write(tmp_path, task="count = 2", more=SECOND + "run_us = 5\nperiod_us = 1000")
     workload = compile_scenario(load_scenario(path, juno), juno, juno_activity, 0)
-    assert [task["threads"] for task in workload.tasks] == [["a0-0", "a1-1"], ["b-2"]]
+    assert [task.threads for task in workload.tasks] == [("a0-0", "a1-1"), ("b-2",)]
     assert list(json.loads(workload.document)["tasks"]) == ["a0", "a1", "b"]
 
 

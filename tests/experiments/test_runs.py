@@ -60,7 +60,7 @@ def test_host_time_is_outside_the_digests() -> None:
         *(*RAW, "cell.json"),
         "inputs/machine.json",
     }
-    assert run.host["host_s"] == 1.5
+    assert run.host.host_s == 1.5
     (run.path / "host.json").unlink()
     assert check(run) == []
 

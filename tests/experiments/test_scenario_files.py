@@ -72,7 +72,7 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
         workload = compile_scenario(scenario, platform, activity, seed)
         document = json.loads(workload.document)
         assert len(document["tasks"]) == sum(task.count for task in scenario.tasks)
-        comms = [comm for record in workload.tasks for comm in record["threads"]]
+        comms = [comm for record in workload.tasks for comm in record.threads]
         assert len(set(comms)) == len(comms) == len(document["tasks"])
         assert all(len(comm) <= 15 for comm in comms)
         documents.append(document)

@@ -42,7 +42,7 @@ def test_a_thread_for_each_cpu(tmp_path: Path, juno: Platform, juno_activity: Ac
     entries = tasks_of(path, juno, juno_activity)
     assert [entry["cpus"] for entry in entries.values()] == [[0], [1], [2], [3], [5]]
     (record,) = compiled(path, juno, juno_activity).tasks
-    assert record["threads"] == ["a0-0", "a1-1", "a2-2", "a3-3", "a4-4"]
+    assert record.threads == ("a0-0", "a1-1", "a2-2", "a3-3", "a4-4")
 
 
 def test_as_many_threads_as_cpus(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:

@@ -14,8 +14,9 @@ import pytest
 from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines.base import READY, START, STOP, EngineFailed, Machine
+from engines.base import EngineFailed, Machine
 from engines.qemu import engine as qemu
+from engines.records import READY, START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT
 from host.lisa import host_trace_cmd

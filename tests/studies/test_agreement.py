@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysis.records.result import Percentiles
 from analysis.results.agreement import Agreement
 from studies.agreement import __main__ as agreement
 from studies.agreement.__main__ import comparable, main, requests
 from studies.agreement.page import parts
 from studies.agreement.record import compared, record_of
 from studies.agreement.runs import Cells, CostedRun, residency_points
-from tests.support.costed import costed
+from tests.support.costed import changed, costed
+from tests.support.records import controls_record
 
 NAME = agreement.NAMES["board"]
 CELL = ("smoke", "cas")
@@ -140,15 +143,16 @@ def test_other_speeds_are_asked_for_and_named() -> None:
     asked = [one for _, one in requests(["smoke"], {"fast": 1, "elided": 1}, "measured")]
     assert {one.controls.speeds for one in asked} == {"measured"}
     one = costed(1.0, 0.5, True)
-    other = CostedRun(one.result, {**one.cell, "controls": {"speeds": "measured"}}, one.host)
+    controls = controls_record(speeds="measured")
+    other = CostedRun(one.result, replace(one.cell, controls=controls), one.host)
     text = text_of({CELL: {"fast": {0: other}, "elided": {0: other}}})
     assert "* Platform juno-r2 at measured speeds, short windows" in text
     assert "* Made by `a test`, from runs (kernel 6.12.1, gem5 24.0, eascope " in text
 
 
 def test_medians_of_wake_ups_stand_side_by_side() -> None:
-    slow = costed(1.0, 0.5, True)
-    slow.result["latency_us"]["light"]["p50"] = 20.0
+    late = {"light": Percentiles(20.0, 21.0, 22.0, 23.0, 24.0)}
+    slow = changed(costed(1.0, 0.5, True), latency_us=late)
     other = ("smoke", "mainline")
     sides = {
         CELL: {"fast": {0: costed(1.0, 0.5, True)}, "elided": {0: costed(1.0, 0.5, True)}},

@@ -23,6 +23,7 @@ from experiments.cli.main import main
 from experiments.cli.verbs import make_parser
 from host.errors import EascopeError
 from studies.characterise.system import evaluate, system_text, write_system
+from tests.support.records import cell_record
 
 T0, T1 = 1_000, 5_000
 
@@ -70,7 +71,8 @@ def _provenance(seed: int = 0) -> Mapping[str, str | int]:
     request = SimpleNamespace(platform="juno-r2", scenario="smoke", variant="mainline", seed=seed)
     names = SimpleNamespace(request=request, engine=SimpleNamespace(mode="elided-detailed"))
     identity = {"version": "24.0", "binary_sha256": "ab", "more": 1}
-    cell: Any = SimpleNamespace(names=names, simkey="cd", record={"engine_identity": identity})
+    record = cell_record(engine_identity=identity)
+    cell: Any = SimpleNamespace(names=names, simkey="cd", record=record)
     return system_provenance(cell)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from analysis.results.elision import Elision
@@ -12,7 +11,7 @@ from experiments.cell import find
 from studies.agreement.runs import CostedRun
 from studies.elision import CASES, executable, executed_costs, record_of
 from studies.elision_page import parts
-from tests.support.costed import costed
+from tests.support.costed import changed, costed
 
 
 def test_cells_run_at_what_gem5_executes() -> None:
@@ -38,14 +37,12 @@ def test_cells_run_at_what_gem5_executes() -> None:
 
 def record(executed: CostedRun) -> Elision:
     """The record of a case that is elided at a quarter of the cost."""
-    elided = costed(100.5, 0.53, True)
-    elided.host["parts_cpu_s"]["window"] = 2.5
+    elided = changed(costed(100.5, 0.53, True), window_cpu_s=2.5)
     return record_of({"smoke": {"executed": executed, "elided": elided}}, "a test")
 
 
 def executed(*busy: float) -> CostedRun:
-    run = costed(100.0, 0.50, True)
-    return replace(run, result={**run.result, "cpu_busy": list(busy)})
+    return changed(costed(100.0, 0.50, True), cpu_busy=busy)
 
 
 def test_page_says_differences_and_how_much_less_processor_time() -> None:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import derive
+from analysis.records.cell import Expectation, KernelRecord
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.cell import find
@@ -55,21 +57,14 @@ def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Compari
     for variant in ("mainline", "cas"):
         runs = [make_run(tmp_path, juno, variant, seed) for seed in range(2)]
         found[variant] = [derive(run, juno, juno_activity) for run in runs]
-    found["cas"][0].cell["expect"].append(
-        {
-            "variant": "cas",
-            "statement": "energy_j.total < 0",
-            "source": "nobody",
-        }
-    )
-    for runs_of in found.values():
-        for derived in runs_of:
-            derived.cell["kernel"] = {"upstream": "6.12.1"}
-            derived.cell["controls"] = {
-                "hz": 250,
-                "rate_limit_us": 500,
-                "transition_latency_us": 50,
-            }
+    kernel = KernelRecord("base", "6.12.1-eascope-base", {"upstream": "6.12.1"})
+    wrong = Expectation("cas", "energy_j.total < 0", "nobody")
+    for variant, runs_of in found.items():
+        more = (wrong,) if variant == "cas" else ()
+        found[variant] = [
+            replace(run, cell=replace(run.cell, kernel=kernel, expect=(*run.cell.expect, *more)))
+            for run in runs_of
+        ]
     return comparison(juno, found)
 
 
@@ -90,8 +85,7 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     text = shown["scenarios"]
     assert text.count("### eas/video-playback") == 1 and scenario.source in text
     totals = [
-        [run.result["energy_j"]["total"] * 1e3 for run in runs]
-        for runs in compared.variants.values()
+        [run.result.energy_j.total * 1e3 for run in runs] for runs in compared.variants.values()
     ]
     assert record.scenarios[0].variants[1].energy_mj_by_seed == tuple(totals[1])
     mean = [sum(values) / len(values) for values in totals]

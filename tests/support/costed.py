@@ -3,9 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from analysis.records.cell import (
+    ClusterModel,
+    EngineSettings,
+    Expectation,
+    KernelRecord,
+    MachineRecord,
+    Settings,
+)
+from analysis.records.result import Busy, Energy, Judged, Percentiles
+from engines.records import HostRecord
 from studies.agreement.runs import CostedRun
+from tests.support.records import cell_record, result_record
 
 
 def costed(
@@ -21,32 +33,36 @@ def costed(
     :param verdict: whether it has more than one migration.
     :param parts: whether it is gem5's, which says what each part of a run cost.
     """
-    result: dict[str, Any] = {
-        "energy_j": {"total": energy / 1000, "cluster": {"little": energy / 1000}},
-        "residency": {"little": {"450000": 1 - fast_share, "950000": fast_share}},
-        "opp_transitions_per_s": {"little": 10.0},
-        "opp_requests_per_s": {"little": 12.0},
-        "run_share": {"light": {"little": 1.0}},
-        "cluster_busy": {"little": {"min": 0.1, "max": 0.4}},
-        "migrations": 3 if verdict else 0,
-        "latency_us": {"light": {"p50": 5.0, "p99": 9.0}},
-        "missed_deadlines": 0,
-        "window_s": 0.5,
-        "expect": [{"statement": "migrations > 1", "value": 3, "holds": verdict}],
-        "power_model": {"name": "published"},
-    }
-    model = [{"name": "little", "model": "ArmAtomicSimpleCPU"}]
-    cell: dict[str, Any] = {
-        "settings": {"engine": {"machine": {"clusters": model}}} if parts else {},
-        "engine": "gem5" if parts else "qemu",
-        "mode": "elided" if parts else "",
-        "duration": "short",
-        "expect": [{"variant": variant, "statement": statement, "source": "a test"}],
-        "controls": {"speeds": "board"},
-        "kernel": {"upstream": "6.12.1"},
-        "engine_identity": {"version": "24.0"} if parts else {"qemu": {"version": "10.0"}},
-    }
-    host: dict[str, Any] = {"host_s": 9.0, "cpu_s": 2.0, "sim_s": 1.0, "machine": "a test"}
-    if parts:
-        host |= {"parts_cpu_s": {"boot": 100.0, "warmup": 6.0, "window": 10.0}}
+    result = result_record(
+        energy_j=Energy(energy / 1000, {"little": energy / 1000}, {}, {}, {}),
+        residency={"little": {"450000": 1 - fast_share, "950000": fast_share}},
+        opp_transitions_per_s={"little": 10.0},
+        opp_requests_per_s={"little": 12.0},
+        run_share={"light": {"little": 1.0}},
+        cluster_busy={"little": Busy(0.1, 0.4)},
+        migrations=3 if verdict else 0,
+        latency_us={"light": Percentiles(5.0, 6.0, 7.0, 9.0, 10.0)},
+        missed_deadlines=0,
+        window_s=0.5,
+        expect=(Judged("migrations > 1", 3, verdict),),
+    )
+    machine = MachineRecord((ClusterModel("little", "ArmAtomicSimpleCPU"),)) if parts else None
+    cell = cell_record(
+        engine="gem5" if parts else "qemu",
+        mode="elided" if parts else "",
+        settings=Settings(EngineSettings(machine), "", True, 1024),
+        expect=(Expectation(variant, statement, "a test"),),
+        kernel=KernelRecord("base", "6.12.1-eascope-base", {"upstream": "6.12.1"}),
+        engine_identity={"version": "24.0"} if parts else {"qemu": {"version": "10.0"}},
+    )
+    spent = {"boot": 100.0, "warmup": 6.0, "window": 10.0} if parts else {}
+    host = HostRecord(host_s=9.0, mips=1.0, sim_s=1.0, cpu_s=2.0, parts_cpu_s=spent)
     return CostedRun(result, cell, host)
+
+
+def changed(run: CostedRun, window_cpu_s: float | None = None, **result: Any) -> CostedRun:
+    """``run`` with other measures, or another processor time of its window."""
+    host = run.host
+    if window_cpu_s is not None:
+        host = replace(host, parts_cpu_s={**host.parts_cpu_s, "window": window_cpu_s})
+    return CostedRun(replace(run.result, **result), run.cell, host)

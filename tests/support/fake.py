@@ -23,6 +23,7 @@ from experiments.cell import Cell
 from experiments.inputs import MACHINE
 from experiments.runs import RAW, execute
 from experiments.scenario import Window
+from tests.support.records import cell_record
 
 KEY = "ab" * 32
 
@@ -77,16 +78,7 @@ def inputs() -> dict[str, bytes]:
 
 def cell(behave: Callable[[Callable[[float], None] | None], None] = well, key: str = KEY) -> Cell:
     """A cell of the fake engine with the names that status and show print."""
-    record = {
-        "simkey": key,
-        "platform": "juno-r2",
-        "variant": "mainline",
-        "scenario": "smoke",
-        "engine": "fake",
-        "seed": 0,
-        "duration": "short",
-        "elide": True,
-    }
+    record = cell_record(simkey=key, scenario="smoke", engine="fake")
     request = SimpleNamespace(words=f"cell {key[:4]}", full=False)
     scenario = SimpleNamespace(window=Window(warmup_ms=100, short_ms=400, full_ms=400))
     names = SimpleNamespace(engine=FakeEngine(behave), request=request, scenario=scenario)

@@ -7,21 +7,21 @@ can be computed by hand.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from analysis.records.cell import CELL, CellRecord, Expectation, Inputs, WindowRecord
 from configs.activity import load_activity
 from configs.platform import Platform
 from configs.resolved import machine_json
-from engines.records import HOST
+from engines.records import HOST, MARKS, READY, START, STOP, HostRecord, Mark, write_marks
 from experiments.inputs import FOLDER, MACHINE
 from experiments.runs import OUTSIDE
 from host.sealed import seal
+from tests.support.records import cell_record, task_record
 from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking
 
 MS = 1_000_000
@@ -132,8 +132,8 @@ def write_run(
     variant: str = "mainline",
     seed: int = 0,
     periods: dict[str, int] | None = None,
-    expect: Sequence[dict[str, str]] = (),
-) -> dict[str, Any]:
+    expect: Sequence[Expectation] = (),
+) -> CellRecord:
     """Write a complete run folder; returns its ``cell.json``."""
     folder.mkdir(parents=True)
     start = 2_000 * MS
@@ -146,46 +146,29 @@ def write_run(
     _counters(schedule, platform, start).write_parquet(folder / "counters.parquet")
     stop = start + schedule.window_ns
     marks = [
-        {"id": 1, "t_ns": start - 9 * MS, "mono_ns": mono - 9 * MS},
-        {"id": 2, "t_ns": start, "mono_ns": mono},
-        {"id": 3, "t_ns": stop, "mono_ns": stop - MONO_ZERO},
+        Mark(READY, start - 9 * MS, mono - 9 * MS),
+        Mark(START, start, mono),
+        Mark(STOP, stop, stop - MONO_ZERO),
     ]
-    (folder / "marks.json").write_text(json.dumps(marks))
+    write_marks(marks, folder / MARKS)
     if schedule.eas is not None:
         text = f"/proc/sys/kernel/sched_energy_aware: {int(schedule.eas)}\n"
         (folder / "state.txt").write_text(text)
-    cell = {
-        "schema": 1,
-        "simkey": f"{variant}-{seed}",
-        "platform": platform.name,
-        "variant": variant,
-        "scenario": "test/bursts",
-        "engine": "qemu",
-        "seed": seed,
-        "duration": "short",
-        "elide": True,
-        "kernel": {"name": "base", "version": "6.12.95", "package_version": "6.12.95-1"},
-        "declares": {"eas": schedule.eas},
-        "inputs": {"platform": platform.digest, "activity": load_activity(platform).digest},
-        "digests": {"image": "a" * 64, "script": "b" * 64},
-        "controls": {
-            "hz": 250,
-            "rate_limit_us": 500,
-            "speeds": "board",
-            "tracing": True,
-            "temperature_c": 25,
-        },
-        "tasks": [
-            {"name": name, "threads": [name], "period_us": (periods or {}).get(name)}
-            for name in names
-        ],
-        "window": {"warmup_ms": 500, "window_ms": schedule.window_ns // MS},
-        "expect": list(expect),
-        "borrowed": list(platform.borrowed),
-        "assumed": ["little: one instruction per cycle"],
-    }
-    (folder / "cell.json").write_text(json.dumps(cell))
-    (folder / HOST).write_text(json.dumps({"host_s": 1.0, "mips": 100.0, "sim_s": 2.5}))
+    cell = cell_record(
+        simkey=f"{variant}-{seed}",
+        platform=platform.name,
+        variant=variant,
+        seed=seed,
+        declares={"eas": schedule.eas},
+        inputs=Inputs(platform.digest, load_activity(platform).digest, ""),
+        tasks=tuple(task_record(name, period_us=(periods or {}).get(name)) for name in names),
+        window=WindowRecord(500, schedule.window_ns // MS),
+        expect=tuple(expect),
+        borrowed=tuple(platform.borrowed),
+        assumed=("little: one instruction per cycle",),
+    )
+    cell.write(folder / CELL)
+    HostRecord(host_s=1.0, mips=100.0, sim_s=2.5).write(folder / HOST)
     write_inputs(folder, platform)
     reseal(folder)
     return cell
@@ -238,19 +221,15 @@ def playback(variant: str, seed: int, window_ms: int = 1000) -> Schedule:
 PERIODS = {"decode-0": 33_333, "render-1": 16_667, "audio-2": 16_667}
 
 EXPECT = [
-    {
-        "variant": "cas",
-        "statement": "energy_j.total > energy_j.total[mainline]",
-        "source": "a source",
-    },
-    {"variant": "cas", "statement": "missed_deadlines == 0", "source": "a source"},
+    Expectation("cas", "energy_j.total > energy_j.total[mainline]", "a source"),
+    Expectation("cas", "missed_deadlines == 0", "a source"),
 ]
 
 
 def make_run(root: Path, platform: Platform, variant: str, seed: int) -> Path:
     """One run of :func:`playback` below ``root``."""
     run = root / f"{variant}-{seed}"
-    expect = [entry for entry in EXPECT if entry["variant"] == variant]
+    expect = [entry for entry in EXPECT if entry.variant == variant]
     schedule = playback(variant, seed)
     write_run(run, platform, schedule, variant=variant, seed=seed, periods=PERIODS, expect=expect)
     return run

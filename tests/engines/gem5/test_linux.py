@@ -21,7 +21,8 @@ from analysis.trace import read_trace
 from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines.base import START, STOP, EngineFailed, Machine
+from engines.base import EngineFailed, Machine
+from engines.records import START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT, Request, find, prepare
 from experiments.runs import check, execute
@@ -57,7 +58,7 @@ def test_smoke_on_atomic_cpus() -> None:
     cell = prepare(names)
     run = execute(cell)
     assert check(run) == []
-    result = derive(run.path, names.platform, names.activity).result
+    result = derive(run.path, names.platform, names.activity).result.encode()
     assert result["engine"] == "gem5" and result["eas"] is True
     # The agent sleeps for that long, and may have to be woken from a state that it takes 1.2 ms to
     # leave.
@@ -66,8 +67,8 @@ def test_smoke_on_atomic_cpus() -> None:
     # 'heavy' needs 10 ms of the fastest CPU's time in 16 ms: no little could do that.
     assert result["run_share"]["heavy"]["big"] > 0.9
     assert result["run_share"]["pinned"]["big"] == 1
-    assert {"boot", "restore", "warmup", "window"} <= set(run.host["parts_s"])
-    assert cell.record["mode"] == "elided"
+    assert {"boot", "restore", "warmup", "window"} <= set(run.host.parts_s)
+    assert cell.record.mode == "elided"
 
 
 def rt_app_script(machine: Machine, cpu: int) -> bytes:

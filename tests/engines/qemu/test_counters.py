@@ -12,8 +12,9 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.base import START, STOP, Machine
+from engines.base import Machine
 from engines.qemu.engine import QemuEngine
+from engines.records import START, STOP
 from tests.support.bare_metal import GuestRun
 
 pytestmark = pytest.mark.guest

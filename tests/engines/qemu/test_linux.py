@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 from configs.platform import Platform
-from engines.base import START, STOP, EngineRun, Machine
+from engines.base import EngineRun, Machine
 from engines.qemu.engine import QemuEngine
+from engines.records import START, STOP
 from tests.support import linux
 
 pytestmark = pytest.mark.guest

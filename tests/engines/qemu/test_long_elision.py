@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from engines.base import STOP
+from engines.records import STOP
 from experiments.cell import Request, find, prepare
 from experiments.controls import Controls
 from experiments.runs import execute

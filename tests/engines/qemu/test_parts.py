@@ -9,10 +9,11 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.files import write_counters, write_marks
+from engines.files import write_counters
 from engines.qemu import provider as qemu_provider
 from engines.qemu.engine import WORK_UNITS, QemuEngine
 from engines.qemu.files import counters_table, with_script
+from engines.records import Mark, write_marks
 from host import debian
 from host.errors import EascopeError
 from rootfs.cpio import Archive
@@ -71,7 +72,7 @@ def test_broken_counters_are_refused(tmp_path: Path, text: str, message: str) ->
 
 def test_marks_are_json(tmp_path: Path) -> None:
     """As the contract has them."""
-    write_marks([(2, 10, 5)], tmp_path / "marks.json")
+    write_marks([Mark(2, 10, 5)], tmp_path / "marks.json")
     text = " ".join((tmp_path / "marks.json").read_text().split())
     assert text == '[ { "id": 2, "t_ns": 10, "mono_ns": 5 } ]'
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures that come from the kernel's events alone: migrations, overutilization."""
+"""What the kernel's events alone say: migrations, requests for an OPP, overutilization."""
 
 from __future__ import annotations
 

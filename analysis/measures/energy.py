@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures of energy: of the CPUs and clusters, and of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from analysis.energy import joules
+from analysis.measures.registry import COUNTERS, measure
+from analysis.records.result import Energy, MemoryEnergy
+from analysis.source import Source
+from analysis.tables.memory import memory
+from analysis.tables.task_energy import OTHER
+from power.memory import load_controller
+
+#: Cluster, component and part of it.
+_Finest = Mapping[tuple[str, str, str], float]
+
+
+@measure(
+    "energy_j",
+    keys="total, cluster.<cluster>, component.<component>, task.<task>, stack.<part>, "
+    "cluster_component.<cluster>.<component>, cluster_stack.<cluster>.<part>",
+    unit="J",
+    events=("sched_switch", "sched_waking", "sched_migrate_task"),
+    files=(COUNTERS,),
+)
+def energy_j(source: Source) -> Energy:
+    """Energy of the window; every partition sums to the total.
+
+    ``stack`` is there where the power model separates parts.
+    """
+    finest = _finest(source)
+    names = [cluster.name for cluster in source.platform.clusters]
+    # Joules are multiples of a power of two: these sums are exact.
+    detail: dict[str, dict[str, float]] = {name: {} for name in names}
+    stack: dict[str, dict[str, float]] = {name: {} for name in names}
+    for (cluster, component, part), value in finest.items():
+        _add(detail[cluster], component, value)
+        _add(stack[cluster], part, value)
+    separates = any(part != component for _, component, part in finest)
+    return Energy(
+        total=sum(finest.values()),
+        cluster={name: sum(detail[name].values()) for name in names},
+        component=_summed(detail.values()),
+        cluster_component=detail,
+        task=_by_task(source),
+        stack=_summed(stack.values()) if separates else {},
+        cluster_stack=stack if separates else {},
+    )
+
+
+def _finest(source: Source) -> _Finest:
+    """Joules by cluster, component and part."""
+    keys = ("cluster_name", "component", "part")
+    by_part = source.energy.group_by(*keys, maintain_order=True).agg(pl.col("energy_fj").sum())
+    return joules([((row[0], row[1], row[2]), row[3]) for row in by_part.iter_rows()])
+
+
+def _by_task(source: Source) -> dict[str, float]:
+    """Joules by task, with rows for what is no task's."""
+    spent: dict[str, int] = {}
+    for task, thread, energy_fj in source.tasks.select("task", "thread", "energy_fj").iter_rows():
+        # Threads that are not the scenario's (kernel threads, the agent) are part of the rest.
+        name = OTHER if thread is not None and task is None else task
+        spent[name] = spent.get(name, 0) + energy_fj
+    return joules(list(spent.items()))
+
+
+def _add(table: dict[str, float], key: str, value: float) -> None:
+    table[key] = table.get(key, 0.0) + value
+
+
+def _summed(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Key by key the sum over several tables."""
+    total: dict[str, float] = {}
+    for table in tables:
+        for key, value in table.items():
+            _add(total, key, value)
+    return total
+
+
+@measure("memory_j", keys="dram, controller", unit="J", files=(COUNTERS,))
+def memory_j(source: Source) -> MemoryEnergy | None:
+    """Energy of the DRAM and its controller, not in the total; gem5's detailed cores alone."""
+    accesses = memory(source.run / COUNTERS)
+    if accesses is None:
+        return None
+    controller = load_controller().joules(accesses.fetches, source.window.seconds)
+    return MemoryEnergy(dram=accesses.dram_pj * 1e-12, controller=controller)

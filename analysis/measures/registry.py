@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a measure is: a function of a run that declares its name, its unit and what it reads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.source import Source
+
+Function = Callable[[Source], Any]
+
+#: What a measure may read besides trace events.
+COUNTERS, STATE, LOGS = "counters.parquet", "state.txt", "program-*.log"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A key of ``result.json``.
+
+    :param name: the key.
+    :param keys: how the parts below it are named, such as ``<cluster>``; empty for a number.
+    :param unit: of its numbers; empty for counts and truth values.
+    :param summary: one line for the reference page.
+    :param events: trace events that it needs (names of `analysis.trace.FIELDS`).
+    :param files: further files of the run that it reads.
+    :param function: computes it; None where the run cannot give it.
+    """
+
+    name: str
+    keys: str
+    unit: str
+    summary: str
+    events: tuple[str, ...]
+    files: tuple[str, ...]
+    function: Function
+
+
+def measure(
+    name: str,
+    *,
+    keys: str = "",
+    unit: str = "",
+    events: tuple[str, ...] = (),
+    files: tuple[str, ...] = (),
+) -> Callable[[Function], Measure]:
+    """Make a measure of a function of a `Source`; its docstring's first line is the summary.
+
+    A run that cannot give the measure gets None, or an empty mapping.
+    """
+
+    def made(function: Function) -> Measure:
+        summary = (inspect.getdoc(function) or "").splitlines()[0]
+        return Measure(name, keys, unit, summary, events, files, function)
+
+    return made

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures of tasks: how soon, where, how fast and how fairly they ran."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from analysis.measures.registry import COUNTERS, LOGS, measure
+from analysis.records.result import Percentiles
+from analysis.source import Source
+from analysis.tables import programs, shares
+from analysis.tables.latency import percentiles
+
+
+def _latencies_us(source: Source) -> dict[str, list[float]]:
+    """The latency of each wake-up, by task."""
+    return {
+        task.name: [
+            ns / 1000
+            for ns in source.latency.filter(pl.col("task") == task.name)["latency_ns"].to_list()
+        ]
+        for task in source.cell.tasks
+    }
+
+
+@measure(
+    "latency_us",
+    keys="<task>.p50, .p90, .p95, .p99, .max",
+    unit="us",
+    events=("sched_switch", "sched_waking"),
+)
+def latency_us(source: Source) -> dict[str, Percentiles]:
+    """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
+    return {task: percentiles(us) for task, us in _latencies_us(source).items() if us}
+
+
+@measure("wakeups", keys="<task>", events=("sched_switch", "sched_waking"))
+def wakeups(source: Source) -> dict[str, float]:
+    """Wake-ups that led to a run within the window."""
+    return {task: len(us) for task, us in _latencies_us(source).items()}
+
+
+@measure("migrations", events=("sched_migrate_task",))
+def migrations(source: Source) -> float:
+    """Moves of the scenario's threads from one CPU to another."""
+    return sum(source.migrations.values())
+
+
+@measure(
+    "run_share", keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",)
+)
+def run_share(source: Source) -> dict[str, dict[str, float]]:
+    """Where a task ran, by cluster; absent for a task that did not run."""
+    times = shares.by_cpu(source.placement, source.platform, source.cell.tasks)
+    return shares.run_share(times, source.platform)
+
+
+@measure(
+    "cpu_share", keys="<task>.<cpu>", unit="share of its running time", events=("sched_switch",)
+)
+def cpu_share(source: Source) -> dict[str, tuple[float, ...]]:
+    """Where a task ran, by CPU; absent for a task that did not run."""
+    return shares.cpu_share(shares.by_cpu(source.placement, source.platform, source.cell.tasks))
+
+
+@measure(
+    "speed",
+    keys="<task>",
+    unit="1 = the largest CPU at its top OPP, all the time",
+    events=("sched_switch",),
+    files=(COUNTERS,),
+)
+def speed(source: Source) -> dict[str, float]:
+    """Work of a task per thread and time, by the busy loop's speed where and when it ran."""
+    return shares.speeds(
+        slices=source.slices,
+        frequency=source.frequency,
+        platform=source.platform,
+        activity=source.activity,
+        window=source.window,
+        tasks=source.cell.tasks,
+    )
+
+
+@measure("fairness", unit="1 = all equal", events=("sched_switch",))
+def fairness(source: Source) -> float | None:
+    """Jain's index of the running times of all threads."""
+    return shares.fairness(source.placement, source.cell.tasks)
+
+
+@measure("throughput", keys="<program>", unit="1/s", files=(LOGS,))
+def throughput(source: Source) -> dict[str, float]:
+    """Operations of a program per second, by its own count and the guest's clock."""
+    return programs.throughput(source.run, source.cell.programs)

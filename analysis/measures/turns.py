@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures of turns: what rt-app writes after each turn of a task's phases."""
+
+from __future__ import annotations
+
+from analysis.measures.registry import measure
+from analysis.records.result import Deadlines, Percentiles
+from analysis.source import Source
+from analysis.tables import markers
+
+#: rt-app's markers are ``print`` events; the switches say whose thread it was.
+_MARKERS = ("print", "sched_switch")
+_KEYS = "<task>.p50, .p90, .p95, .p99, .max"
+
+
+@measure("activation_us", keys=_KEYS, unit="us", events=_MARKERS)
+def activation_us(source: Source) -> dict[str, Percentiles]:
+    """From the beginning to the end of a turn's work, preemption included."""
+    return markers.activations(source.turns, source.cell.tasks)
+
+
+@measure("lateness_us", keys=_KEYS, unit="us", events=_MARKERS)
+def lateness_us(source: Source) -> dict[str, Percentiles]:
+    """How late a thread ran after its timer was due; tasks with a period alone."""
+    return markers.lateness(source.turns, source.cell.tasks)
+
+
+@measure("response_us", keys=_KEYS, unit="us", events=_MARKERS)
+def response_us(source: Source) -> dict[str, Percentiles]:
+    """From when a turn was due to its end; tasks with a period alone."""
+    return markers.responses(source.turns, source.cell.tasks)
+
+
+@measure("deadlines", keys="<task>.jobs, .missed", events=_MARKERS)
+def deadlines(source: Source) -> dict[str, Deadlines]:
+    """Turns that ended within the window, and those after their deadline; with a period alone."""
+    return markers.deadlines(source.turns, source.cell.tasks)
+
+
+@measure("missed_deadlines", events=_MARKERS)
+def missed_deadlines(source: Source) -> float | None:
+    """Turns of all tasks that ended after their deadline; absent where no task has one."""
+    jobs = markers.deadlines(source.turns, source.cell.tasks)
+    return sum(entry.missed for entry in jobs.values()) if jobs else None

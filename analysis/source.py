@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run as measures see it: what it is, its trace, and tables that are made when one asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from analysis.energy import energy
+from analysis.records.cell import CellRecord
+from analysis.tables import counters, events, latency, markers, slices
+from analysis.tables.elided import with_elided
+from analysis.tables.split import split
+from analysis.tables.task_energy import task_energy
+from analysis.tables.tasks import thread_names
+from analysis.trace import Trace
+from analysis.window import Window
+from configs.activity import Activity
+from configs.platform import Platform
+from power.billed import PowerModel
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run that is being derived.
+
+    :param run: its folder.
+    :param power: where energy comes from.
+    """
+
+    run: Path
+    cell: CellRecord
+    platform: Platform
+    activity: Activity
+    power: PowerModel
+    window: Window
+    trace: Trace
+
+    @cached_property
+    def threads(self) -> dict[str, str]:
+        """``{thread: task}`` of the scenario."""
+        return thread_names(self.cell.tasks)
+
+    @cached_property
+    def intervals(self) -> pl.DataFrame:
+        """See `analysis.tables.counters.intervals`."""
+        table = counters.intervals(
+            self.run / "counters.parquet",
+            self.platform,
+            self.window,
+            lambda rows: split(rows, self.trace, self.platform, self.window),
+        )
+        if self.cell.engine != "gem5" or not self.cell.elide:
+            return table
+        executed = {program.name for program in self.cell.programs}
+        elided = {task.name for task in self.cell.tasks} - executed
+        return with_elided(table, self.slices, self.platform, self.activity, elided)
+
+    @cached_property
+    def slices(self) -> pl.DataFrame:
+        """See `analysis.tables.slices.slices`."""
+        return slices.slices(self.trace, self.window, self.threads, len(self.platform.cpus))
+
+    @cached_property
+    def placement(self) -> pl.DataFrame:
+        """See `analysis.tables.slices.placement`."""
+        return slices.placement(self.slices, self.platform)
+
+    @cached_property
+    def frequency(self) -> pl.DataFrame:
+        """See `analysis.tables.counters.frequency`."""
+        return counters.frequency(self.intervals)
+
+    @cached_property
+    def energy(self) -> pl.DataFrame:
+        """See `analysis.energy.energy`."""
+        return energy(self.intervals, self.platform, self.power)
+
+    @cached_property
+    def latency(self) -> pl.DataFrame:
+        """See `analysis.tables.latency.latency`."""
+        return latency.latency(self.trace, self.window, self.threads)
+
+    @cached_property
+    def migrations(self) -> dict[str, int]:
+        """See `analysis.tables.events.migrations`."""
+        return events.migrations(self.trace, self.window, self.threads)
+
+    @cached_property
+    def tasks(self) -> pl.DataFrame:
+        """See `analysis.tables.task_energy.task_energy`."""
+        return task_energy(
+            intervals=self.intervals,
+            slices=self.slices,
+            energy=self.energy,
+            latency=self.latency,
+            migrations=self.migrations,
+        )
+
+    @cached_property
+    def turns(self) -> pl.DataFrame:
+        """See `analysis.tables.markers.markers`."""
+        return markers.markers(self.trace, self.window, self.cell.tasks)

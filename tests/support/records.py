@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records as an engine's run has them, for tests that care for a few of their fields."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from analysis.records.cell import (
+    CellRecord,
+    ControlsRecord,
+    EnergyModelRecord,
+    EngineSettings,
+    Inputs,
+    KernelRecord,
+    Settings,
+    TaskRecord,
+    UclampRange,
+    WindowRecord,
+)
+from analysis.records.result import Energy, PowerModelRecord, Result
+
+
+def task_record(name: str, *threads: str, period_us: int | None = None) -> TaskRecord:
+    """A task; without names its one thread is called as it is."""
+    return TaskRecord(
+        name=name,
+        threads=threads or (name,),
+        period_us=period_us,
+        deadline_us=period_us,
+        work_us=None,
+        turns=(),
+        uclamp=UclampRange(None, None),
+        cpus=None,
+    )
+
+
+def controls_record(**changes: Any) -> ControlsRecord:
+    """Controls as juno-r2 has them."""
+    controls = ControlsRecord(
+        hz=250,
+        rate_limit_us=500,
+        transition_latency_us=50,
+        delay_dequeue=True,
+        speeds="board",
+        trace_events=(),
+        others={"tracing": True, "temperature_c": 25},
+    )
+    return replace(controls, **changes)
+
+
+def cell_record(**changes: Any) -> CellRecord:
+    """A cell of the fast engine on juno-r2, with the given fields changed."""
+    cell = CellRecord(
+        schema=1,
+        simkey="ab" * 32,
+        platform="juno-r2",
+        variant="mainline",
+        scenario="test/bursts",
+        engine="qemu",
+        mode="",
+        seed=0,
+        duration="short",
+        elide=True,
+        kernel=KernelRecord(
+            "base",
+            "6.12.95-eascope-base",
+            {"source": "linux-source-6.12", "package_version": "6.12.95-1"},
+        ),
+        energy_model=EnergyModelRecord("published", {}, "published", {}),
+        declares={"eas": True},
+        switches=(),
+        initramfs={},
+        digests={"image": "a" * 64, "script": "b" * 64},
+        inputs=Inputs("", "", ""),
+        set_otherwise=(),
+        controls=controls_record(),
+        tasks=(),
+        programs=(),
+        window=WindowRecord(500, 1000),
+        expect=(),
+        borrowed=(),
+        assumed=(),
+        engine_identity={},
+        settings=Settings(EngineSettings(), "", True, 1024),
+    )
+    return replace(cell, **changes)
+
+
+def result_record(**changes: Any) -> Result:
+    """A result that has no more than it must, with the given fields changed."""
+    result = Result(
+        engine="qemu",
+        power_model=PowerModelRecord("published", "published power", ()),
+        window_s=1.0,
+        energy_j=Energy(1.0, {}, {}, {}, {}),
+        residency={},
+        opp_transitions_per_s={},
+        opp_requests_per_s={},
+        mean_mhz={},
+        top_opp={},
+        cpu_busy=(),
+        cluster_busy={},
+        work_share={},
+        speed={},
+        run_share={},
+        cpu_share={},
+        latency_us={},
+        wakeups={},
+        migrations=0,
+        expect=(),
+    )
+    return replace(result, **changes)
