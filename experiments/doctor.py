@@ -7,13 +7,13 @@ import os
 import platform as host
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from configs.platform_file import list_platforms
 from engines.registry import ENGINES, get_engine
-from host.cache import MANIFEST, cache_root, runs_root
+from host.cache import cache_root, check_artefact, entries, runs_root
 from host.errors import EascopeError, RequestError
 from host.proc import run
 from kernels.build import built
@@ -29,6 +29,9 @@ MEMORY_GB = 3
 OPTIONAL = {
     "engine gem5": "not needed, the default engine is qemu; docs/recipes/gem5.md says how to get it"
 }
+
+#: Kinds of artefacts that an engine consists of.
+ARTEFACTS = {"qemu": ("qemu", "qemu-plugin"), "gem5": ("boot", "gem5-checkpoint")}
 
 Check = dict[str, Any]
 
@@ -99,28 +102,50 @@ def _platforms() -> Iterator[Check]:
             yield _check(f"platform {name}", False, str(error), "mend or remove its file")
 
 
+def _whole(name: str, detail: str, folders: Iterable[Path]) -> Check:
+    """A check that fails when an artefact is not as it was written."""
+    try:
+        for folder in folders:
+            check_artefact(folder)
+    except EascopeError as error:
+        return _corrupt(name, error)
+    return _check(name, True, detail, "")
+
+
+def _corrupt(name: str, error: EascopeError) -> Check:
+    """The check that fails with what `check_artefact` said: an entry, what is wrong, a remedy."""
+    what, _, remedy = str(error).rpartition(": ")
+    return _check(name, False, what, remedy)
+
+
 def _kernels() -> Iterator[Check]:
     """What the first run would have to make; that it is not there yet is no fault."""
     catalogue = load_catalogue()
     for name, error in catalogue.broken.items():
         yield _check(f"kernel {name}", False, str(error), "mend or remove its line in [own]")
     for name in catalogue.kernels:
-        there = built(name)
+        try:
+            there = built(name)
+        except EascopeError as error:
+            yield _corrupt(f"kernel {name}", error)
+            continue
         detail = there.version if there else "not built yet: make kernels or the first run does it"
         yield _check(f"kernel {name}", True, detail, "")
 
 
 def _image() -> Iterator[Check]:
-    count = len(list((cache_root() / "initramfs").glob(f"*/{MANIFEST}")))
-    detail = "built" if count else "not built yet: make rootfs or the first run does it"
-    yield _check("guest image", True, detail, "")
+    images = entries("initramfs")
+    detail = "built" if images else "not built yet: make rootfs or the first run does it"
+    yield _whole("guest image", detail, images)
 
 
 def _engines() -> Iterator[Check]:
     for name in ENGINES:
         remedy = OPTIONAL.get(f"engine {name}", "see the detail")
         try:
-            yield _check(f"engine {name}", True, get_engine(name).status(), "")
+            detail = get_engine(name).status()
+            folders = [folder for kind in ARTEFACTS.get(name, ()) for folder in entries(kind)]
+            yield _whole(f"engine {name}", detail, folders)
         except EascopeError as error:
             yield _check(f"engine {name}", False, str(error).splitlines()[0], remedy)
 

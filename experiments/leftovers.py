@@ -14,7 +14,7 @@ from pathlib import Path
 from analysis.derive import analysis_version
 from analysis.derived_folder import DERIVED, KEY
 from experiments.runs import LOCKS, all_runs, lock_of
-from host.cache import ENTRY, MANIFEST, cache_root, lock_of_entry, runs_root
+from host.cache import MANIFEST, cache_root, entries, lock_of_entry, runs_root
 from host.errors import EascopeError
 from host.record import load_json
 from host.scratch import MARK, left_over
@@ -132,9 +132,7 @@ def _comparisons(days: float) -> Iterator[Leftover]:
 
 
 def _cache(days: float) -> Iterator[Leftover]:
-    for path in sorted(cache_root().glob("*/*")):
-        if not ENTRY.fullmatch(path.name) or not path.is_dir():
-            continue
+    for path in entries():
         age = _age_days(path)
         lock = _unheld(lock_of_entry(path))
         if not (path / MANIFEST).is_file():

@@ -22,6 +22,7 @@ from typing import Any
 
 from host.errors import EascopeError
 from host.proc import Step
+from host.record import RecordError, load_json
 from host.scratch import locked, scratch
 
 MANIFEST = "manifest.json"
@@ -177,22 +178,37 @@ def check_artefact(folder: Path, *, large: bool = False) -> None:
 
     :raises EascopeError: one line naming the first file that differs.
     """
-    try:
-        files = json.loads((folder / MANIFEST).read_bytes())["files"]
-        items = sorted(files.items())
-    except (ValueError, KeyError, AttributeError) as error:
-        raise EascopeError(
-            f"cache entry {folder} is corrupt: {MANIFEST} is not readable ({error}): "
-            "remove that folder and run again"
-        ) from error
-    for name, wanted in items:
+    for name, (size, digest) in _manifest(folder):
         path = folder / name
         found = path.stat().st_size if path.is_file() else None
-        same = found == wanted["bytes"]
+        same = found == size
         if same and not large:
-            same = sha256_file(path) == wanted["sha256"]
+            same = sha256_file(path) == digest
         if not same:
             what = "is missing" if found is None else "does not match its recorded SHA-256"
             raise EascopeError(
                 f"cache entry {folder} is corrupt: {name} {what}: remove that folder and run again"
             )
+
+
+def _manifest(folder: Path) -> list[tuple[str, tuple[int, str]]]:
+    """Name, length and digest of every file of an artefact, by name.
+
+    :raises EascopeError: one line when the manifest is missing or is none.
+    """
+    try:
+        files = load_json(folder / MANIFEST)["files"]
+        return sorted((name, (file["bytes"], file["sha256"])) for name, file in files.items())
+    except RecordError as error:
+        why = str(error).removeprefix(f"{folder / MANIFEST}: ")
+    except (KeyError, TypeError, AttributeError) as error:
+        why = f"not readable ({error})"
+    raise EascopeError(
+        f"cache entry {folder} is corrupt: {MANIFEST} {why}: remove that folder and run again"
+    )
+
+
+def entries(kind: str = "*") -> list[Path]:
+    """Folders of the artefacts of ``kind`` (default: all) that are in the cache, whole or not."""
+    found = cache_root().glob(f"{kind}/*")
+    return sorted(path for path in found if ENTRY.fullmatch(path.name) and path.is_dir())

@@ -20,7 +20,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from host.cache import artefact, cache_root, digest_of, sha256_bytes, sha256_file
+from host.cache import (
+    MANIFEST,
+    artefact,
+    cache_root,
+    check_artefact,
+    digest_of,
+    sha256_bytes,
+    sha256_file,
+)
 from host.debian import apt
 from host.errors import EascopeError, unknown
 from host.proc import Ending, need, run, say
@@ -88,6 +96,7 @@ def built(name: str = "base") -> KernelArtefact | None:
     """The kernel ``name`` when the cache has it; downloads and builds nothing.
 
     :raises RequestError: an unknown name.
+    :raises EascopeError: when it is not as it was built.
     """
     spec = _spec(name)
     if not os.environ.get("KERNEL_SRC") and not (apt(ARCHITECTURE).root / "ready").is_file():
@@ -96,7 +105,10 @@ def built(name: str = "base") -> KernelArtefact | None:
         folder = cache_root() / "kernel" / digest_of(_key(spec, find_source()))[:32]
     except EascopeError:  # no compiler, no source: then nothing was built from them either
         return None
-    return _artefact(name, folder) if (folder / "manifest.json").is_file() else None
+    if not (folder / MANIFEST).is_file():
+        return None
+    check_artefact(folder)
+    return _artefact(name, folder)
 
 
 def _spec(name: str) -> Kernel:

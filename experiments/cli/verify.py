@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.cli.output import print_json, run_object
-from host.cache import MANIFEST, cache_root, check_artefact
+from host.cache import check_artefact, entries
 from host.errors import EascopeError
 
 SUMMARY = "compare runs and cache with their recorded digests"
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
     objects = [run_object(found) | {"problems": check(found)} for found in runs]
     if not options.runs:
-        objects += [_cache_object(path.parent) for path in _manifests()]
+        objects += [_cache_object(folder) for folder in entries()]
     bad = [entry for entry in objects if entry["problems"]]
     if options.json:
         print_json(objects)
@@ -41,10 +41,6 @@ def run(options: argparse.Namespace) -> int:
             print("\n".join(entry["problems"]))
         print(f"{len(objects) - len(bad)} of {len(objects)} as they were written")
     return 1 if bad else 0
-
-
-def _manifests() -> list[Path]:
-    return sorted(cache_root().glob(f"*/*/{MANIFEST}"))
 
 
 def _cache_object(folder: Path) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is not as it was written in the cache: found by doctor and verify, with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from experiments import doctor
+from experiments.cli.main import main
+from host.cache import MANIFEST, artefact, check_artefact, entries
+from host.errors import EascopeError
+from kernels import build
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+
+
+def entry(kind: str) -> Path:
+    return artefact(kind, {"a": kind}, lambda work: (work / "file").write_text(kind) and None)
+
+
+def flip(folder: Path) -> None:
+    (folder / "file").write_bytes(b"x" * (folder / "file").stat().st_size)
+
+
+def found(check: Callable[[], Any], name: str) -> dict[str, Any]:
+    return next(one for one in check() if one["check"] == name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "check", "name"),
+    [
+        ("initramfs", doctor._image, "guest image"),
+        ("qemu", doctor._engines, "engine qemu"),
+        ("qemu-plugin", doctor._engines, "engine qemu"),
+    ],
+)
+def test_doctor_finds_what_is_corrupt(
+    kind: str,
+    check: Callable[[], Any],
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "get_engine", lambda _: SimpleNamespace(status=lambda: "QEMU 10.0"))
+    folder = entry(kind)
+    assert found(check, name)["ok"]
+    flip(folder)
+    assert found(check, name) == {
+        "check": name,
+        "ok": False,
+        "detail": f"cache entry {folder} is corrupt: file does not match its recorded SHA-256",
+        "remedy": "remove that folder and run again",
+    }
+
+
+def test_doctor_finds_a_corrupt_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = entry("kernel")
+    monkeypatch.setenv("KERNEL_SRC", "anywhere")
+    monkeypatch.setattr(build, "find_source", lambda: None)
+    monkeypatch.setattr(build, "_key", lambda *_: {"a": "kernel"})
+    flip(folder)
+    check = found(doctor._kernels, "kernel base")
+    assert (check["ok"], check["remedy"]) == (False, "remove that folder and run again")
+    assert f"{folder} is corrupt: file does not match" in check["detail"]
+
+
+def test_verify_reports_an_entry_without_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+    whole, without = entry("one"), entry("other")
+    assert main(["verify"]) == 0
+    (without / MANIFEST).unlink()
+    assert entries() == sorted([whole, without])
+    capsys.readouterr()
+    assert main(["verify"]) == 1
+    assert capsys.readouterr().out == (
+        f"cache entry {without} is corrupt: {MANIFEST} is missing: remove that folder and run "
+        "again\n1 of 2 as they were written\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "7", "null", '{"files": []}', '{"files": {"file": 3}}', "[" * 100_000),
+        '{"files": {"file": {"bytes": 3}}}',
+        '{"files": {"file": {"bytes": ' + "9" * 5000 + "}}}",
+    ],
+)
+def test_a_damaged_manifest_is_one_line(text: str) -> None:
+    folder = entry("one")
+    (folder / MANIFEST).write_text(text)
+    with pytest.raises(EascopeError, match=f"is corrupt: {MANIFEST} .*remove that fold") as caught:
+        check_artefact(folder)
+    assert "\n" not in str(caught.value)
+    assert main(["verify"]) == 1
