@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands that pages print can be typed: names and options exist, quick ones run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import changed, eascope
+from tests.support.markdown import ROOT, pages
+from tests.support.printed import (
+    EASCOPE,
+    Command,
+    commands,
+    known_options,
+    mentions,
+    options,
+    problem,
+    wrong_mention,
+)
+
+RESULTS = ROOT / "docs" / "results"
+#: Pages that people type from; others quote the commands that made them.
+PAGES = [page for page in pages() if RESULTS not in page.parents]
+#: Options of other programs than eascope that sentences name.
+OTHERS = {"--debug-flags"}
+#: A page's commands are run in its order. The demo and the tests themselves are run by CI.
+RUN = ("README.md", "docs/recipes/compare-schedulers.md", "docs/reference/results.md")
+#: Commands whose verdict is about the host and not about the command.
+OF_THE_HOST = {"doctor", "verify"}
+
+
+def all_commands(page: Path) -> list[Command]:
+    return list(commands(page, page.read_text()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_of_a_page(page: Path) -> None:
+    wrong = [(command.line, command.text, problem(command)) for command in all_commands(page)]
+    assert [entry for entry in wrong if entry[2]] == []
+    wrong_words = [(line, said, wrong_mention(said)) for line, said in mentions(page.read_text())]
+    assert [entry for entry in wrong_words if entry[2]] == []
+    unknown = [entry for entry in options(page.read_text()) if entry[1] not in known_options()]
+    assert [entry for entry in unknown if entry[1] not in OTHERS] == []
+
+
+def test_there_are_commands() -> None:
+    found = [command for page in PAGES for command in all_commands(page)]
+    assert len(found) > 50
+    assert any(command.gem5 for command in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("    make no-such-target", "no target no-such-target"),
+        ("    .venv/bin/python -m no_such_module", "no module no_such_module"),
+        ("    .venv/bin/eascope no-such-command", "no-such-command"),
+        ("    .venv/bin/eascope list scenarios --no-such-option", "--no-such-option"),
+        ("    .venv/bin/eascope list no-such-kind", "no kind no-such-kind"),
+        (
+            "    .venv/bin/eascope run --platform nowhere --variant cas --scenario smoke",
+            "no platform nowhere",
+        ),
+        (
+            "    GEM5=x .venv/bin/eascope compare cas eas --platform pixel6 --scenario smoke  # hm",
+            "no variants eas",
+        ),
+    ],
+)
+def test_a_wrong_command_is_found(text: str, said: str) -> None:
+    found = commands(ROOT / "PAGE.md", text)
+    assert [said in problem(command) for command in found] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("`eascope show`", ""),
+        ("`eascope compare --decisions`", ""),
+        ("`eascope COMMAND --help`", ""),
+        ("`eascope look`", "no command look"),
+        ("`eascope show --seeds 3`", "no option --seeds"),
+        ("`eascope --no-such-option`", "no option --no-such-option"),
+    ],
+)
+def test_a_command_in_a_sentence(text: str, said: str) -> None:
+    assert [wrong_mention(code) for _, code in mentions(text)] == [said]
+
+
+def test_what_needs_gem5_says_so() -> None:
+    text = "    make power-expressions   # measure (gem5)\n    make test   # all but gem5's\n"
+    assert [command.gem5 for command in commands(ROOT / "PAGE.md", text)] == [True, False]
+
+
+@pytest.mark.guest
+@pytest.mark.kernels("feec", "sum")
+@pytest.mark.parametrize("name", RUN)
+def test_a_page_can_be_typed_in(name: str, tmp_path: Path) -> None:
+    """Its commands in its order, with one seed; those that need gem5 or the reader's files not."""
+    page = ROOT / name
+    runs = tmp_path / "runs"
+    typed = 0
+    for command in commands(page, page.read_text()):
+        words = command.words
+        if words[0] != EASCOPE or command.gem5 or command.own or words[1] in OF_THE_HOST:
+            continue
+        arguments = words[1:]
+        if "--seeds" in arguments:
+            arguments = changed(arguments, "--seeds", "1")
+        if arguments[0] == "show":
+            known = sorted(
+                path.name for path in runs.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name)
+            )
+            arguments[1] = known[0]
+        done = eascope(*arguments, EASCOPE_RUNS=str(runs))
+        assert done.returncode == 0, f"{command.text}: {done.stderr}"
+        assert done.stdout.strip(), command.text
+        typed += 1
+    assert typed

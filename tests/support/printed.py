@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands that pages print, and what is wrong with one without running it.
+
+A command stands in a block of code. One that needs gem5 says so: ``--engine gem5``, or ``(gem5)``
+in its comment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from configs.platform_file import list_platforms
+from experiments.cli.list_names import KINDS
+from experiments.cli.verbs import VERBS, make_parser
+from experiments.scenario import names as scenario_names
+from kernels.variants import load_variants
+from tests.support.markdown import INLINE_CODE, ROOT, lines
+
+EASCOPE = ".venv/bin/eascope"
+PYTHON = ".venv/bin/python"
+#: What else a page may tell somebody to type.
+SHELL = {"git", "cd", "export", "mkdir", "printf", "cp"}
+ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
+#: Names that stand for a reader's own.
+OWN = {"my-idea", "NAME", "my.toml", "./mine.toml"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command on a page; ``text`` is without its comment, ``gem5`` says that it needs gem5."""
+
+    page: Path
+    line: int
+    text: str
+    gem5: bool
+
+    @property
+    def words(self) -> list[str]:
+        """Its words without assignments before it and redirections behind it."""
+        words = shlex.split(self.text)
+        while words and ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        return words[: words.index(">")] if ">" in words else words
+
+    @property
+    def own(self) -> bool:
+        """Whether it needs something that only its reader has."""
+        return bool(OWN & set(self.words)) or bool(ASSIGNMENT.match(self.text))
+
+
+def commands(page: Path, text: str) -> Iterator[Command]:
+    """The commands in the blocks of code of ``page``."""
+    for line in lines(text):
+        stripped = line.text.strip()
+        if not line.code or not _is_command(stripped):
+            continue
+        bare = re.split(r"\s+# |  +(?=[a-z])", stripped)[0].strip()
+        for part in bare.split(" && "):
+            needs = "--engine gem5" in line.text or "(gem5)" in line.text
+            yield Command(page, line.number, part.strip(" ()"), needs)
+
+
+def _is_command(line: str) -> bool:
+    words = [word for word in line.split() if not ASSIGNMENT.match(word)]
+    return bool(words) and (words[0] in {EASCOPE, PYTHON, "make"} or words[0] in SHELL)
+
+
+def mentions(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of what sentences call a command: code that begins with ``eascope``."""
+    for line in lines(text):
+        if not line.code:
+            for code in INLINE_CODE.findall(line.text):
+                if code.startswith("`eascope "):
+                    yield line.number, code.strip("`")
+
+
+def options(text: str) -> Iterator[tuple[int, str]]:
+    """Line and name of every option that a sentence names in code."""
+    for line in lines(text):
+        if not line.code:
+            for code in INLINE_CODE.findall(line.text):
+                if code.startswith("`--"):
+                    yield line.number, re.split(r"[ =`]", code[1:])[0]
+
+
+def known_options(verb: str = "") -> set[str]:
+    """Every option of ``verb``, or of any command of eascope."""
+    parser = make_parser()
+    made = {
+        name: command
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, command in action.choices.items()
+    }
+    chosen = [made[verb]] if verb else [parser, *made.values()]
+    return {
+        option
+        for command in chosen
+        for action in command._actions
+        for option in action.option_strings
+    }
+
+
+def wrong_mention(text: str) -> str:
+    """What is wrong with a command that a sentence names, whole or in part."""
+    verb, *words = [word for word in shlex.split(text)[1:] if word != "COMMAND"] or ["--help"]
+    if verb.startswith("--"):
+        return "" if verb in known_options() else f"no option {verb}"
+    if verb not in VERBS:
+        return f"no command {verb}"
+    unknown = [word for word in words if word.startswith("--") and word not in known_options(verb)]
+    return f"no option {unknown[0]}" if unknown else ""
+
+
+def problem(command: Command) -> str:
+    """What is wrong with a command; empty when nothing is."""
+    words = command.words
+    if not words or words[0] in SHELL or (ASSIGNMENT.match(command.text) and not words):
+        return ""
+    if words[0] == "make":
+        return _of_make([word for word in words[1:] if not ASSIGNMENT.match(word)])
+    if words[0] == PYTHON:
+        known = words[1] == "-m" and importlib.util.find_spec(words[2])
+        return "" if known else f"no module {words[2]}"
+    return _of_eascope(words[1:])
+
+
+def _of_make(targets: list[str]) -> str:
+    text = (ROOT / "Makefile").read_text()
+    known = set(re.findall(r"^([\w-]+):", text, re.MULTILINE))
+    unknown = [target for target in targets if target not in known]
+    return f"no target {unknown[0]}" if unknown else ""
+
+
+def _of_eascope(arguments: list[str]) -> str:
+    """Unknown commands, options and names."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            parsed = vars(make_parser().parse_args(arguments))
+    except SystemExit as ended:
+        return said.getvalue().strip() if ended.code else ""
+    known = {
+        "platform": {name for name, _ in list_platforms()} | {"PLATFORM", "P"},
+        "scenario": set(scenario_names()),
+        "variant": set(load_variants()),
+        "variants": set(load_variants()),
+        "kind": set(KINDS),
+    }
+    for option, names in known.items():
+        given = parsed.get(option) or []
+        for name in [given] if isinstance(given, str) else given:
+            if name not in names | OWN:
+                return f"no {option} {name}"
+    return ""
