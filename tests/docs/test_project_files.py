@@ -13,7 +13,7 @@ from tests.support.markdown import ROOT
 
 def test_architecture_has_the_table_of_imports() -> None:
     assert layers.markdown() in (ROOT / "ARCHITECTURE.md").read_text(), (
-        "run: python -m tests.layers --markdown"
+        "put in what python -m tests.layers --markdown prints"
     )
 
 
