@@ -13,15 +13,17 @@ from typing import Any
 from analysis.results.agreement import Agreement
 from analysis.results.comparisons import Comparisons
 from analysis.results.elision import Elision
+from analysis.results.first_figure import FirstFigure
 from analysis.results.origin import RESULTS, ResultRecord
 from analysis.results.wakeup_cost import WakeUpCost
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
-from studies import elision_page, wakeup_page
+from studies import elision_page, first_figure_page, wakeup_page
 from studies.agreement import page as agreement_page
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as comparisons_page
+from studies.power_validation import validation
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,15 @@ DRAWINGS: Mapping[str, Drawing] = {
         for name in ("uclamp", "clamps", "eas-pixel6", "eas-juno-r2", "controls")
     },
     "wakeup-cost": Drawing(WakeUpCost, wakeup_page.parts),
+    "first-figure": Drawing(FirstFigure, first_figure_page.parts),
 }
+
+
+#: Pages whose figures are committed elsewhere: the power models' records.
+ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    validation.NAME: validation.parts,
+}
+ALL = (*DRAWINGS, *ELSEWHERE)
 
 
 def drawn(name: str, results: Path = RESULTS) -> str:
@@ -49,6 +59,8 @@ def drawn(name: str, results: Path = RESULTS) -> str:
 
     :raises EascopeError: one line, when the record or the notes are damaged.
     """
+    if name in ELSEWHERE:
+        return page_of(name, ELSEWHERE[name](), results / NOTES.name)
     drawing = DRAWINGS[name]
     record = drawing.kind.read(results / f"{name}.json")
     return page_of(name, drawing.parts(record), results / NOTES.name)
@@ -73,13 +85,13 @@ def main(arguments: list[str] | None = None) -> int:
         description=main.__doc__,
         epilog="example: python -m studies.draw engine-agreement",
     )
-    parser.add_argument("page", nargs="*", help=", ".join(DRAWINGS))
+    parser.add_argument("page", nargs="*", help=", ".join(ALL))
     options = parser.parse_args(arguments)
     with Ending() as ending:
         for name in options.page:
-            if name not in DRAWINGS:
-                raise unknown("page", name, DRAWINGS)
-        for name in options.page or DRAWINGS:
+            if name not in ALL:
+                raise unknown("page", name, ALL)
+        for name in options.page or ALL:
             write_atomic(PAGES / f"{name}.md", drawn(name).encode())
             say(f"  {PAGES / f'{name}.md'}")
     return ending.code

@@ -25,41 +25,31 @@ RECORDS = POWER_MODELS / "activity"
 RARE = 0.5
 
 
-def stated_against_counted() -> Iterator[str]:
-    """Lines of the page, for every record."""
-    for path in sorted(RECORDS.glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        cell = record["cell"]
-        yield (
-            "The fast engine counts instructions and no events: every instruction is billed as one "
-            "of rt-app's busy loop. On gem5's detailed cores the loop is elided and billed in the "
-            "same way, and the events of all else (the kernel, rt-app's own work) are counted. "
-            f"The cell {record['platform']}, {cell['scenario']}, {cell['variant']} in mode "
-            f"`{cell['mode']}` (`make activity-error`; run `{cell['simkey'][:12]}`), the same rows "
-            "billed both ways, so that "
-            "only activity differs: by the events that were counted, and as the fast engine does."
-        )
-        yield ""
-        yield from _clusters(record["clusters"])
-        for cluster in record["clusters"]:
-            yield from ("", f"### What {cluster['core']} does beside the loop", "")
-            yield from _events(cluster)
-        yield from (
-            "",
-            "### Other programs",
-            "",
-            "rt-app's tasks run nothing but the loop, so its activity is the one that pays; what "
-            "the kernel executes beside it is in the table above. A program that is no busy loop "
-            "(`eas/sched-pipe`) has the kernel's instructions per cycle, and the loop's events in "
-            "each. Dynamic energy of a cycle of a busy CPU at "
-            "the fastest OPP, as the fast engine bills it, against each workload kernel on gem5's "
-            "detailed cores. What differs is most of all how many instructions a cycle has: of its "
-            "loop the engine has what the device tree's capacities say, of any other program what "
-            "the kernel makes.",
-            "",
-        )
-        platform = load_platform(record["platform"])
-        yield from _kernels(kernels(platform, load_activity(platform)))
+def stated_parts() -> dict[str, str]:
+    """Markdown of the record by the names that the notes use."""
+    (path,) = RECORDS.glob("*.json")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    cell, clusters = record["cell"], record["clusters"]
+    platform = load_platform(record["platform"])
+    lines = {
+        "activity.clusters": _clusters(clusters),
+        "activity.kernels": _kernels(kernels(platform, load_activity(platform))),
+    }
+    return {
+        "activity.cell": f"{record['platform']}, {cell['scenario']}, {cell['variant']} in mode "
+        f"`{cell['mode']}` (`{record['command']}`; run `{cell['simkey'][:12]}`)",
+        "activity.events": "\n".join(
+            line
+            for cluster in clusters
+            for line in (
+                f"#### What {cluster['core']} does outside the loop",
+                "",
+                *_events(cluster),
+                "",
+            )
+        ).rstrip(),
+        **{name: "\n".join(some) for name, some in lines.items()},
+    }
 
 
 def _kernels(found: Sequence[Kernel]) -> Iterator[str]:

@@ -16,7 +16,7 @@ import pytest
 from analysis.results.origin import RESULTS
 from host.errors import RequestError
 from host.record import RecordError
-from studies.draw import DRAWINGS, drawn, main
+from studies.draw import ALL, DRAWINGS, drawn, main
 from studies.notes import NOTES, PAGES, page_of
 
 
@@ -27,17 +27,17 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", ALL)
 def test_a_page_is_drawn_from_its_record_and_notes(name: str) -> None:
     assert (PAGES / f"{name}.md").read_text(encoding="utf-8") == drawn(name)
 
 
 def test_every_record_and_every_note_has_its_page() -> None:
     assert {path.stem for path in RESULTS.glob("*.json")} == set(DRAWINGS)
-    assert {path.stem for path in NOTES.glob("*.md")} == set(DRAWINGS)
+    assert {path.stem for path in NOTES.glob("*.md")} == set(ALL)
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", ALL)
 def test_a_page_asks_answers_shows_and_limits(name: str) -> None:
     heads = re.findall(r"^## (.*)$", (PAGES / f"{name}.md").read_text(), re.MULTILINE)
     assert heads == ["Question", "Answer", "Evidence", "Limits"]

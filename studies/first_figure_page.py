@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of the first figure: the parts that its notes set in place."""
+
+from __future__ import annotations
+
+from analysis.results.first_figure import ComparedMeasure, FirstFigure
+from host.table import Table
+
+
+def parts(record: FirstFigure) -> dict[str, str]:
+    """Markdown by the names that the notes use."""
+    total = record.measures[0]
+    heads = ["", f"{record.baseline} (EAS)", f"{record.variant} (EAS off)", "difference", "95 %"]
+    return {
+        "energy": f"{total.percent:+.1f} % ({total.low:+.1f} to {total.high:+.1f} mJ)",
+        "conditions": f"* {record.scenario} on {record.platform}, fast engine, busy loops elided, "
+        f"windows of {record.window_s:.0f} s, {record.seeds} seeds, energy in mJ.\n"
+        f"* {record.origin.words}",
+        "measures": Table.of(heads, map(_row, record.measures)).markdown(),
+    }
+
+
+def _row(one: ComparedMeasure) -> list[str]:
+    digits = 0 if one.name.endswith("(us)") or one.name.startswith("missed") else 1
+    difference = _signed(one.difference, digits)
+    if one.percent is not None:
+        difference += f" ({one.percent:+.1f} %)"
+    interval = f"{_signed(one.low, digits)} .. {_signed(one.high, digits)}"
+    return [
+        one.name,
+        f"{one.baseline:.{digits}f}",
+        f"{one.variant:.{digits}f}",
+        difference,
+        interval,
+    ]
+
+
+def _signed(value: float, digits: int) -> str:
+    """With its sign; zero has none."""
+    return f"{value:+.{digits}f}" if value else f"{value:.0f}"
