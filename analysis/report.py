@@ -58,6 +58,8 @@ _CAPTIONS = {
     "clock is apart because McPAT has no clock tree.",
     "placement": "Where each thread ran: a stretch of the timeline on every CPU, and each CPU's "
     "share of the whole window.",
+    "clock": "Clock of the cluster whose clock changes most often: a part of the window that is "
+    "short enough to see each change.",
     "frequency": "Clock of each cluster over time, and the share of the whole window "
     "at each operating point (idle time included).",
 }

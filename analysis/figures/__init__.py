@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of a comparison: placement, frequency, energy and its stack, as SVG and PDF.
+"""Figures of a comparison: placement, clock, frequency, energy and its stack, as SVG and PDF.
 
 One module per figure; each draws from a comparison's tables and needs no other state. Every figure
 names platform, scenario, engine and that engine's error.
@@ -13,10 +13,11 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from analysis.compare import Comparison
-from analysis.figures import energy, frequency, placement, stack, style
+from analysis.figures import clock, energy, frequency, placement, stack, style
 
 FIGURES: dict[str, Callable[[Comparison], Figure]] = {
     "placement": placement.draw,
+    "clock": clock.draw,
     "frequency": frequency.draw,
     "energy": energy.draw,
 }

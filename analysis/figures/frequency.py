@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.compare import Comparison
 from analysis.derive import Derived
 from analysis.figures import style
-from analysis.figures.common import label, stretch
+from analysis.figures.common import clock_steps, label, stretch
 from configs.platform import Cluster
 
 #: A timeline shows the whole window as long as it has no more changes than this.
@@ -79,15 +78,7 @@ def _length_ns(runs: list[Derived]) -> int:
 
 
 def _clock(axes: Axes, run: Derived, cluster: Cluster, length: int, scale: float) -> None:
-    start, _ = stretch(run)
-    rows = run.table("frequency").filter(
-        (pl.col("cluster") == cluster.index) & (pl.col("t0_ns") < start + length)
-    )
-    x: list[float] = []
-    y: list[float] = []
-    for khz, t0, t1 in rows.select("khz", "t0_ns", "t1_ns").iter_rows():
-        x += [max(t0 - start, 0) / scale, min(t1 - start, length) / scale]
-        y += [khz / 1000, khz / 1000]
+    x, y = clock_steps(run, cluster, length, scale)
     colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
     axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
     axes.plot(x, y, color=colour, linewidth=0.9, zorder=2)

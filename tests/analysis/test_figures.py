@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from analysis import figures
 from analysis.compare import Comparison
-from analysis.figures import style
+from analysis.figures import clock, style
 from analysis.results.error import error_of
 
 Compared = Callable[[int], Comparison]
@@ -29,7 +30,7 @@ def test_the_same_comparison_gives_the_same_bytes(compared: Compared, tmp_path: 
     one = figures.write(compared(1), tmp_path / "a")
     with mpl.rc_context({"font.size": 20, "svg.hashsalt": None, "axes.grid": True}):
         two = figures.write(compared(1), tmp_path / "b")  # a user's own settings do not matter
-    assert set(one) == {"placement", "frequency", "energy"}
+    assert set(one) == {"placement", "clock", "frequency", "energy"}
     for name, paths in one.items():
         assert [path.suffix for path in paths] == [".svg", ".pdf"]
         assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in two[name]]
@@ -69,6 +70,37 @@ def test_energy_bars_end_at_the_total(compared: Compared) -> None:
             ends[row] = max(ends.get(row, 0.0), bar.get_x() + bar.get_width())
     totals = [compared(1).results[name][0].energy_j.total for name in ("mainline", "cas")]
     assert [ends[0], ends[1]] == pytest.approx([1e3 * total for total in totals])
+
+
+def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Compared) -> None:
+    one = compared(1)
+    cluster = clock.shown_cluster(one)
+    changes = {
+        name: [one.results[variant][0]["opp_transitions_per_s"][name] for variant in one.names]
+        for name in (each.name for each in one.platform.clusters)
+    }
+    assert max(changes[cluster.name]) == max(max(rates) for rates in changes.values())
+    with style.styled():
+        figure = clock.draw(one)
+    for axes, variant in zip(figure.axes, one.names, strict=True):
+        (line,) = axes.lines
+        run = one.variants[variant][0]
+        begin = int(run.table("frequency")["t0_ns"].min())  # type: ignore[arg-type]
+        rows = run.table("frequency").filter(
+            (pl.col("cluster") == cluster.index)
+            & (pl.col("t0_ns") < begin + clock.SHOWN_MS * 1_000_000)
+        )
+        assert list(line.get_ydata()) == [khz / 1000 for khz in rows["khz"] for _ in range(2)]
+        assert list(line.get_xdata()) == sorted(line.get_xdata())
+        assert axes.get_title(loc="left").startswith(f"{variant}: ")
+
+
+def test_no_text_of_the_clock_figure_is_small(compared: Compared) -> None:
+    """It stands at the top of pages: 8 points and more."""
+    with style.styled():
+        figure = clock.draw(compared(1))
+    shown = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    assert min(text.get_fontsize() for text in shown) >= 8
 
 
 def test_colours_differ_in_lightness_or_hue() -> None:

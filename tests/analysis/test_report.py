@@ -96,7 +96,7 @@ def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
         "cas-1",
     ):
         assert words in page, words
-    assert page.count("<svg ") == 3
+    assert page.count("<svg ") == 4
     for line in compared(2).lines:
         assert line.row.label in page
 

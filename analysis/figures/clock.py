@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The clock figure: one cluster's clock in each variant, close enough to see every change.
+
+It shows the cluster whose clock changes most, over a few hundred milliseconds: the answer to a
+question about frequencies is then visible at once.
+"""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.compare import Comparison
+from analysis.derive import Derived
+from analysis.figures import style
+from analysis.figures.common import clock_steps, label
+from configs.platform import Cluster
+
+#: Length of the part of the window that is shown, in ms.
+SHOWN_MS = 300
+#: Smallest size of any text, in points: the figure stands at the top of pages.
+FONT_PT = 8.0
+#: Inches: a variant's panel, the space between two, and what lies above and below the panels.
+PANEL_IN, GAP_IN, ABOVE_IN, BELOW_IN = 0.85, 0.32, 0.5, 0.85
+
+
+def draw(comparison: Comparison) -> Figure:
+    """A panel for each variant, one above the other, with the changes of the clock over time."""
+    cluster = shown_cluster(comparison)
+    names = comparison.names
+    height = ABOVE_IN + len(names) * PANEL_IN + (len(names) - 1) * GAP_IN + BELOW_IN
+    figure = Figure(figsize=(style.WIDTH, height))
+    grid = figure.add_gridspec(
+        len(names),
+        1,
+        left=0.085,
+        right=0.985,
+        top=1 - ABOVE_IN / height,
+        bottom=BELOW_IN / height,
+        hspace=GAP_IN / PANEL_IN,
+    )
+    for number, name in enumerate(names):
+        axes = figure.add_subplot(grid[number, 0])
+        _panel(axes, comparison.variants[name][0], cluster, f"clock-{name}")
+        axes.set_title(_words(comparison, name, cluster), fontsize=8.5, pad=3)
+        axes.tick_params(labelsize=FONT_PT, labelbottom=number == len(names) - 1)
+    axes.set_xlabel("time since the window's start (ms)", fontsize=FONT_PT)
+    seed = comparison.variants[comparison.baseline][0].cell["seed"]
+    means = "; the numbers are means over seeds" if len(comparison.seeds) > 1 else ""
+    title = f"Clock of the {cluster.name} cluster (MHz)"
+    label(figure, comparison, title, f"seed {seed}{means}", height, note_pt=FONT_PT)
+    return figure
+
+
+def shown_cluster(comparison: Comparison) -> Cluster:
+    """The cluster whose clock changes most often in any variant; of equals, the fastest."""
+
+    def most(cluster: Cluster) -> float:
+        return max(_changes_per_s(comparison, name, cluster) for name in comparison.names)
+
+    return max(reversed(comparison.platform.clusters), key=most)
+
+
+def _changes_per_s(comparison: Comparison, name: str, cluster: Cluster) -> float:
+    """Mean over seeds."""
+    return float(comparison.summary(name)["opp_transitions_per_s"][cluster.name])
+
+
+def _words(comparison: Comparison, name: str, cluster: Cluster) -> str:
+    """What a reader should see in a panel, in words."""
+    changes = _changes_per_s(comparison, name, cluster)
+    mean_mhz = float(comparison.summary(name)["mean_mhz"][cluster.name])
+    return f"{name}: {changes:.0f} changes per second, {mean_mhz:.0f} MHz on average"
+
+
+def _panel(axes: Axes, run: Derived, cluster: Cluster, identity: str) -> None:
+    """The clock of ``cluster`` as a line over its operating points, named ``identity`` in SVG."""
+    length_ns = min(SHOWN_MS * 1_000_000, round(run.result["window_s"] * 1e9))
+    x, y = clock_steps(run, cluster, length_ns, 1e6)
+    colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
+    axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
+    axes.plot(x, y, color=colour, linewidth=1.3, zorder=2, gid=identity)
+    mhz = [opp.khz / 1000 for opp in cluster.opps]
+    axes.set_yticks(mhz if len(mhz) <= 4 else [mhz[0], mhz[-1]])
+    axes.set_ylim(0, mhz[-1] * 1.08)
+    axes.set_xlim(0, length_ns / 1e6)
+    axes.grid(axis="y", color=style.GRID, linewidth=0.5, zorder=0)
