@@ -44,11 +44,11 @@ def record_of(compared: Comparison, command: str) -> FirstFigure:
     return FirstFigure(
         origin=Origin(command, RUNS, versions_of(cells)),
         platform=compared.platform.name,
-        scenario=str(compared.cell["scenario"]),
+        scenario=compared.cell.scenario,
         baseline=baseline,
         variant=variant,
         seeds=len(compared.seeds),
-        window_s=float(compared.variants[baseline][0].result["window_s"]),
+        window_s=compared.variants[baseline][0].result.window_s,
         measures=tuple(_measures(compared, variant)),
     )
 

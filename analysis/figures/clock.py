@@ -45,7 +45,7 @@ def draw(comparison: Comparison) -> Figure:
         axes.set_title(_words(comparison, name, cluster), fontsize=8.5, pad=3)
         axes.tick_params(labelsize=FONT_PT, labelbottom=number == len(names) - 1)
     axes.set_xlabel("time since the window's start (ms)", fontsize=FONT_PT)
-    seed = comparison.variants[comparison.baseline][0].cell["seed"]
+    seed = comparison.variants[comparison.baseline][0].cell.seed
     means = "; the numbers are means over seeds" if len(comparison.seeds) > 1 else ""
     title = f"Clock of the {cluster.name} cluster (MHz)"
     label(figure, comparison, title, f"seed {seed}{means}", height, note_pt=FONT_PT)
@@ -75,7 +75,7 @@ def _words(comparison: Comparison, name: str, cluster: Cluster) -> str:
 
 def _panel(axes: Axes, run: Derived, cluster: Cluster, identity: str) -> None:
     """The clock of ``cluster`` as a line over its operating points, named ``identity`` in SVG."""
-    length_ns = min(SHOWN_MS * 1_000_000, round(run.result["window_s"] * 1e9))
+    length_ns = min(SHOWN_MS * 1_000_000, round(run.result.window_s * 1e9))
     x, y = clock_steps(run, cluster, length_ns, 1e6)
     colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
     axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)

@@ -14,6 +14,7 @@ from experiments.runs import Run
 from studies.agreement.runs import PLATFORM, CostedRun
 from studies.elision import CASES, VARIANT, prepared, run
 from studies.elision_page import ENERGY_GOAL
+from tests.support.records import result_record
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 
@@ -23,7 +24,7 @@ def test_elided_against_executed() -> None:
     (case,) = (one for one in CASES if one.name == "uclamp/frequency-spike")
     side = run(prepared([case]))[case.name]
     executed, elided = side["executed"], side["elided"]
-    energy = [one.result["energy_j"]["total"] for one in (executed, elided)]
+    energy = [one.result.energy_j.total for one in (executed, elided)]
     assert energy[1] == pytest.approx(energy[0], rel=ENERGY_GOAL / 100)
     ratio = executed.host_s_per_s / elided.host_s_per_s
     print(
@@ -35,14 +36,13 @@ def test_elided_against_executed() -> None:
 def test_six_busy_cpus_against_the_fast_engine() -> None:
     """busy, six CPUs that are 70 % busy, half a simulated second."""
 
-    def after(cell: Cell, one: Run) -> CostedRun:
-        return CostedRun(
-            {"window_s": cell.names.scenario.window.short_ms / 1000}, cell.record, one.host
-        )
+    def after(cell: Cell, run: Run) -> CostedRun:
+        window_s = cell.names.scenario.window.short_ms / 1000
+        return CostedRun(result_record(window_s=window_s), cell.record, run.host)
 
     cells = [prepare(find(Request(PLATFORM, VARIANT, "busy", name))) for name in ("qemu", "gem5")]
     fast, elided = run_all(cells, after)
-    assert fast.cell["elide"] and elided.cell["elide"]
+    assert fast.cell.elide and elided.cell.elide
     print(
         f"busy: gem5, elided {elided.host_s_per_s:.1f} processor s per simulated s of the window, "
         f"fast engine {fast.host_s_per_s:.2f} of the whole run: "
