@@ -14,7 +14,7 @@ from pathlib import Path
 from analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
-from host.errors import EascopeError
+from host.errors import RequestError
 from host.strict import Table
 from rootfs.image import LAUNCH, OVERLAY, PERF, PING_PONG
 
@@ -83,11 +83,11 @@ class Program:
     def check_present(self) -> None:
         """A program that is not ours must have been put where the guest image takes it from.
 
-        :raises EascopeError: one line that says where.
+        :raises RequestError: one line that says where.
         """
         path = Path(OVERLAY, KINDS[self.run].path[1:])
         if self.run == "perf-sched-pipe" and not path.is_file():
-            raise EascopeError(
+            raise RequestError(
                 f"program {self.run} is not there: put a static arm64 perf at {path}"
             )
 

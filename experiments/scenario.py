@@ -15,12 +15,14 @@ from pathlib import Path
 
 from analysis.expect import ExpectationError
 from analysis.expect import parse as parse_statement
+from analysis.paths import wrong_path
 from analysis.records.cell import Expectation
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from experiments.program import Program, read_cpus, read_program
+from experiments.waiting import Meet, Step, Tell, Wait, stuck
 from host.cache import canonical_json, sha256_bytes
-from host.errors import RequestError, bad_input, missing_key, unknown
+from host.errors import RequestError, bad_input, missing_key, one_line, unknown
 from host.strict import Table, read_toml
 
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
@@ -34,6 +36,9 @@ POLICIES = ("other", "idle", "fifo", "rr")
 MOST_THREADS = 99
 MOST_PHASES = 1000
 MOST_PROGRAMS = 9
+MOST_EXPECTATIONS = 99
+#: A task's load signals follow its changes within 100 to 200 ms.
+LEAST_WARMUP_MS = 200
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,13 @@ def path_of(name: str) -> Path:
     :raises RequestError: when there is none, with the nearest name.
     """
     if name.endswith(".toml"):
-        return Path(name)
+        path = Path(name)
+        if one_line(path.name) != path.name:
+            raise RequestError(
+                f"scenario {name!r}: allowed: a file name without control characters, because "
+                "records call the scenario by it"
+            )
+        return path
     if name not in names():
         raise unknown("scenario", name, names())
     return ROOT / f"{name}.toml"
@@ -196,12 +207,15 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         tasks=tuple(_task(table, platform, names_there) for table in tables),
         programs=tuple(read_program(table, platform) for table in programs),
         window=_window(top.table("window")),
-        expect=tuple(map(_expect, top.tables("expect", 0, 99) if top.has("expect") else ())),
+        expect=tuple(
+            map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
+        ),
         digest=sha256_bytes(canonical_json(top.data)),
     )
     top.finish()
     _check_whole(scenario, tables)
     _check_programs(scenario, programs, top.table("window"))
+    _check_measures(scenario, top)
     return scenario
 
 
@@ -218,6 +232,7 @@ def _check_whole(scenario: Scenario, tables: tuple[Table, ...]) -> None:
             last = table.tables("phase", 1, MOST_PHASES)[-1]
             raise last.error("loops", 'an integer, because window.until is "tasks-end"')
     _check_meetings(scenario, tables)
+    _check_waits(scenario, tables)
     threads = sum(task.count for task in scenario.tasks)
     if threads > MOST_THREADS:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
@@ -260,6 +275,46 @@ def _check_meetings(scenario: Scenario, tables: tuple[Table, ...]) -> None:
                     raise where.error(
                         key, f"{name!r} once in as many phases, loops and repeats of either task"
                     )
+
+
+def _check_waits(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+    """No task waits for one that waits for it before it has done anything."""
+    waiting = stuck({task.name: _steps(task) for task in scenario.tasks})
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        step = waiting.get(task.name)
+        if step is not None:
+            phase = table.tables("phase", 1, MOST_PHASES)[step.phase]
+            key = "wait" if isinstance(step, Wait) else "meet"
+            if isinstance(step, Meet) and step.name in task.phases[step.phase].meet_before:
+                key = "meet_before"
+            raise phase.error(key, f"tasks of which one can begin; {', '.join(waiting)} never can")
+
+
+def _steps(task: Task) -> list[Step]:
+    """What a turn of ``task`` waits for and tells, in rt-app's order."""
+    steps: list[Step] = []
+    for number, phase in enumerate(task.phases):
+        steps += [Wait(phase.wait, number)] if phase.wait is not None else []
+        steps += [Meet(name, number) for name in phase.meet_before]
+        steps.append(Tell())
+        steps += [Meet(name, number) for name in phase.meet]
+    return steps
+
+
+def _check_measures(scenario: Scenario, top: Table) -> None:
+    """Expectations are about measures that a run of this scenario can have."""
+    tasks = [task.name for task in scenario.tasks]
+    programs = [program.name for program in scenario.programs]
+    tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
+    for table in tables:
+        for measure in parse_statement(table.text("statement")).measures:
+            if wrong := wrong_path(measure.path, tasks, programs):
+                raise bad_input(
+                    table.file,
+                    table.key("statement"),
+                    ".".join(measure.path),
+                    f"a measure: {wrong}",
+                )
 
 
 def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = "") -> int | None:
@@ -434,7 +489,7 @@ def _clamp(table: Table, key: str, platform: Platform) -> int | None:
 
 
 def _window(table: Table) -> Window:
-    warmup = table.integer("warmup_ms", 0, 600_000, "ms")
+    warmup = table.integer("warmup_ms", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
     short = full = until = None
     if table.has("until"):
         until = table.text("until", ["tasks-end", "programs-end"])

@@ -28,7 +28,7 @@ SOURCES = {
 MIN_ERROR, MAX_ERROR = -99.0, 900.0
 ERROR_RULE = "CLUSTER=PERCENT% with a sign, -99% to +900%, such as big=+20%"
 
-_ERROR = re.compile(r"([a-z][a-z0-9-]*)=([+-]?\d+(?:\.\d+)?)%?")
+_ERROR = re.compile(r"([a-z][a-z0-9-]*)=([+-]\d+(?:\.\d+)?)%")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ run_us = 200
 sleep_us = 2_000
 
 [window]
-warmup_ms = 150
+warmup_ms = 200
 until = "tasks-end"
 """
 

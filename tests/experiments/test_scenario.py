@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
+from experiments import program
 from experiments.scenario import UNKNOWN_MS, load_scenario, names
 from host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, write
@@ -69,15 +70,46 @@ WRONG = {
     "unknown policy": ({"task": 'policy = "ofther"'}, ["policy", "'ofther'", "other"]),
     "nice with fifo": ({"task": 'policy = "fifo"\nnice = 1'}, ["nice", "fifo"]),
     "no window": ({"window": ""}, ["window.warmup_ms", "missing"]),
+    "warm-up in which load signals do not settle": (
+        {"window": "warmup_ms = 199\nshort_ms = 20\nfull_ms = 30"},
+        ["window.warmup_ms = 199", "an integer in 200..600000 (ms: PELT settles in 200)"],
+    ),
     "short above full": (
-        {"window": "warmup_ms = 1\nshort_ms = 9\nfull_ms = 8"},
+        {"window": "warmup_ms = 200\nshort_ms = 9\nfull_ms = 8"},
         ["window.short_ms", "9", "1..8"],
     ),
     "endless until tasks end": (
-        {"window": 'warmup_ms = 1\nuntil = "tasks-end"'},
+        {"window": 'warmup_ms = 200\nuntil = "tasks-end"'},
         ["loops", "tasks-end"],
     ),
     "statement": ({"more": EXPECT + '"energy_j.total >"'}, ["expect[0].statement", "energy_j"]),
+    "a measure that is none": (
+        {"more": EXPECT + '"migrations > 3 and fairnes > 0.5"'},
+        ["expect[0].statement = 'fairnes'", "no 'fairnes' there", "(did you mean fairness?)"],
+    ),
+    "a measure of no task": (
+        {"more": EXPECT + '"latency_us.b.p95 > 3"'},
+        ["expect[0].statement = 'latency_us.b.p95'", "no 'b' there: allowed: a"],
+    ),
+    "several numbers": (
+        {"more": EXPECT + '"cpu_busy > 0.3"'},
+        ["expect[0].statement = 'cpu_busy'", "several numbers: allowed: one of them, such as cpu"],
+    ),
+    "waits in a circle": (
+        {"phase": 'wait = "b"\nrun_us = 5', "more": SECOND + 'wait = "a"\nrun_us = 5'},
+        ["task[0].phase[0].wait = 'b'", "tasks of which one can begin; a, b never can"],
+    ),
+    "meetings in a circle": (
+        {
+            "phase": 'run_us = 5\nmeet = ["x", "y"]',
+            "more": SECOND + 'run_us = 5\nmeet_before = "y"\nmeet = "x"',
+        },
+        ["task[0].phase[0].meet = ['x', 'y']", "tasks of which one can begin; a, b never can"],
+    ),
+    "a wait for who comes to meet first": (
+        {"phase": 'wait = "b"\nrun_us = 5\nmeet = "x"', "more": SECOND + 'meet_before = "x"'},
+        ["task[0].phase[0].wait = 'b'", "a, b never can"],
+    ),
     "a finding": (
         {"more": EXPECT + '"migrations > 3"\nfinding = "they do not"'},
         ["expect[0].finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it"],
@@ -193,3 +225,38 @@ def test_digest_follows_content_not_comments(tmp_path: Path, juno: Platform) -> 
     assert load_scenario(str(path), juno).digest == first
     path.write_text(path.read_text().replace("run_us = 100", "run_us = 101"))
     assert load_scenario(str(path), juno).digest != first
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # Only the second waits at once, then each for the other's work.
+        ('loops = 1\nrun_us = 5\n[[task.phase]]\nwait = "b"\nrun_us = 5', 'wait = "a"\nrun_us = 5'),
+        # Whoever has ended a turn ends another one: the second may wait for it twice.
+        ("run_us = 5", 'loops = 3\nwait = "a"\nrun_us = 5\n[[task.phase]]\nwait = "a"\nrun_us = 5'),
+        ('run_us = 5\nmeet = ["x", "y"]', 'meet_before = ["x", "y"]\nrun_us = 5'),
+    ],
+)
+def test_tasks_that_wait_in_turns_get_on(
+    tmp_path: Path, juno: Platform, first: str, second: str
+) -> None:
+    load_scenario(write(tmp_path, phase=first, more=SECOND + second), juno)
+
+
+@pytest.mark.parametrize("name", ["a\nb.toml", "a\x1b[2J.toml", "a\u2028.toml"])
+def test_a_file_name_with_a_line_break_is_refused(
+    tmp_path: Path, juno: Platform, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(Path(write(tmp_path)).read_text())
+    with pytest.raises(RequestError, match="allowed: a file name without control char") as caught:
+        load_scenario(str(path), juno)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_program_that_is_not_there_is_the_requests_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "OVERLAY", "/nowhere")
+    perf = program.Program("p", "perf-sched-pipe", None, 1, 1)
+    with pytest.raises(RequestError, match="put a static arm64 perf at /nowhere/") as caught:
+        perf.check_present()
+    assert caught.value.exit_code == 2

@@ -103,7 +103,7 @@ WRONG = {
         {
             "task": 'repeat = "forever"',
             "phase": "loops = 1\nrun_us = 5",
-            "window": 'warmup_ms = 1\nuntil = "tasks-end"',
+            "window": 'warmup_ms = 200\nuntil = "tasks-end"',
         },
         ["task[0].repeat", "'forever'", "tasks-end"],
     ),

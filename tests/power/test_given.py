@@ -56,7 +56,7 @@ def test_the_derived_model(board: Platform) -> None:
 
 
 def test_the_order_of_errors_does_not_matter() -> None:
-    one = told_model("derived", ["big=20", "little=-10.5%"])
+    one = told_model("derived", ["big=+20%", "little=-10.5%"])
     assert one == told_model("derived", ["little=-10.5%", "big=+20%"])
     assert one.words == "derived, big +20 %, little -10.5 %"
 
@@ -78,6 +78,9 @@ def test_record_has_every_figure(board: Platform) -> None:
         ("derrived", [], r"unknown energy model 'derrived' \(did you mean derived\?\): allowed"),
         ("published", ["20%"], r"--em-error '20%': allowed: CLUSTER=PERCENT%"),
         ("published", ["big=20%%"], r"--em-error 'big=20%%': allowed: "),
+        ("published", ["big=20"], r"--em-error 'big=20': allowed: CLUSTER=PERCENT% with a sign"),
+        ("published", ["big=20%"], r"--em-error 'big=20%': allowed: CLUSTER=PERCENT% with a sign"),
+        ("published", ["big=+20"], r"--em-error 'big=\+20': allowed: CLUSTER=PERCENT% with a sign"),
         ("published", ["big=nan%"], r"--em-error 'big=nan%': allowed: "),
         ("published", ["big=-100%"], r"--em-error 'big=-100%': allowed: .* -99% to \+900%"),
         ("published", ["big=+901%"], r"allowed: .* -99% to \+900%"),

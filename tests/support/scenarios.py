@@ -21,7 +21,7 @@ name = "a"
 
 PHASE = "run_us = 100\nperiod_us = 1000"
 
-WINDOW = "warmup_ms = 10\nshort_ms = 20\nfull_ms = 30"
+WINDOW = "warmup_ms = 200\nshort_ms = 20\nfull_ms = 30"
 
 
 def write(

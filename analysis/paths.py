@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which paths into ``result.json`` can be a measure: known before any run is made.
+
+The types of `Result` say what there is; below a measure that goes by task stand the scenario's
+tasks. Names of clusters are the platform's, and a statement may be about another platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from analysis.records.result import Result
+from host.errors import nearest
+
+#: Measures whose keys are tasks, programs among them: those have threads like any task.
+BY_TASK = (
+    "activation_us",
+    "cpu_share",
+    "deadlines",
+    "latency_us",
+    "lateness_us",
+    "response_us",
+    "run_share",
+    "speed",
+    "wakeups",
+)
+#: The measure whose keys are programs alone.
+BY_PROGRAM = "throughput"
+#: What is no number of a run's: what other statements say of it, and names.
+NO_MEASURES = ("engine", "expect", "power_model")
+
+
+def wrong_path(path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]) -> str:
+    """What stands in the way of ``path`` being a measure, in words; empty where it can be one.
+
+    :param tasks: names of the scenario's tasks.
+    :param programs: names of its programs.
+    """
+    here: Any = Result
+    for depth, key in enumerate(path):
+        known = _keys(here, path[:depth], tasks, programs)
+        if known is None:
+            return f"{'.'.join(path[:depth])} is a number, without {key!r} below it"
+        if known and key not in known:
+            return f"no {key!r} there: allowed: {', '.join(known)}{nearest(key, known)}"
+        if get_origin(here) is tuple and not key.isdigit():
+            return f"{key!r} is no index: allowed: a number from 0"
+        here = _below(here, key)
+    if _keys(here, path, tasks, programs) is not None:
+        return f"{'.'.join(path)} is several numbers: allowed: one of them, such as " + ".".join(
+            [*path, _example(here, path, tasks, programs)]
+        )
+    return ""
+
+
+def _keys(
+    here: Any, path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]
+) -> list[str] | None:
+    """Keys below ``here``, empty where any may be there; None where it is a number."""
+    if is_dataclass(here):
+        return sorted(field.name for field in fields(here) if field.name not in NO_MEASURES)
+    if get_origin(here) is Mapping and len(path) == 1:
+        if path[0] in BY_TASK:
+            return [*tasks, *programs]
+        if path[0] == BY_PROGRAM:
+            return [*programs]
+    return [] if get_origin(here) in (Mapping, tuple) else None
+
+
+def _below(here: Any, key: str) -> Any:
+    """The type of what stands at ``key`` of a ``here``, without "or none"."""
+    if is_dataclass(here):
+        hint = get_type_hints(here)[key]
+    else:
+        hint = get_args(here)[1 if get_origin(here) is Mapping else 0]
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
+    return hint
+
+
+def _example(here: Any, path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]) -> str:
+    return (_keys(here, path, tasks, programs) or ["0" if get_origin(here) is tuple else "NAME"])[0]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Paths into ``result.json``: which can be a measure, and what is said of those that cannot."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from analysis.measures import MEASURES
+from analysis.paths import BY_PROGRAM, BY_TASK, wrong_path
+
+TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "energy_j.total",
+        "energy_j.task.ui",
+        "energy_j.cluster_component.big.shared",
+        "latency_us.ui.p95",
+        "speed.pipe",
+        "throughput.pipe",
+        "cpu_busy.0",
+        "cpu_share.hog.5",
+        "run_share.hog.little",
+        "residency.prime.450000",
+        "deadlines.ui.missed",
+        "cluster_busy.little.min",
+        "memory_j.dram",
+        "fairness",
+        "eas",
+    ],
+)
+def test_what_a_run_can_have(path: str) -> None:
+    assert wrong_path(path.split("."), TASKS, PROGRAMS) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("energy_j", "energy_j is several numbers: allowed: one of them, such as energy_j."),
+        ("energy_j.totel", "no 'totel' there: allowed: cluster, .*did you mean total"),
+        ("latency_us.u1.p95", r"no 'u1' there: allowed: ui, hog, pipe \(did you mean ui\?\)"),
+        ("latency_us.ui", "several numbers: allowed: one of them, such as latency_us.ui.max"),
+        ("latency_us.ui.p96", "no 'p96' there: allowed: max, p50, p90, p95, p99"),
+        ("throughput.ui", "no 'ui' there: allowed: pipe"),
+        ("cpu_busy.big", "'big' is no index: allowed: a number from 0"),
+        ("mean_mhz", "several numbers: allowed: one of them, such as mean_mhz.NAME"),
+        ("migrations.ui", "migrations is a number, without 'ui' below it"),
+        ("engine", "no 'engine' there: allowed: activation_us, "),
+        ("expect.0.holds", "no 'expect' there"),
+    ],
+)
+def test_what_no_run_can_have(path: str, words: str) -> None:
+    assert re.search(words, wrong_path(path.split("."), TASKS, PROGRAMS))
+
+
+def test_measures_that_go_by_task_are_those_that_say_so() -> None:
+    keys = {measure.name: measure.keys for measure in MEASURES}
+    assert sorted(name for name, form in keys.items() if form.startswith("<task>")) == [*BY_TASK]
+    assert [name for name, form in keys.items() if form.startswith("<program>")] == [BY_PROGRAM]
