@@ -3,26 +3,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from analysis.compare import Comparison
+from analysis.compare import Comparison, comparison
+from analysis.derive import derive
+from configs.activity import Activity
+from configs.platform import Platform
 from studies import first_figure
 from studies.first_figure import record_of
 from studies.first_figure_page import parts
-from tests.analysis.conftest import activity, compared, platform  # noqa: F401
+from tests.support.synthetic import make_run
 
 #: What the made-up runs, whose tasks have other names, have of the page's measures.
 KNOWN = tuple(one for one in first_figure.MEASURES if "render" not in one[1])
 
 
+def compared(root: Path, juno: Platform, activity: Activity, seeds: int) -> Comparison:
+    """Made-up runs of both variants."""
+    runs = {
+        variant: [
+            derive(make_run(root, juno, variant, seed), juno, activity) for seed in range(seeds)
+        ]
+        for variant in ("mainline", "cas")
+    }
+    return comparison(juno, runs)
+
+
 def test_measures_have_means_differences_and_intervals(
-    compared: Callable[[int], Comparison],  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, juno: Platform, juno_activity: Activity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(first_figure, "MEASURES", KNOWN)
-    record = record_of(compared(10), "a test")
+    record = record_of(compared(tmp_path, juno, juno_activity, 10), "a test")
     assert (record.baseline, record.variant, record.seeds) == ("mainline", "cas", 10)
     total = record.measures[0]
     assert total.variant - total.baseline == pytest.approx(total.difference)
@@ -36,9 +49,8 @@ def test_measures_have_means_differences_and_intervals(
 
 
 def test_few_seeds_make_no_record(
-    compared: Callable[[int], Comparison],  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, juno: Platform, juno_activity: Activity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(first_figure, "MEASURES", KNOWN)
     with pytest.raises(ValueError, match="not measured with 10 seeds or more"):
-        record_of(compared(2), "a test")
+        record_of(compared(tmp_path, juno, juno_activity, 2), "a test")
