@@ -71,8 +71,11 @@ activity-error: setup ## what the fast engine states of activity, against gem5's
 power-validation: setup ## write docs/results/power-validation.md and its figures
 	@$(PYTHON) -m studies.power_validation validation
 
+FIGURES_OF = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
+
 figures: demo ## the figures of the documents, from the demo's runs
 	@mkdir -p docs/figures
-	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas_10-seeds/*.svg docs/figures/
-	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10 --power derived
-	@cp runs/comparisons/eas-video-playback_juno-r2_qemu_mainline_cas_10-seeds_derived-power/stack.svg docs/figures/
+	@$(FIGURES_OF) --out runs/figures/published
+	@cp runs/figures/published/*.svg docs/figures/
+	@$(FIGURES_OF) --power derived --out runs/figures/derived
+	@cp runs/figures/derived/stack.svg docs/figures/

@@ -93,7 +93,7 @@ class Beside:
         return {
             "asked": asked,
             "usual": usual,
-            "usual_variants": {name: self.usual.summary(name) for name in self.usual.names},
+            "usual_variants": {name: self.usual.variant_json(name) for name in self.usual.names},
             "usual_differences": self.usual.differences_json(),
         }
 

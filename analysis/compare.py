@@ -11,9 +11,9 @@ from typing import Any
 
 from analysis.decided import decided, verdict_word
 from analysis.derive import Derived
-from analysis.engine import engine_words
+from analysis.engine import engine_words, kernel_words
 from analysis.expect import Verdict, judge
-from analysis.records.cell import CellRecord, Expectation, KernelRecord
+from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.results.findings import findings
@@ -180,29 +180,60 @@ class Comparison:
         return merged
 
     def differences_json(self) -> list[dict[str, Any]]:
-        """``differences`` of ``eascope compare --json``."""
-        entries = []
+        """``differences`` of ``eascope compare --json``, in the units of ``result.json``."""
+        found = []
         for line in self.lines:
-            for name, change in line.differences.items():
-                entry: dict[str, Any] = {
-                    "measure": ".".join(line.row.path),
-                    "label": f"{line.row.group}: {line.row.label}",
-                    "unit": line.row.unit,
-                    "baseline": self.baseline,
-                    "variant": name,
-                    "baseline_value": line.mean(self.baseline),
-                    "value": line.mean(name),
-                    "difference": change.absolute,
-                    "seeds": change.pairs,
+            raw = {
+                name: {
+                    seed: number
+                    for seed, result in by_seed.items()
+                    if (number := line.row.raw(result)) is not None
                 }
-                if line.row.per_second:
-                    entry["measure"] += " / window_s"
-                if change.percent is not None:
-                    entry["percent"] = change.percent
-                if change.low is not None and change.high is not None:
-                    entry["confidence_95"] = [change.low, change.high]
-                entries.append(entry)
-        return entries
+                for name, by_seed in self.results.items()
+            }
+            for name in line.differences:
+                found.append(self._difference_json(line.row, raw, name))
+        return found
+
+    def _difference_json(
+        self, row: Row, raw: Mapping[str, Mapping[int, float]], name: str
+    ) -> dict[str, Any]:
+        base, other = raw[self.baseline], raw[name]
+        common = [seed for seed in self.seeds if seed in base and seed in other]
+        made = difference([base[seed] for seed in common], [other[seed] for seed in common])
+        entry: dict[str, Any] = {
+            "measure": row.measure,
+            "label": f"{row.group}: {row.label}",
+            "unit": row.raw_unit,
+            "baseline": self.baseline,
+            "variant": name,
+            "baseline_value": sum(base.values()) / len(base),
+            "value": sum(other.values()) / len(other),
+            "difference": made.absolute,
+            "seeds": made.pairs,
+        }
+        if made.percent is not None:
+            entry["percent"] = made.percent
+        if made.low is not None and made.high is not None:
+            entry["confidence_95"] = [made.low, made.high]
+        return entry
+
+    def variant_json(self, name: str) -> dict[str, Any]:
+        """One of ``variants`` of ``eascope compare --json``: each seed's run, and their mean."""
+        runs = self.variants[name]
+        return {
+            "kernel": runs[0].cell.kernel.encode(),
+            "switches": [list(switch) for switch in runs[0].cell.switches],
+            "mean": self.summary(name),
+            "seeds": {
+                str(run.cell.seed): {
+                    "run": str(run.run),
+                    "simkey": run.cell.simkey,
+                    "result": run.result.encode(),
+                }
+                for run in runs
+            },
+        }
 
     @property
     def set_otherwise(self) -> str:
@@ -374,16 +405,6 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
     if not compared.seeds:
         raise EascopeError("nothing to compare: the variants have no seed in common")
     return compared
-
-
-def kernel_words(kernel: KernelRecord) -> str:
-    """``6.12.117-eascope-base from linux-source-6.12 6.12.117-1``."""
-    source, package = (kernel.provenance.get(key) for key in ("source", "package_version"))
-    if source == "KERNEL_SRC":
-        origin = f"KERNEL_SRC, digest {str(kernel.provenance.get('source_sha256'))[:12]}"
-    else:
-        origin = " ".join(str(part) for part in (source, package) if part)
-    return f"{kernel.version} from {origin}" if origin else kernel.version
 
 
 def verdict_values(verdict: Verdict) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from analysis.records.cell import CellRecord
+from analysis.records.cell import CellRecord, KernelRecord
 from analysis.results.error import error_of
 
 
@@ -24,6 +24,16 @@ def engine_words(cell: CellRecord) -> str:
     if by_model:
         words += ": " + ", ".join(f"{' and '.join(who)} {model}" for model, who in by_model.items())
     return words
+
+
+def kernel_words(kernel: KernelRecord) -> str:
+    """``6.12.117-eascope-base from linux-source-6.12 6.12.117-1``."""
+    source, package = (kernel.provenance.get(key) for key in ("source", "package_version"))
+    if source == "KERNEL_SRC":
+        origin = f"KERNEL_SRC, digest {str(kernel.provenance.get('source_sha256'))[:12]}"
+    else:
+        origin = " ".join(str(part) for part in (source, package) if part)
+    return f"{kernel.version} from {origin}" if origin else kernel.version
 
 
 def error_words(cell: CellRecord, power: str) -> str:

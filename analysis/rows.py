@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.expect import Absent, value_at
 from analysis.records.result import Result
@@ -28,6 +28,10 @@ STACK_WORDS = {
 _STACK = ("energy_j", "stack")
 
 
+#: How keys of ``result.json`` end, and the unit that this names.
+UNITS = {"_j": "J", "_us": "us", "_mhz": "MHz", "_per_s": "1/s", "throughput": "1/s", "_s": "s"}
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the table.
@@ -49,6 +53,21 @@ class Row:
     per_second: bool = False
     needs: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+
+    @property
+    def measure(self) -> str:
+        """The dotted path in ``result.json``; a mean power is an energy ``/ window_s``."""
+        return ".".join(self.path) + (" / window_s" if self.per_second else "")
+
+    @property
+    def raw_unit(self) -> str:
+        """The unit of `raw`: that of ``result.json``, whose keys name it, ``1`` for a number."""
+        found = next((unit for end, unit in UNITS.items() if self.path[0].endswith(end)), "1")
+        return "W" if self.per_second and found == "J" else found
+
+    def raw(self, result: Result) -> float | None:
+        """The value in `raw_unit`, or None when the run does not give it."""
+        return replace(self, scale=1.0).value(result)
 
     def value(self, result: Result) -> float | None:
         """The value in ``unit``, or None when the run does not give it."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from experiments.arguments import count
 from experiments.cli.options import add_all, add_cell, add_power
 from experiments.cli.output import measured, print_json, shown
 from experiments.cli.request import request_of, warn
-from host.cache import runs_root
+from host.cache import digest_of
 from host.errors import RequestError
 
 if TYPE_CHECKING:
@@ -38,6 +37,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seeds", type=count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="where figures and report go (default: a folder of its own in runs/comparisons)",
     )
     add_cell(parser)
     add_power(parser)
@@ -75,14 +79,21 @@ def run(options: argparse.Namespace) -> int:
     """
     from analysis.beside import Beside
     from analysis.decisions import of_first_runs
+    from experiments.cell import prepare
+    from experiments.comparisons import check_out, comparison_folder
 
-    asked = _asked(options)
+    asked = asked_of(options)
+    out = None if options.out is None else Path(options.out).absolute()
+    if out is not None:
+        check_out(out)
     warn(asked.first)
-    compared = _compared(asked)
+    cells = [prepare(names) for names in asked.names]
+    compared = _compared(asked, cells)
     result = compared[0]
     beside = Beside(usual=compared[1], asked=result) if len(compared) > 1 else None
     decided = of_first_runs(result.variants)
-    drawn = _draw(asked, result, beside, decided)
+    folder = out or comparison_folder(words(asked), digest(asked, cells))
+    drawn = _draw(folder, result, beside, decided)
     if options.json:
         _print_object(result, beside, drawn)
     else:
@@ -90,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _asked(options: argparse.Namespace) -> Asked:
+def asked_of(options: argparse.Namespace) -> Asked:
     """Every cell of the request, its names resolved.
 
     :raises RequestError: for the first name or value that is wrong.
@@ -115,17 +126,14 @@ def _asked(options: argparse.Namespace) -> Asked:
     return Asked(variants, options.seeds, options.power, names)
 
 
-def _compared(asked: Asked) -> list[Comparison]:
+def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
     """One comparison per energy model, the asked one first; runs what is missing.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     from analysis.compare import comparison
-    from experiments.cell import prepare
     from experiments.finished import derived_by, platform_of
     from experiments.pool import run_all
-
-    cells = [prepare(names) for names in asked.names]
 
     def read(cell: Cell, done: Run) -> tuple[Platform, Derived]:
         derived = derived_by(done, asked.power)
@@ -148,51 +156,85 @@ def _compared(asked: Asked) -> list[Comparison]:
 
 
 def _draw(
-    asked: Asked,
+    folder: Path,
     result: Comparison,
     beside: Beside | None,
     decided: Mapping[str, pl.DataFrame],
 ) -> Drawn:
     from analysis.figures import write as write_figures
     from analysis.report import write as write_report
+    from experiments.comparisons import REPORT, publish
 
-    folder = _folder(asked)
-    figures = write_figures(result, folder)
-    for variant, table in decided.items():
-        table.write_parquet(folder / f"decisions.{variant}.parquet")
-    report = write_report(result, figures, folder / "report.html", beside, decided)
-    return Drawn(folder, figures, report)
+    figures: dict[str, list[Path]] = {}
+
+    def draw(work: Path) -> None:
+        drawn = write_figures(result, work)
+        for variant, table in decided.items():
+            table.write_parquet(work / f"decisions.{variant}.parquet")
+        write_report(result, drawn, work / REPORT, beside, decided)
+        for name, paths in drawn.items():
+            figures[name] = [folder / path.name for path in paths]
+
+    publish(folder, draw)
+    return Drawn(folder, figures, folder / REPORT)
 
 
-def _folder(asked: Asked) -> Path:
-    """Where a comparison's figures and report go; made anew, for it is derived from runs."""
+def words(asked: Asked) -> list[str]:
+    """What a person looks for in the name of the comparison's folder."""
     first = asked.first
     request = first.request
-    parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
-    parts += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
-    parts += ["full"] if request.full else []
-    parts += [first.engine.mode] if first.engine.mode else []
-    parts += ["no-elide"] if not request.elide else []
-    parts += request.controls.words
-    parts += [] if asked.power == "published" else [f"{asked.power}-power"]
-    parts += [] if request.told.usual else ["em", request.told.source]
-    parts += [f"{name}{error:+g}" for name, error in request.told.errors]
-    folder = runs_root() / "comparisons" / "_".join(part.replace("/", "-") for part in parts)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
+    found = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
+    found += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
+    found += ["full"] if request.full else []
+    found += [first.engine.mode] if first.engine.mode else []
+    found += ["no-elide"] if not request.elide else []
+    found += request.controls.words
+    found += [] if asked.power == "published" else [f"{asked.power}-power"]
+    found += [] if request.told.usual else ["em", request.told.source]
+    return [*found, *(f"{name}{error:+g}" for name, error in request.told.errors)]
+
+
+def digest(asked: Asked, cells: Sequence[Cell]) -> str:
+    """Digest of all that distinguishes a comparison from others of the same words.
+
+    A simkey stands for kernel, device tree, script, engine and seed; the inputs for what else the
+    files of platform, activity and scenario say.
+    """
+    return digest_of(
+        {
+            "cells": [cell.simkey for cell in cells],
+            "inputs": cells[0].record.inputs.encode(),
+            "power": asked.power,
+        }
+    )
 
 
 def _print_object(result: Comparison, beside: Beside | None, drawn: Drawn) -> None:
+    from analysis.answer import answers
+
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
+    record = result.cell.encode()
+    same = (
+        "scenario",
+        "engine",
+        "mode",
+        "duration",
+        "elide",
+        "controls",
+        "set_otherwise",
+        "inputs",
+    )
     print_json(
         {
+            "answer": answers(result),
             "platform": result.platform.name,
-            "scenario": result.cell.scenario,
-            "engine": result.engine,
-            "variants": {name: result.summary(name) for name in result.names},
+            **{key: record[key] for key in same},
+            "power_model": result.power_model.name,
+            "energy_model": result.cell.energy_model.words,
+            "variants": {name: result.variant_json(name) for name in result.names},
             "differences": result.differences_json(),
             **({} if beside is None else {"energy_models": beside.record()}),
+            "folder": str(drawn.folder),
             "report": str(drawn.report),
             "figures": figures,
         }

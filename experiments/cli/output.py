@@ -15,6 +15,7 @@ from host.table import Table
 
 if TYPE_CHECKING:
     from analysis.compare import Comparison
+    from analysis.records.cell import CellRecord
     from engines.records import HostRecord
     from experiments.runs import Run
 
@@ -49,14 +50,26 @@ def measured(comparison: Comparison, *, whole: bool) -> str:
     return everything(comparison) if whole else glance(comparison)
 
 
+def _settings(cell: CellRecord) -> dict[str, str]:
+    """What else distinguishes runs: mode, controls, kernel, energy model."""
+    from analysis.engine import kernel_words
+
+    words = {
+        "mode": cell.mode,
+        "controls": ", ".join(cell.set_otherwise),
+        "kernel": kernel_words(cell.kernel),
+        "energy_model": cell.energy_model.words,
+    }
+    return {key: text for key, text in words.items() if text}
+
+
 def run_object(run: Run) -> dict[str, Any]:
     """A run in words, as status, show and verify print it."""
     words: dict[str, Any] = {"run": str(run.path), "state": run.state}
     try:
         cell = run.cell
         words |= {key: getattr(cell, key) for key in _SHOWN}
-        if cell.mode:
-            words["mode"] = cell.mode
+        words |= _settings(cell)
         if run.state == "done":
             words |= cost(run.host)
         elif run.state == "failed":

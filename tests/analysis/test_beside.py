@@ -67,7 +67,7 @@ def test_text_is_aligned_and_says_the_models(beside: Beside) -> None:
     assert "energy model" not in beside.usual.text()
     record = beside.record()
     assert record["asked"] == "published, big +20 %"
-    assert record["usual_variants"]["mainline"]["energy_j"]["total"] == 0.2
+    assert record["usual_variants"]["mainline"]["mean"]["energy_j"]["total"] == 0.2
 
 
 def test_report_has_what_the_kernel_was_told(beside: Beside) -> None:

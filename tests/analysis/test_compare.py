@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import Comparison, comparison
+from analysis.expect import value_at
 from analysis.statistics import ENOUGH, apart, difference
 from configs.platform import Platform
 from host.errors import EascopeError
@@ -40,13 +41,50 @@ def test_json_has_every_difference(compared: Compared) -> None:
     found = compared(1).differences_json()
     total = next(entry for entry in found if entry["measure"] == "energy_j.total")
     results = compared(1).results
-    base = results["mainline"][0].energy_j.total * 1e3
-    other = results["cas"][0].energy_j.total * 1e3
+    base = results["mainline"][0].energy_j.total
+    other = results["cas"][0].energy_j.total
     assert total["baseline_value"] == pytest.approx(base)
     assert total["difference"] == pytest.approx(other - base)
     assert total["percent"] == pytest.approx(100 * (other - base) / base)
     assert "confidence_95" not in total
     json.dumps(found)
+
+
+def test_json_has_the_units_of_the_result(platform: Platform) -> None:
+    """One unit per measure: a value in ``differences`` is that at its path in ``mean``."""
+    runs = {name: [stated(name, seed) for seed in range(ENOUGH)] for name in ("mainline", "cas")}
+    found = comparison(platform, runs)
+    mean = found.variant_json("cas")["mean"]
+    units = {}
+    for entry in found.differences_json():
+        path, _, per = entry["measure"].partition(" / ")
+        value = value_at(mean, path.split("."))
+        assert entry["value"] == pytest.approx(value / (mean[per] if per else 1))
+        assert entry["value"] - entry["baseline_value"] == pytest.approx(entry["difference"])
+        low, high = entry["confidence_95"]
+        assert low - 1e-9 <= entry["difference"] <= high + 1e-9
+        units[entry["measure"].partition(".")[0], bool(per)] = entry["unit"]
+    assert units == {
+        ("energy_j", False): "J",
+        ("energy_j", True): "W",
+        ("work_share", False): "1",
+        ("cpu_busy", False): "1",
+        ("migrations", False): "1",
+        ("mean_mhz", False): "MHz",
+        ("residency", False): "1",
+        ("opp_transitions_per_s", False): "1/s",
+        ("latency_us", False): "us",
+        ("deadlines", False): "1",
+        ("missed_deadlines", False): "1",
+    }
+
+
+def test_json_has_every_seed(compared: Compared) -> None:
+    found = compared(2).variant_json("cas")
+    assert list(found["seeds"]) == ["0", "1"]
+    for seed, entry in found["seeds"].items():
+        assert entry["result"] == compared(2).results["cas"][int(seed)].encode()
+        assert entry["run"] == str(compared(2).variants["cas"][int(seed)].run)
 
 
 def test_a_measure_that_one_variant_lacks_has_no_difference(compared: Compared) -> None:

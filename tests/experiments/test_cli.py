@@ -7,10 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from experiments.cli.status import distinguishing
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.runs import execute
 from tests.support.calibration import row
@@ -271,6 +273,28 @@ def test_status_show_verify() -> None:
     done = eascope("verify", KEY[:8])
     assert done.returncode == 1
     assert "console.log: does not match" in done.stdout
+
+
+def test_status_has_a_column_for_what_runs_differ_in() -> None:
+    def differing(**words: str) -> list[str]:
+        first = {"platform": "juno-r2", "mode": "elided", "kernel": "6.12", "duration": "short"}
+        broken = {"state": "broken", "cause": "x"}
+        return distinguishing([first, first | words, broken])
+
+    assert differing() == []
+    assert differing(controls="measured-speeds") == ["controls"]
+    assert differing(duration="full", kernel="6.13", mode="timing") == [
+        *("mode", "duration", "kernel")
+    ]
+
+
+def test_status_shows_controls() -> None:
+    execute(cell())
+    other = cell(key="cd" * 32)
+    execute(replace(other, record=replace(other.record, set_otherwise=("rate-limit-2000-us",))))
+    lines = eascope("status").stdout.splitlines()
+    assert "controls" in lines[0]
+    assert ["rate-limit-2000-us" in line for line in lines[1:3]].count(True) == 1
 
 
 def test_run_whose_trace_is_truncated() -> None:

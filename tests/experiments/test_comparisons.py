@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Folders of comparisons: none takes another's name; what is there stays until it is replaced."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.records.cell import Inputs
+from experiments.cli import compare
+from experiments.cli.compare import Asked
+from experiments.cli.verbs import make_parser
+from experiments.comparisons import FILES, REPORT, check_out, comparison_folder, publish
+from experiments.scenario import path_of
+from host.errors import EascopeError, RequestError
+
+
+def drawing(text: str, *names: str) -> Callable[[Path], None]:
+    """A ``draw`` that writes files with these names."""
+
+    def draw(work: Path) -> None:
+        for name in names:
+            (work / name).write_text(text)
+
+    return draw
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.name != FILES}
+
+
+def test_the_name_has_words_and_a_digest() -> None:
+    folder = comparison_folder(["eas/game", "juno-r2", "cas"], "0123456789abcdef")
+    assert folder == Path(os.environ["EASCOPE_RUNS"]) / "comparisons/eas-game_juno-r2_cas_01234567"
+    long = comparison_folder(["word"] * 200, "0123456789abcdef").name
+    assert len(long.encode()) < 255
+    assert long.endswith("_01234567")
+
+
+def asked(platform: str, scenario: str, *arguments: str) -> tuple[Asked, str]:
+    """A request with words, and its digest before anything is built.
+
+    Its cells stand for their inputs: kernels and device trees are digested by their simkeys.
+    """
+    words = ["compare", "mainline", "cas", "--platform", platform, "--scenario", scenario]
+    found = compare.asked_of(make_parser().parse_args([*words, *arguments]))
+    first = found.first
+    inputs = Inputs(first.platform.digest, first.activity.digest, first.scenario.digest)
+    cells = [
+        SimpleNamespace(simkey=f"{number}", record=SimpleNamespace(inputs=inputs))
+        for number in range(len(found.names))
+    ]
+    return found, compare.digest(found, cells)  # type: ignore[arg-type]
+
+
+def test_an_own_file_of_a_shipped_name_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    shipped, digest = asked("juno-r2", "smoke")
+    own = tmp_path / "smoke.toml"
+    own.write_text(path_of("smoke").read_text().replace("short_ms", "short_ms  "))
+    same, same_digest = asked("juno-r2", str(own))
+    assert compare.words(same) == compare.words(shipped)
+    assert same_digest == digest, "spaces change nothing"
+    text = path_of("smoke").read_text()
+    own.write_text(text.replace('summary = "', 'summary = "Mine: '))
+    other, other_digest = asked("juno-r2", str(own))
+    assert compare.words(other) == compare.words(shipped)
+    assert other_digest != digest
+
+
+def test_another_kernel_power_or_number_of_seeds_has_a_folder_of_its_own() -> None:
+    found, first = asked("juno-r2", "smoke")
+    cells = [
+        SimpleNamespace(simkey="x", record=SimpleNamespace(inputs=Inputs("", "", "")))
+        for _ in found.names
+    ]
+    digests = {
+        first,
+        compare.digest(found, cells),  # type: ignore[arg-type]
+        asked("juno-r2", "smoke", "--power", "derived")[1],
+        asked("juno-r2", "smoke", "--seeds", "3")[1],
+        asked("pixel6", "smoke")[1],
+    }
+    assert len(digests) == 5
+
+
+def test_files_are_replaced_and_others_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    publish(folder, drawing("1", "energy.svg", "stack.svg", REPORT))
+    (folder / "mine.txt").write_text("mine")
+    publish(folder, drawing("2", "energy.svg", REPORT))
+    assert contents(folder) == {"energy.svg": "2", REPORT: "2", "mine.txt": "mine"}
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))]
+)
+def test_what_was_there_survives_an_end_while_drawing(tmp_path: Path, error: BaseException) -> None:
+    folder = tmp_path / "figures"
+    publish(folder, drawing("1", "energy.svg", REPORT))
+
+    def draw(work: Path) -> None:
+        (work / "energy.svg").write_text("2")
+        raise error
+
+    with pytest.raises((KeyboardInterrupt, EascopeError)) as caught:
+        publish(folder, draw)
+    if isinstance(error, OSError):
+        assert str(caught.value).startswith(f"{tmp_path}: No space left on device: free space")
+    assert contents(folder) == {"energy.svg": "1", REPORT: "1"}
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+
+
+def test_a_killed_process_leaves_the_report(tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    publish(folder, drawing("1", REPORT))
+    code = (
+        "import os, signal, sys; from pathlib import Path;"
+        "from experiments.comparisons import publish;"
+        "publish(Path(sys.argv[1]), lambda work: os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert contents(folder) == {REPORT: "1"}
+
+
+def test_several_at_once_all_succeed(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "figures"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: publish(folder, drawing("1", "energy.svg", REPORT)), range(40)))
+    assert contents(folder) == {"energy.svg": "1", REPORT: "1"}
+
+
+def test_a_damaged_list_of_files_blocks_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    publish(folder, drawing("1", REPORT))
+    (folder / FILES).write_text("[")
+    publish(folder, drawing("2", REPORT))
+    assert contents(folder) == {REPORT: "2"}
+
+
+def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    for wrong in (file, file / "below"):
+        with pytest.raises(RequestError, match=r"--out .*: allowed: a folder that can"):
+            check_out(wrong)
+    check_out(tmp_path / "not" / "yet")
