@@ -248,8 +248,6 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         names.engine
     )  # first: it fails in seconds, where a kernel takes minutes
     image = _kernel(variant.kernel)
-    guest = _initramfs()
-    dtb = _device_tree(names.told, variant.dtb, request.engine)
     workload = compile_scenario(names.scenario, platform, names.activity, request.seed)
     text = script(
         names.scenario,
@@ -266,36 +264,60 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         decisions=request.controls.decisions,
         symbols=trace_symbols(image.vmlinux),
     )
-    machine = Machine(
-        platform=platform,
+    machine = machine_of(names, text)
+    settings = _settings(names.engine, machine)
+    digests = digests_of(names.engine, machine, identity)
+    simkey = digest_of({**digests, "seed": request.seed})
+    record = _record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
+    dts = device_tree_source(names.told, variant.dtb, request.engine)
+    inputs = partial(inputs_of, machine, image, names.scenario.path, workload.document, dts)
+    return Cell(names, machine, simkey, record, inputs)
+
+
+def machine_of(names: Names, text: bytes) -> Machine:
+    """The machine of a request with ``text`` as its agent's script.
+
+    :raises EascopeError: when an artefact cannot be had.
+    """
+    request, variant = names.request, names.variant
+    image = _kernel(variant.kernel)
+    return Machine(
+        platform=names.platform,
         activity=names.activity,
         image=image.image,
-        dtb=dtb,
-        initramfs=guest.path,
+        dtb=_device_tree(names.told, variant.dtb, request.engine),
+        initramfs=_initramfs().path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
         elide=request.elide,
         vmlinux=image.vmlinux,
     )
-    settings = {
-        "engine": names.engine.settings(platform, names.activity),
+
+
+def digests_of(engine: Engine, machine: Machine, identity: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of all that decides what ``machine`` does on ``engine``.
+
+    :param identity: the engine's.
+    """
+    gem5 = engine.name == "gem5"
+    return {
+        "image": _digest(machine.vmlinux if gem5 and machine.vmlinux else machine.image),
+        "dtb": _digest(machine.dtb),
+        "initramfs": _digest(machine.initramfs),
+        "script": sha256_bytes(machine.script),
+        "engine": digest_of(dict(identity)),
+        "settings": digest_of(_settings(engine, machine)),
+    }
+
+
+def _settings(engine: Engine, machine: Machine) -> dict[str, Any]:
+    """What the engine is given besides files."""
+    return {
+        "engine": engine.settings(machine.platform, machine.activity),
         "cmdline": machine.cmdline,
-        "elide": request.elide,
-        "memory_mib": platform.memory_mib,
+        "elide": machine.elide,
+        "memory_mib": machine.platform.memory_mib,
     }
-    digests = {
-        "image": _digest(image.vmlinux if request.engine == "gem5" else image.image),
-        "dtb": _digest(dtb),
-        "initramfs": _digest(guest.path),
-        "script": sha256_bytes(text),
-        "engine": digest_of(identity),
-        "settings": digest_of(settings),
-    }
-    simkey = digest_of({**digests, "seed": request.seed})
-    record = _record(names, image, guest, workload, digests, simkey, identity, settings)
-    dts = device_tree_source(names.told, variant.dtb, request.engine)
-    inputs = partial(inputs_of, machine, image, names.scenario.path, workload.document, dts)
-    return Cell(names, machine, simkey, record, inputs)
 
 
 def _identity(engine: Engine) -> dict[str, Any]:

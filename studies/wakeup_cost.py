@@ -18,19 +18,16 @@ import polars as pl
 from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
-from configs.devicetree import device_tree
-from engines.base import Machine
 from engines.records import MARKS, START, STOP, read_marks
-from experiments.cell import BOOT, Names, Request, find
+from experiments.cell import Names, Request, digests_of, find, machine_of
 from experiments.pool import workers
 from experiments.program import Program
 from experiments.rtapp import start_offset_us
-from host.cache import artefact, sha256_bytes, sha256_file
+from host.cache import artefact
 from host.proc import need, run, say
 from kernels.build import kernel
 from kernels.source import series_patches
-from kernels.variants import SERIES, boot_args, load_kernels, load_variants, state_expectations
-from rootfs.image import initramfs
+from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
 from studies.versions import versions
 
 PLATFORM = "juno-r2"
@@ -111,34 +108,18 @@ def measure(variant: str, cpus: str | None) -> Spread:
 
 def instructions(names: Names, program: Program, seed: int) -> int:
     """Instructions that all CPUs execute in the window of a boot with ``program``; cached."""
-    platform, variant = names.platform, names.variant
-    image, guest = kernel(variant.kernel), initramfs()
-    blob = device_tree(platform, variant.dtb, names.engine.name)
-    proofs = [" ".join(line) for line in state_expectations(variant, platform)]
-    lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in variant.switches)]
+    proofs = [" ".join(line) for line in state_expectations(names.variant, names.platform)]
+    switches = names.variant.switches
+    lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in switches)]
     lines += [*proofs, "barrier", f"sleep-ms {WARM_UP_MS}", "start"]
     lines += [f"spawn pipe {program.command(False, start_offset_us(seed, 'pipe'))}", "wait pipe"]
     lines += ["stop", *proofs, "exit", ""]
-    script = "\n".join(lines).encode()
-    cmdline = f"{BOOT} {boot_args(variant)}".strip()
+    machine = machine_of(names, "\n".join(lines).encode())
 
     def boot(folder: Path) -> None:
-        dtb = folder / "machine.dtb"
-        dtb.write_bytes(blob)
-        machine = Machine(
-            platform, names.activity, image.image, dtb, guest.path, script, cmdline, elide=True
-        )
         names.engine.run(machine, folder)
 
-    key = {
-        "image": sha256_file(image.image),
-        "dtb": sha256_bytes(blob),
-        "initramfs": sha256_file(guest.path),
-        "script": sha256_bytes(script),
-        "engine": names.engine.identity(),
-        "settings": names.engine.settings(platform, names.activity),
-        "cmdline": cmdline,
-    }
+    key = digests_of(names.engine, machine, names.engine.identity())
     folder = artefact("wakeup-cost", key, boot, label=f"{program.count(False)} round trips")
     return _within(folder)
 

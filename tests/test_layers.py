@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rooms import as `tests.layers.ROOMS` says, no files import each other in a circle."""
+"""Rooms import as `tests.layers.ROOMS` says, and no files import each other in a circle."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from typing import Any
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions
-from engines.gem5.inside.session import START
 from engines.gem5.provider import find_gem5
+from engines.records import START
 from host.cache import sha256_file
 from host.errors import EascopeError
 from host.proc import Ending
