@@ -51,7 +51,23 @@ DRAWINGS: Mapping[str, Drawing] = {
 ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     validation.NAME: validation.parts,
 }
-ALL = (*DRAWINGS, *ELSEWHERE)
+#: The page that names all others, with their answers.
+INDEX = "README"
+ALL = (*DRAWINGS, *ELSEWHERE, INDEX)
+
+
+def index(results: Path = RESULTS) -> dict[str, str]:
+    """What every page says in a line, by page and part; and energy by page, scenario, variant."""
+    found: dict[str, str] = {}
+    for name, drawing in DRAWINGS.items():
+        record = drawing.kind.read(results / f"{name}.json")
+        shown = dict(drawing.parts(record))
+        if isinstance(record, Comparisons):
+            shown |= comparisons_page.changes(record)
+        found |= {f"{name}/{part}": text for part, text in shown.items()}
+    for name, shown_by in ELSEWHERE.items():
+        found |= {f"{name}/{part}": text for part, text in shown_by().items()}
+    return {part: text for part, text in found.items() if "\n" not in text}
 
 
 def drawn(name: str, results: Path = RESULTS) -> str:
@@ -59,6 +75,8 @@ def drawn(name: str, results: Path = RESULTS) -> str:
 
     :raises EascopeError: one line, when the record or the notes are damaged.
     """
+    if name == INDEX:
+        return page_of(name, index(results), results / NOTES.name, some=True)
     if name in ELSEWHERE:
         return page_of(name, ELSEWHERE[name](), results / NOTES.name)
     drawing = DRAWINGS[name]

@@ -22,10 +22,11 @@ PAGES = RESULTS.parent / "docs" / "results"
 _PART = re.compile(r"\{\{ ([\w./-]+) \}\}")
 
 
-def page_of(name: str, parts: Mapping[str, str], notes: Path = NOTES) -> str:
+def page_of(name: str, parts: Mapping[str, str], notes: Path = NOTES, *, some: bool = False) -> str:
     """The text of the page ``name``.
 
     :param parts: Markdown by name; every one must have its place in the notes.
+    :param some: whether parts may be left out.
     :raises RequestError: one line: a part that does not exist, or one that has no place.
     """
     path = notes / f"{name}.md"
@@ -40,6 +41,6 @@ def page_of(name: str, parts: Mapping[str, str], notes: Path = NOTES) -> str:
             allowed = f"one of {', '.join(parts)}{nearest(part[1], parts)}"
             raise bad_input(shown_path(path), line, part[0], allowed)
     for part_name in parts:
-        if part_name not in used:
+        if part_name not in used and not some:
             raise RequestError(f"{shown_path(path)}: {{{{ {part_name} }}}} is missing")
     return _PART.sub(lambda part: parts[part[1]], text)

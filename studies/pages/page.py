@@ -29,6 +29,26 @@ def parts(record: Comparisons) -> dict[str, str]:
     }
 
 
+def changes(record: Comparisons) -> dict[str, str]:
+    """How much more energy a variant takes than the first one, by scenario and variant.
+
+    Where a scenario stands under several sets of controls, the first one counts.
+    """
+    first = {one.scenario: one for one in reversed(record.scenarios)}
+    return {
+        f"{one.scenario}/{variant.name}": _in_words(variant.energy_change)
+        for one in first.values()
+        for variant in one.variants
+        if variant.energy_change is not None
+    }
+
+
+def _in_words(one: Change) -> str:
+    if one.low is None or one.high is None:
+        return f"{one.percent:+.1f} %"
+    return f"{one.percent:+.1f} % ({one.low:+.1f} to {one.high:+.1f})"
+
+
 def _conditions(record: Comparisons) -> str:
     enough = record.seeds >= ENOUGH
     lines = [

@@ -7,16 +7,18 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysis.results.first_figure import FirstFigure
 from analysis.results.origin import RESULTS
 from host.errors import RequestError
 from host.record import RecordError
-from studies.draw import ALL, DRAWINGS, drawn, main
+from studies.draw import ALL, DRAWINGS, INDEX, drawn, main
 from studies.notes import NOTES, PAGES, page_of
 
 
@@ -37,7 +39,7 @@ def test_every_record_and_every_note_has_its_page() -> None:
     assert {path.stem for path in NOTES.glob("*.md")} == set(ALL)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [name for name in ALL if name != INDEX])
 def test_a_page_asks_answers_shows_and_limits(name: str) -> None:
     heads = re.findall(r"^## (.*)$", (PAGES / f"{name}.md").read_text(), re.MULTILINE)
     assert heads == ["Question", "Answer", "Evidence", "Limits"]
@@ -73,6 +75,20 @@ def test_a_record_without_a_key_is_one_line(name: str, results: Path) -> None:
     with pytest.raises(RecordError) as error:
         drawn(name, results)
     assert str(error.value) == f"{path}: origin.command is missing: allowed: a text"
+
+
+def test_the_index_names_every_page() -> None:
+    linked = set(re.findall(r"\]\(([\w-]+)\.md\)", (PAGES / f"{INDEX}.md").read_text()))
+    assert linked == {path.stem for path in PAGES.glob("*.md")} - {INDEX}
+
+
+def test_the_index_follows_the_records(results: Path) -> None:
+    path = results / "first-figure.json"
+    record = FirstFigure.read(path)
+    total, *others = record.measures
+    replace(record, measures=(replace(total, percent=12.3), *others)).write(path)
+    assert "+12.3 %" in drawn(INDEX, results)
+    assert "+12.3 %" not in drawn(INDEX)
 
 
 def test_parts_stand_where_the_notes_say(tmp_path: Path) -> None:
