@@ -46,7 +46,7 @@ class Candidate:
 
     @property
     def words(self) -> str:
-        """``3: 6092, 1 task``"""
+        """In words: ``3: 6092, 1 task``."""
         more = [] if self.tasks is None else [f"{self.tasks} task{'' if self.tasks == 1 else 's'}"]
         more += [] if self.fits > 0 else ["boost not met"]
         return f"{self.cpu}: {', '.join([str(self.energy), *more])}"

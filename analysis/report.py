@@ -331,7 +331,7 @@ def _provenance(comparison: Comparison) -> str:
     return f"{table}<details><summary>Inputs</summary>{inputs}</details>"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """A JSON value in words."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items()) or "-"

@@ -100,7 +100,7 @@ def elision(mode: str, platform: Platform, activity: Activity) -> list[str]:
     ]
 
 
-def script(
+def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     scenario: Scenario,
     platform: Platform,
     workload: bytes,

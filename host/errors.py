@@ -28,7 +28,7 @@ class RequestError(EascopeError):
 
 
 def one_line(text: str) -> str:
-    """``text`` with control characters and line breaks as Python escapes: ``a\\nb``."""
+    r"""``text`` with control characters and line breaks as Python escapes: ``a\nb``."""
     return "".join(
         ascii(one)[1:-1] if unicodedata.category(one) in ("Cc", "Zl", "Zp") else one for one in text
     )

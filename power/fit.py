@@ -77,7 +77,8 @@ def non_negative(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 def unbounded(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Plain least squares."""
-    return np.linalg.lstsq(matrix, target, rcond=None)[0]
+    factors: np.ndarray = np.linalg.lstsq(matrix, target, rcond=None)[0]
+    return factors
 
 
 def fit(matrix: np.ndarray, watts: np.ndarray, solver: Solver = non_negative) -> np.ndarray:
@@ -86,13 +87,14 @@ def fit(matrix: np.ndarray, watts: np.ndarray, solver: Solver = non_negative) ->
     scale = np.abs(relative).max(axis=0)
     scale[scale == 0] = 1
     relative = relative / scale
-    factors = solver(relative, np.ones(len(watts)))
+    factors: np.ndarray = solver(relative, np.ones(len(watts)))
     for _ in range(ROUNDS):
         weight = 1 / np.sqrt(np.maximum(np.abs(relative @ factors - 1), FLOOR))
         before, factors = factors, solver(relative * weight[:, None], weight)
         if np.allclose(before, factors, rtol=SETTLED, atol=0):
             break
-    return factors / scale
+    scaled: np.ndarray = factors / scale
+    return scaled
 
 
 def leaving_out(

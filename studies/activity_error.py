@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Ending() as ending:
         cell = prepare(find(REQUEST))
 
-        def after(_: Any, run: Run) -> Derived:
+        def after(_: object, run: Run) -> Derived:
             model = DerivedPower(cell.names.platform, cell.names.activity)
             return derive(run.path, cell.names.platform, cell.names.activity, model)
 

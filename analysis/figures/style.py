@@ -75,9 +75,9 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     svg, pdf = folder / f"{name}.svg", folder / f"{name}.pdf"
     dates: dict[str, Any] = {"Date": None, "Creator": "eascope", "Title": name}
-    FigureCanvasSVG(figure).print_svg(svg, metadata=dates)
+    FigureCanvasSVG(figure).print_svg(svg, metadata=dates)  # type: ignore[no-untyped-call]
     about = {"CreationDate": None, "Creator": "eascope", "Producer": None, "Title": name}
-    FigureCanvasPdf(figure).print_pdf(pdf, metadata=about)
+    FigureCanvasPdf(figure).print_pdf(pdf, metadata=about)  # type: ignore[no-untyped-call]
     return [svg, pdf]
 
 

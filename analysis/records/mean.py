@@ -21,7 +21,7 @@ def mean_result(results: Sequence[Result]) -> Result:
     return Result.decode(values, "the mean of results")
 
 
-def _mean(values: Sequence[Any]) -> Any:
+def _mean(values: Sequence[Any]) -> Any:  # noqa: ANN401 - JSON
     """Element-wise mean of equally shaped JSON values; None where texts or truth values differ."""
     first = values[0]
     if isinstance(first, dict):

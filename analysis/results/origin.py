@@ -60,7 +60,7 @@ class ResultRecord(Record):
         write_atomic(path, self.to_bytes())
 
 
-def _json(value: Any, indent: str) -> str:
+def _json(value: Any, indent: str) -> str:  # noqa: ANN401 - JSON
     """JSON with what holds no further list or object on one line."""
     inner = value.values() if isinstance(value, dict) else value
     nested = isinstance(value, dict | list)

@@ -28,7 +28,8 @@ def with_elided(
     counted twice.
     """
     parts = []
-    for (index, cpu), part in intervals.group_by("cluster", "cpu", maintain_order=True):
+    for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):
+        part = rows
         if cpu != SHARED:
             ran = slices.filter(pl.col("cpu") == cpu, pl.col("task").is_in(list(tasks)))
             ns = within(

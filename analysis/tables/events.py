@@ -57,10 +57,10 @@ def overutilized_share(trace: Trace, window: Window) -> float | None:
     points = [(t, state) for t, state in inside if t > window.t0_ns]
     if earlier:
         points.insert(0, (window.t0_ns, earlier[-1]))
-    known = window.t1_ns - points[0][0]
+    known: int = window.t1_ns - points[0][0]
     if known <= 0:
         return None
-    over = 0
+    over: int = 0
     for (t, state), (end, _) in zip(points, [*points[1:], (window.t1_ns, 0)], strict=True):
         over += (end - t) if state else 0
     return over / known

@@ -73,8 +73,8 @@ def _of_cpu(
         state = len(exits) - 1
     elif events[0][1] == ENDS:
         state = 0 if len(exits) == 1 else _entered_before(events, exits, window)
-    for at, entered in [*events, (window.t1_ns, ENDS)]:
-        at = min(at, window.t1_ns)
+    for event_ns, entered in [*events, (window.t1_ns, ENDS)]:
+        at = min(event_ns, window.t1_ns)
         if entered != ENDS and entered >= len(exits):
             raise EascopeError(
                 f"{path}: cpu {cpu} enters idle state {entered}, it has {len(exits)}"

@@ -15,7 +15,7 @@ PROGRAM = "eascope"
 class Parser(argparse.ArgumentParser):
     """argparse, with errors as one line and examples that can be copied whole."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def error(self, message: str) -> NoReturn:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN = ("platform", "variant", "scenario", "engine", "seed", "duration", "elide")
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """``value`` as JSON with sorted keys."""
     print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False))
 

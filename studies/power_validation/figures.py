@@ -13,6 +13,7 @@ matplotlib.use("Agg")
 matplotlib.rcParams["svg.hashsalt"] = "eascope"
 
 from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 
 from power.calibrate import free_terms  # noqa: E402
 from power.counted import load_calibration  # noqa: E402
@@ -72,6 +73,6 @@ def draw(core: str, folder: Path) -> None:
     _save(figure, folder / "residuals.svg")
 
 
-def _save(figure: plt.Figure, path: Path) -> None:
+def _save(figure: Figure, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

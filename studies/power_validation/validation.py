@@ -27,7 +27,8 @@ def write() -> str:
     figures = PAGES / NAME
     drawn = "figures kept: " + f"{VARIABLE} names no folder"
     if measurements_folder() is not None:
-        from studies.power_validation import figures as drawing
+        # matplotlib takes a second, and only who has the measurements draws.
+        from studies.power_validation import figures as drawing  # noqa: PLC0415
 
         figures.mkdir(parents=True, exist_ok=True)
         drawing.draw(calibrated.CORE, figures)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analysis.derive import Derived
-from analysis.energy import FJ_PER_J, joules
+from analysis.energy import FJ_PER_J, active_shares, energy, joules
 from configs.platform import Cluster, Platform
 from power.billed import PublishedPower
 from tests.support.synthetic import MS, Burst, Schedule
@@ -132,8 +132,6 @@ def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Plat
         ),
         (pl.col("idle0_ns") - pl.when(pl.col("cpu") == 0).then(MS).otherwise(0)).alias("idle0_ns"),
     )
-    from analysis.energy import active_shares, energy
-
     spent = energy(intervals, platform, Doubled(platform))
     share = active_shares(intervals, run.table("slices"), spent)
     other = share.filter(pl.col("pid").is_null() & (pl.col("cpu") == 0))
@@ -141,8 +139,6 @@ def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Plat
 
 
 def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> None:
-    from analysis.energy import energy
-
     class PerCycle:
         name = "per-cycle"
         summary = "1 pJ per cycle"

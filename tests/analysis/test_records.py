@@ -135,6 +135,5 @@ def is_refused(kind: type[Record], content: Any) -> bool:
     try:
         kind.decode(content, "f")
     except EascopeError as error:
-        assert "\n" not in str(error)
-        return True
+        return "\n" not in str(error)
     return False

@@ -275,8 +275,8 @@ def test_opp2_is_std_with_the_slowest_and_the_fastest_opp(juno: Platform, tree: 
         "little": ["opp-450000000", "opp-950000000"],
         "big": ["opp-600000000", "opp-1200000000"],
     }
-    for name in found:
-        for opp in found[name]:
+    for name, opps in found.items():
+        for opp in opps:
             assert opp2.at(f"opp-table-{name}/{opp}") == tree.at(f"opp-table-{name}/{opp}")
     for node in ("cpus/cpu@0", "cpus/cpu@4"):
         assert set(opp2.at(node).properties) == set(tree.at(node).properties)

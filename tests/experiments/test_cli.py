@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from experiments.cell import Request, find
 from experiments.cli.status import distinguishing
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.runs import execute
+from host.cache import artefact
 from tests.support.calibration import row
 from tests.support.command import COMPARE, RUN, changed, eascope
 from tests.support.fake import KEY, badly, cell
@@ -146,8 +148,6 @@ def test_help_has_an_example(command: str) -> None:
 
 def test_examples_are_right() -> None:
     """The example of each help parses; what it names exists."""
-    from experiments.cell import Request, find
-
     for verb in VERBS.values():
         options = make_parser().parse_args(verb.EXAMPLE.split()[1:])
         for variant in getattr(options, "variants", [getattr(options, "variant", None)]):
@@ -335,8 +335,6 @@ def test_qemu_cannot_be_had(tmp_path: Path) -> None:
 
 
 def test_verify_finds_a_corrupt_cache_entry(tmp_path: Path) -> None:
-    from host.cache import artefact
-
     os.environ["EASCOPE_CACHE"] = str(tmp_path / "cache")
     try:
         folder = artefact("thing", {"a": 1}, lambda work: (work / "x").write_text("x") and None)

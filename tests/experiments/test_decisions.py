@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,12 @@ COMPARE = [
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, Any], Path]]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
     """What ``eascope compare --json`` printed, and where its runs are."""
     runs = tmp_path_factory.mktemp("decisions") / "runs"
     done = eascope(*COMPARE, EASCOPE_RUNS=str(runs))
     assert done.returncode == 0, done.stderr
-    yield json.loads(done.stdout), runs
+    return json.loads(done.stdout), runs
 
 
 def run_of(runs: Path, variant: str) -> Derived:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,12 +30,13 @@ VIDEO = ["--platform", "juno-r2", "--scenario", "eas/video-playback"]
 
 
 @pytest.fixture(scope="module")
-def smoke(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What ``eascope run --json`` prints for the smoke scenario; its runs outlive one test."""
     runs = tmp_path_factory.mktemp("smoke") / "runs"
     done = eascope(*RUN, "--json", EASCOPE_RUNS=str(runs))
     assert done.returncode == 0, done.stderr
-    yield json.loads(done.stdout)
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
 
 
 def copy_of(smoke: dict[str, Any]) -> Path:

@@ -18,7 +18,7 @@ from tests.support.scenarios import SECOND, write
 
 
 def loadwait(microseconds: int, nanoseconds_per_turn: int) -> int:
-    """Turns that rt-app's loadwait() executes: its arithmetic, step by step."""
+    """How many turns rt-app executes: its own arithmetic, step by step."""
     turns = 0
     left = microseconds
     for _ in range(microseconds // 1_000_000):

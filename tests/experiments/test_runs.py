@@ -8,10 +8,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engines.base import EngineRun, Machine
 from experiments import pool
 from experiments.runs import RAW, Run, all_runs, check, execute, existing, find_run
 from host.errors import EascopeError, RequestError
@@ -95,7 +98,9 @@ def test_missing_file_of_the_engine_is_a_failure() -> None:
     engine = one.names.engine
     whole = engine.run
 
-    def forgetful(machine, out, on_progress=None):  # type: ignore[no-untyped-def]
+    def forgetful(
+        machine: Machine, out: Path, on_progress: Callable[[float], None] | None = None
+    ) -> EngineRun:
         result = whole(machine, out, on_progress)
         (out / "trace.dat").unlink()
         return result
@@ -198,7 +203,7 @@ def test_pool_interrupted_ends_its_workers(monkeypatch: pytest.MonkeyPatch) -> N
     calls = 0
     real = pool.wait
 
-    def interrupted(*args, **kwargs):  # type: ignore[no-untyped-def]
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 3:

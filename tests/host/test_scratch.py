@@ -40,7 +40,7 @@ def is_left_over(path: Path) -> bool:
 
 
 def test_scratch_is_removed_or_renamed(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), scratch(tmp_path, "a") as folder:
+    with pytest.raises(KeyboardInterrupt), scratch(tmp_path, "a") as folder:  # noqa: PT012 - inside
         (folder / "file").write_text("")
         raise KeyboardInterrupt
     with scratch(tmp_path, "b") as folder:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +48,7 @@ class Debugged:
 @pytest.fixture(scope="module", params=load_kernels())
 def debugged(
     request: pytest.FixtureRequest, source: Source, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Debugged]:
+) -> Debugged:
     """Each kernel's debug build, one after the other."""
     folder = tmp_path_factory.mktemp(request.param)
     tree, out, log = folder / "src", folder / "out", folder / "log"
@@ -60,7 +59,7 @@ def debugged(
     fragment = fragment_text(spec) + "".join(f"CONFIG_{option}=y\n" for option in DEBUG)
     configure(tree, out, fragment, log)
     make(tree, out, ["Image"], log, **names(spec))
-    yield Debugged(spec.name, out / "arch/arm64/boot/Image")
+    return Debugged(spec.name, out / "arch/arm64/boot/Image")
 
 
 def test_no_kernel_is_left_out() -> None:

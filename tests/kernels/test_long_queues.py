@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import platform as host
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,13 +92,13 @@ class Patched:
 @pytest.fixture(scope="module", params=load_kernels())
 def patched(
     request: pytest.FixtureRequest, source: Source, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Patched]:
+) -> Patched:
     """Each kernel's tree, one after the other."""
     tree = tmp_path_factory.mktemp(request.param) / "src"
     source.unpack(tree)
     for series in load_kernels()[request.param].series:
         apply_series(tree, SERIES / series, source)
-    yield Patched(request.param, tree)
+    return Patched(request.param, tree)
 
 
 @pytest.mark.parametrize("option", WITHOUT)

@@ -118,7 +118,7 @@ def test_another_source_is_unpacked(toy: Toy, tmp_path: Path) -> None:
     ("end", "kept"), [(EascopeError("make"), True), (KeyboardInterrupt(), False)]
 )
 def test_what_a_killed_build_left_is_removed(toy: Toy, end: BaseException, kept: bool) -> None:
-    with pytest.raises(type(end)):  # noqa: SIM117
+    with pytest.raises(type(end)):  # noqa: PT012, SIM117 - what is left when it ends inside
         with worktree(toy, []) as tree:
             (tree / OUT / "half.o").touch()
             raise end

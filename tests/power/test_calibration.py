@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +29,6 @@ RECORD = json.loads((CALIBRATED / f"{CORE}.json").read_text())
 @pytest.fixture
 def measurements(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of measurements: the variable's, or the one that stands beside the checkout."""
-    import os
-
     beside = Path(__file__).resolve().parents[3] / "shared" / "data"
     folder = Path(os.environ.get(VARIABLE) or beside)
     if not (folder / load_counted(CORE).data).is_file():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from configs.devicetree import device_tree_source
@@ -95,8 +97,6 @@ def test_bad_choices(board: Platform, source: str, errors: list[str], message: s
 
 
 def test_a_power_that_the_kernel_does_not_take(board: Platform) -> None:
-    from dataclasses import replace
-
     little, big = board.clusters
     hot = replace(big, opps=tuple(replace(opp, power_uw=opp.power_uw * 20) for opp in big.opps))
     with pytest.raises(RequestError, match=r"big at 1000000 kHz would have 65610000 uW: allowed"):

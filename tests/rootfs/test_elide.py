@@ -49,7 +49,7 @@ def test_function_in_the_file_is_the_pinned_one(
 
 
 def test_disassembly(tmp_path: Path) -> None:
-    """binutils reads the new body as the instructions that the docstring promises."""
+    """Binutils reads the new body as the instructions that the docstring promises."""
     code = tmp_path / "code"
     code.write_bytes(hint_function())
     text = subprocess.run(

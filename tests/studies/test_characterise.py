@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -91,8 +92,6 @@ def test_a_request_has_one_cpu_of_the_cluster(juno: Platform) -> None:
 
 
 def test_the_program_holds_rt_apps_own_loop() -> None:
-    import hashlib
-
     loop = rt_app_text()[:260]
     assert hashlib.sha256(loop).hexdigest() == FUNCTION_SHA256
     assert loop in guest(3, 50_000).read_bytes()

@@ -163,7 +163,7 @@ class Machine:
         self._calculate(name, o)
         return after
 
-    def _calculate(self, name: str, o: list[str]) -> None:
+    def _calculate(self, name: str, o: list[str]) -> None:  # noqa: PLR0912, PLR0915 - a decoder
         if name in ("mov", "adrp"):
             value = self._get(o[1]) if o[1][0] in "#xws" else int(o[1].split()[0], 16)
             self._set(o[0], value)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from configs.platform import Platform
+from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions, readable
 from engines.gem5.inside.columns import L2, MEMORY, SHARED, cpu_events
 from engines.gem5.inside.operations import LOADS
@@ -60,8 +61,6 @@ def _one_opp(platform: Platform) -> Platform:
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["minor", "o3"])
 def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    from configs.platform_file import load_platform
-
     folder = tmp_path_factory.mktemp("gem5")
     return _run(_one_opp(load_platform("juno-r2")), request.param, folder, power=True)
 

@@ -72,8 +72,8 @@ def test_rows_are_gapless_and_add_up(run_guest: Callable[..., GuestRun]) -> None
     idle = [name for name in run.counters.columns if name.startswith("idle")]
     spent = run.counters.select(pl.sum_horizontal("active_ns", "exit_ns", *idle)).to_series()
     assert (spent == run.counters["t1_ns"] - run.counters["t0_ns"]).all()
-    for (cluster, cpu), rows in run.counters.group_by("cluster", "cpu"):
-        rows = rows.sort("t0_ns")
+    for (cluster, cpu), unsorted in run.counters.group_by("cluster", "cpu"):
+        rows = unsorted.sort("t0_ns")
         starts, ends = rows["t0_ns"].to_list(), rows["t1_ns"].to_list()
         assert starts == [0, *ends[:-1]], (cluster, cpu)
         assert ends[-1] == round(run.engine.sim_s * 1e9)
