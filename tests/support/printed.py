@@ -27,7 +27,7 @@ from tests.support.markdown import INLINE_CODE, ROOT, lines
 EASCOPE = ".venv/bin/eascope"
 PYTHON = ".venv/bin/python"
 #: What else a page may tell somebody to type.
-SHELL = {"git", "cd", "export", "mkdir", "printf", "cp"}
+SHELL = {"git", "cd", "export", "mkdir", "printf", "cp", "ls"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
 #: Names that stand for a reader's own.
 OWN = {"my-idea", "NAME", "my.toml", "./mine.toml"}
