@@ -30,7 +30,7 @@ PYTHON = ".venv/bin/python"
 SHELL = {"git", "cd", "export", "mkdir", "printf", "cp", "ls"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
 #: Names that stand for a reader's own.
-OWN = {"my-idea", "NAME", "my.toml", "./mine.toml"}
+OWN = re.compile(r"my-idea|NAME|.*\.toml")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Command:
     @property
     def own(self) -> bool:
         """Whether it needs something that only its reader has."""
-        return bool(OWN & set(self.words)) or bool(ASSIGNMENT.match(self.text))
+        named = any(OWN.fullmatch(word) for word in self.words)
+        return named or bool(ASSIGNMENT.match(self.text))
 
 
 def commands(page: Path, text: str) -> Iterator[Command]:
@@ -158,6 +159,6 @@ def _of_eascope(arguments: list[str]) -> str:
     for option, names in known.items():
         given = parsed.get(option) or []
         for name in [given] if isinstance(given, str) else given:
-            if name not in names | OWN:
+            if name not in names and not OWN.fullmatch(name):
                 return f"no {option} {name}"
     return ""
