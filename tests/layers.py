@@ -2,8 +2,8 @@
 """Which room may import which, and what in the tree breaks that.
 
 The imports are read from the sources, so those in functions and under ``TYPE_CHECKING`` count too.
-``python -m tests.layers`` prints how many modules, arrows and circles there are, and every breach;
-with ``--markdown`` it prints the table as ARCHITECTURE.md shows it.
+``python -m tests.layers`` prints how many modules, arrows and circles there are, the two largest
+functions, and every breach; with ``--markdown`` it prints the table as ARCHITECTURE.md shows it.
 """
 
 from __future__ import annotations
@@ -219,6 +219,17 @@ def circle_lines(tree: Tree) -> list[str]:
     return lines
 
 
+def largest_functions(tree: Tree, root: Path = ROOT, count: int = 2) -> list[tuple[int, str]]:
+    """Lines and place (``file:name``) of the functions with the most lines, the largest first."""
+    functions = [
+        ((node.end_lineno or node.lineno) - node.lineno + 1, f"{file}:{node.name}")
+        for file in tree.modules.values()
+        for node in ast.walk(ast.parse((root / file).read_bytes(), file))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    return sorted(functions, key=lambda item: (-item[0], item[1]))[:count]
+
+
 def markdown() -> str:
     """The table of rooms as ARCHITECTURE.md shows it."""
     rows = (
@@ -242,6 +253,8 @@ def main(arguments: Sequence[str]) -> int:
         f"{len(tree.modules)} modules, {len(tree.arrows)} arrows, {len(circles(tree))} circles, "
         f"{len(breaches(tree))} imports that the table forbids"
     )
+    largest = (f"{place} ({lines} lines)" for lines, place in largest_functions(tree))
+    print(f"largest functions: {', '.join(largest)}")
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 

@@ -14,6 +14,7 @@ from tests.layers import (
     circle_lines,
     circles,
     helper_breaches,
+    largest_functions,
     read_tree,
     room_of,
 )
@@ -186,3 +187,12 @@ def test_a_helper_in_a_test_is_one_line(tmp_path: Path) -> None:
         f"tests/a/test_a.py:1: imports tests.a.test_b: {allowed}",
         f"tests/a/test_c.py:1: imports tests.a: {allowed}",
     ]
+
+
+def test_the_largest_functions(tmp_path: Path) -> None:
+    files = {
+        "host/a.py": "def one():\n    return 1\n\n\ndef three():\n    a = 1\n    return a\n",
+        "power/b.py": "class C:\n    def four(self):\n        a = 1\n        a += 2\n        pass",
+    }
+    tree = read_tree(write(tmp_path, files))
+    assert largest_functions(tree, tmp_path) == [(4, "power/b.py:four"), (3, "host/a.py:three")]

@@ -16,6 +16,10 @@ from analysis.window import Window
 Number = TypeVar("Number", int, float)
 
 
+#: What happens to a thread, in the order of events at the same time.
+LEAVES, WOKEN, ENTERS = 0, 1, 2
+
+
 def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.DataFrame:
     """One row per wake-up that led to a run; wake-ups before START are left out.
 
@@ -23,54 +27,10 @@ def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.Data
     thread that was preempted and comes back was not woken. A thread whose only wake-up came while
     it was still going to sleep counts from the moment at which it left the CPU.
     """
-    switches = trace.table("sched_switch")
-    enters = switches.select(
-        pl.col("next_pid").alias("pid"),
-        "t_ns",
-        pl.lit(2).alias("kind"),
-        pl.col("next_comm").alias("thread"),
-        "cpu",
-        pl.lit(False).alias("sleeps"),
-    )
-    leaves = switches.select(
-        pl.col("prev_pid").alias("pid"),
-        "t_ns",
-        pl.lit(0).alias("kind"),
-        pl.col("prev_comm").alias("thread"),
-        "cpu",
-        (pl.col("prev_state") & 0xFF != 0).alias("sleeps"),
-    )
-    wakes = trace.table("sched_waking").select(
-        "pid",
-        "t_ns",
-        pl.lit(1).alias("kind"),
-        pl.col("comm").alias("thread"),
-        "cpu",
-        pl.lit(False).alias("sleeps"),
-    )
-    events = (
-        pl.concat([leaves, wakes, enters])
-        .filter(pl.col("pid") != 0)
-        .sort("pid", "t_ns", "kind", maintain_order=True)
-    )
-    # A cycle runs from one entry (exclusive) to the next (inclusive): [wake] leave wake.. enter.
-    cycle = (pl.col("kind") == 2).shift(1, fill_value=False).cum_sum().over("pid")
-    time = pl.col("t_ns")
-    summary = (
-        events.with_columns(cycle.alias("cycle"))
-        .group_by("pid", "cycle", maintain_order=True)
-        .agg(
-            time.filter(pl.col("kind") == 0).first().alias("left_ns"),
-            pl.col("sleeps").any().alias("slept"),
-            time.filter(pl.col("kind") == 1).alias("wakes"),
-            time.filter(pl.col("kind") == 2).first().alias("t_ns"),
-            pl.col("thread").last(),
-            pl.col("cpu").last(),
-        )
-    )
     left = pl.col("left_ns")
     table = (
-        summary.filter(
+        _cycles(_events(trace))
+        .filter(
             pl.col("t_ns").is_not_null()
             & (pl.col("wakes").list.len() > 0)
             & (pl.col("slept") | left.is_null())
@@ -90,6 +50,58 @@ def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.Data
         with_task(table, threads)
         .select("task", "thread", "pid", "cpu", "woken_ns", "t_ns", "latency_ns")
         .sort("woken_ns", "pid")
+    )
+
+
+def _events(trace: Trace) -> pl.DataFrame:
+    """All threads' events by pid and time: pid, t_ns, kind, thread, cpu, sleeps (when it left)."""
+    switches = trace.table("sched_switch")
+    never = pl.lit(False).alias("sleeps")
+    leaves = switches.select(
+        pl.col("prev_pid").alias("pid"),
+        "t_ns",
+        pl.lit(LEAVES).alias("kind"),
+        pl.col("prev_comm").alias("thread"),
+        "cpu",
+        (pl.col("prev_state") & 0xFF != 0).alias("sleeps"),
+    )
+    wakes = trace.table("sched_waking").select(
+        *("pid", "t_ns", pl.lit(WOKEN).alias("kind"), pl.col("comm").alias("thread"), "cpu", never)
+    )
+    enters = switches.select(
+        pl.col("next_pid").alias("pid"),
+        "t_ns",
+        pl.lit(ENTERS).alias("kind"),
+        pl.col("next_comm").alias("thread"),
+        "cpu",
+        never,
+    )
+    return (
+        pl.concat([leaves, wakes, enters])
+        .filter(pl.col("pid") != 0)
+        .sort("pid", "t_ns", "kind", maintain_order=True)
+    )
+
+
+def _cycles(events: pl.DataFrame) -> pl.DataFrame:
+    """One row per thread and cycle.
+
+    Columns: pid, cycle, left_ns, slept, wakes (a list), t_ns (when it ran), thread, cpu. A cycle
+    runs from one entry (exclusive) to the next (inclusive): [wake] leave wake.. enter.
+    """
+    kind, time = pl.col("kind"), pl.col("t_ns")
+    cycle = (kind == ENTERS).shift(1, fill_value=False).cum_sum().over("pid")
+    return (
+        events.with_columns(cycle.alias("cycle"))
+        .group_by("pid", "cycle", maintain_order=True)
+        .agg(
+            time.filter(kind == LEAVES).first().alias("left_ns"),
+            pl.col("sleeps").any().alias("slept"),
+            time.filter(kind == WOKEN).alias("wakes"),
+            time.filter(kind == ENTERS).first().alias("t_ns"),
+            pl.col("thread").last(),
+            pl.col("cpu").last(),
+        )
     )
 
 
