@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from analysis.compare import Comparison, comparison
+from analysis.compare import Comparison
 from analysis.derive import Derived, derive
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
-from tests.support.synthetic import PERIODS, Schedule, make_run, write_run
+from tests.support.compared import compared_runs
+from tests.support.synthetic import PERIODS, Schedule, write_run
 
 
 @pytest.fixture(scope="session")
@@ -41,25 +43,11 @@ def derived(
 
 
 @pytest.fixture(scope="session")
-def compared(
-    platform: Platform, activity: Activity, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[int], Comparison]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Comparison]:
     """The video-like runs of ``mainline`` and ``cas`` over some seeds, side by side."""
-    known: dict[int, Comparison] = {}
 
+    @cache
     def make(seeds: int) -> Comparison:
-        if seeds not in known:
-            root = tmp_path_factory.mktemp(f"seeds{seeds}")
-            known[seeds] = comparison(
-                platform,
-                {
-                    variant: [
-                        derive(make_run(root, platform, variant, seed), platform, activity)
-                        for seed in range(seeds)
-                    ]
-                    for variant in ("mainline", "cas")
-                },
-            )
-        return known[seeds]
+        return compared_runs(tmp_path_factory.mktemp(f"seeds{seeds}"), seeds)
 
     return make

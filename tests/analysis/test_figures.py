@@ -76,7 +76,7 @@ def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Co
     one = compared(1)
     cluster = clock.shown_cluster(one)
     changes = {
-        name: [one.results[variant][0]["opp_transitions_per_s"][name] for variant in one.names]
+        name: [one.results[variant][0].opp_transitions_per_s[name] for variant in one.names]
         for name in (each.name for each in one.platform.clusters)
     }
     assert max(changes[cluster.name]) == max(max(rates) for rates in changes.values())

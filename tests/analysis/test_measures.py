@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures: each reads the trace events and files that it declares, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.measures import MEASURES
+from analysis.measures.__main__ import table
+from analysis.measures.registry import COUNTERS, LOGS, STATE, Measure
+from analysis.records.cell import CELL, CellRecord, ProgramRecord
+from analysis.records.result import Result
+from analysis.source import Source
+from analysis.trace import Trace, read_trace
+from analysis.window import read_window
+from configs.activity import Activity
+from configs.platform import Platform
+from engines.records import MARKS
+from experiments.script import trace_events
+from power.billed import PublishedPower
+from tests.support.synthetic import make_run
+
+BY_NAME = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
+PROGRAM = ProgramRecord("pipe", "ping-pong", 5, "program-pipe.log")
+
+
+@dataclass
+class NotingTrace(Trace):
+    """A trace that notes which events were asked for."""
+
+    asked: set[str] = field(default_factory=set)
+
+    def table(self, event: str) -> pl.DataFrame:
+        self.asked.add(event)
+        return super().table(event)
+
+
+@pytest.fixture
+def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[], Source]:
+    """Sources of one made-up run: nothing of one is known to the next."""
+    run = make_run(tmp_path, platform, "mainline", 0)
+    (run / PROGRAM.log).write_text("5 round trips in 1000 ns\n")
+    cell = replace(CellRecord.read(run / CELL), programs=(PROGRAM,))
+    trace = read_trace(run / "trace.dat")
+
+    def make() -> Source:
+        return Source(
+            run=run,
+            cell=cell,
+            platform=platform,
+            activity=activity,
+            power=PublishedPower(platform),
+            window=read_window(run / MARKS),
+            trace=NotingTrace(trace.path, trace.events),
+        )
+
+    return make
+
+
+def value(measure: Measure, source: Source) -> object:
+    """What a measure gives; None where what it needs is not there."""
+    try:
+        return measure.function(source)
+    except Exception as error:
+        return type(error)
+
+
+@BY_NAME
+def test_a_measure_asks_for_the_events_that_it_declares(
+    measure: Measure, source: Callable[[], Source]
+) -> None:
+    made = source()
+    assert measure.function(made) is not None or measure.name == "memory_j"
+    assert isinstance(made.trace, NotingTrace)
+    assert made.trace.asked == set(measure.events) - {"print"}
+    silent = source()
+    silent.trace.events = silent.trace.events.filter(pl.col("event") != "print")
+    same = value(measure, silent) == value(measure, source())
+    assert same is ("print" not in measure.events)
+
+
+@BY_NAME
+@pytest.mark.parametrize(
+    ("name", "file"), [(COUNTERS, COUNTERS), (STATE, STATE), (LOGS, PROGRAM.log)]
+)
+def test_a_measure_reads_the_files_that_it_declares(
+    measure: Measure, source: Callable[[], Source], name: str, file: str
+) -> None:
+    before = value(measure, source())
+    (source().run / file).unlink()
+    assert (value(measure, source()) != before) is (name in measure.files)
+
+
+def test_what_is_needed_is_recorded() -> None:
+    recorded = {event.partition(":")[2] for event in trace_events(False)} | {"print"}
+    assert {event for measure in MEASURES for event in measure.events} <= recorded
+
+
+def test_measures_are_the_keys_of_a_result() -> None:
+    names = [measure.name for measure in MEASURES]
+    others = {"engine", "power_model", "window_s", "expect"}
+    assert sorted(names) == sorted({entry.name for entry in fields(Result)} - others)
+
+
+def test_the_reference_has_a_row_for_each() -> None:
+    rows = table().markdown().splitlines()[2:]
+    assert len(rows) == len(MEASURES)
+    assert all(measure.summary for measure in MEASURES)
+    [latency] = [row for row in rows if row.startswith("| `latency_us` |")]
+    assert "| us |" in latency and "`sched_switch`, `sched_waking`" in latency

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Imports that are read from the files' text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from analysis.derive import analysis_version, code_digest
+from host.imports import REPO, closure
+
+DERIVE = REPO / "analysis" / "derive.py"
+
+
+def write(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = root / (name.replace("__", "/") + ".py")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def test_imports_are_followed_wherever_they_stand(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        a="import json\nimport room.b\n",
+        room__b="def f():\n    from room import c\n    from room.d import g\n",
+        room__c="from room import a_name\n",
+        room__d="",
+        room__e="",
+    )
+    (tmp_path / "room" / "__init__.py").write_text("")
+    found = closure([tmp_path / "a.py"], tmp_path)
+    names = {path.relative_to(tmp_path).as_posix() for path in found}
+    assert names == {"a.py", "room/__init__.py", "room/b.py", "room/c.py", "room/d.py"}
+
+
+def test_an_added_import_changes_the_digest_and_then_what_it_imports(tmp_path: Path) -> None:
+    def digest() -> str:
+        return code_digest((tmp_path / "a.py",), tmp_path)
+
+    write(tmp_path, a="", b="x = 1\n")
+    alone = digest()
+    write(tmp_path, b="x = 2\n")
+    assert digest() == alone
+    write(tmp_path, a="import b\n")
+    with_b = digest()
+    assert with_b != alone
+    write(tmp_path, b="x = 3\n")
+    assert digest() not in (alone, with_b)
+
+
+def test_the_derivation_covers_all_that_it_loads() -> None:
+    """What Python has loaded after an import of it, beside what it would load later."""
+    code = (
+        "import sys, analysis.derive, power.choice\n"
+        "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=REPO)
+    loaded = {Path(name).resolve() for name in done.stdout.decode().split()}
+    ours = {path for path in loaded if path.is_relative_to(REPO) and ".venv" not in path.parts}
+    assert DERIVE in ours
+    assert ours <= closure([DERIVE, REPO / "power" / "choice.py"])
+    assert len(analysis_version()) == 64
