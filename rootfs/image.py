@@ -50,6 +50,8 @@ LAUNCH = "/bin/launch"
 PING_PONG = "/bin/ping-pong"
 #: Only where somebody has put one into the overlay.
 PERF = "/bin/perf"
+#: Files here that decide what is in the image, besides what goes into it.
+MAKERS = ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5.S", "image.py")
 #: Shorter names for people.
 LINKS = {"bin/rt-app": RT_APP, "bin/rt-app-elided-hint": RT_APP_ELIDED_HINT}
 
@@ -66,69 +68,105 @@ class ImageArtefact:
     provenance: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class _Contents:
+    """Where the files of the guest image come from: folders, and the files of the overlay."""
+
+    lisa: Path
+    busybox: Path
+    agent: Path
+    programs: Path
+    overlay: tuple[Path, ...]
+
+    def inputs(self) -> dict[str, Any]:
+        """What the image is made of, for its key."""
+        return {
+            "agent": _digest(self.agent / "agent"),
+            "programs": {name: _digest(self.programs / name) for name in program_names()},
+            "overlay": {_name(path): _digest(path) for path in self.overlay},
+            "busybox": _digest(self.busybox / "busybox"),
+            "rt-app": _digest(self.lisa / "rt-app"),
+            "trace-cmd": _digest(self.lisa / "trace-cmd"),
+            "makers": {name: _digest(Path(__file__).parent / name) for name in MAKERS},
+        }
+
+    def rt_apps(self) -> dict[str, bytes]:
+        """rt-app and its eliding copies, by their paths in the guest."""
+        rt_app = (self.lisa / "rt-app").read_bytes()
+        return {
+            RT_APP: rt_app,
+            RT_APP_ELIDED_HINT: elide_hint(rt_app),
+            RT_APP_ELIDED_GEM5: elide_gem5(rt_app),
+        }
+
+    def archive(self) -> Archive:
+        """The image.
+
+        :raises EascopeError: a file of the overlay that the image has itself.
+        """
+        archive = Archive()
+        for name in ("dev", "proc", "sys", "tmp", "eascope"):
+            archive.folder(name)
+        archive.character_device("dev/console", 5, 1)
+        archive.file("init", (self.agent / "agent").read_bytes(), 0o755)
+        archive.file("bin/busybox", (self.busybox / "busybox").read_bytes(), 0o755)
+        for applet in APPLETS:
+            archive.link(f"bin/{applet}", "busybox")
+        for path, program in self.rt_apps().items():
+            archive.file(path[1:], program, 0o755)
+        for name, target in LINKS.items():
+            archive.link(name, target)
+        archive.file(TRACE_CMD[1:], (self.lisa / "trace-cmd").read_bytes(), 0o755)
+        for name in program_names():
+            archive.file(f"bin/{name}", (self.programs / name).read_bytes(), 0o755)
+        for file in self.overlay:
+            name = _name(file)
+            try:
+                archive.file(name, file.read_bytes(), 0o755)
+            except ValueError as error:
+                raise EascopeError(f"{file}: the guest image has a /{name} of its own") from error
+        return archive
+
+    def provenance(self, image: Path) -> dict[str, Any]:
+        """Versions and digests of what is in the image, and its own."""
+        inputs, rt_apps = self.inputs(), self.rt_apps()
+        return {
+            "sha256": _digest(image),
+            "agent": json.loads((self.agent / "provenance.json").read_bytes()),
+            "busybox": json.loads((self.busybox / "provenance.json").read_bytes()),
+            "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
+            "rt-app-elided-hint": {"sha256": sha256_bytes(rt_apps[RT_APP_ELIDED_HINT])},
+            "rt-app-elided-gem5": {"sha256": sha256_bytes(rt_apps[RT_APP_ELIDED_GEM5])},
+            "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
+            "programs": inputs["programs"],
+            "overlay": inputs["overlay"],
+        }
+
+
+def _name(path: Path) -> str:
+    """Where a file of the overlay lies in the guest, without the first slash."""
+    return path.relative_to(OVERLAY).as_posix()
+
+
 def initramfs() -> ImageArtefact:
     """The guest image, from the cache or built.
 
     :raises EascopeError: when a package, the wheel or the compiler is missing or another.
     """
-    lisa = lisa_binaries() / "arm64"
-    busybox = _busybox()
-    agent = guest_agent()
-    programs = guest_programs()
-    overlay = sorted(path for path in OVERLAY.rglob("*") if path.is_file())
-    inputs = {
-        "agent": _digest(agent / "agent"),
-        "programs": {name: _digest(programs / name) for name in program_names()},
-        "overlay": {path.relative_to(OVERLAY).as_posix(): _digest(path) for path in overlay},
-        "busybox": _digest(busybox / "busybox"),
-        "rt-app": _digest(lisa / "rt-app"),
-        "trace-cmd": _digest(lisa / "trace-cmd"),
-        "makers": {
-            name: sha256_file(Path(__file__).parent / name)
-            for name in ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5.S", "image.py")
-        },
-    }
+    contents = _Contents(
+        lisa=lisa_binaries() / "arm64",
+        busybox=_busybox(),
+        agent=guest_agent(),
+        programs=guest_programs(),
+        overlay=tuple(sorted(path for path in OVERLAY.rglob("*") if path.is_file())),
+    )
 
     def build(folder: Path) -> None:
-        rt_app = (lisa / "rt-app").read_bytes()
-        archive = Archive()
-        for name in ("dev", "proc", "sys", "tmp", "eascope"):
-            archive.folder(name)
-        archive.character_device("dev/console", 5, 1)
-        archive.file("init", (agent / "agent").read_bytes(), 0o755)
-        archive.file("bin/busybox", (busybox / "busybox").read_bytes(), 0o755)
-        for applet in APPLETS:
-            archive.link(f"bin/{applet}", "busybox")
-        archive.file(RT_APP[1:], rt_app, 0o755)
-        archive.file(RT_APP_ELIDED_HINT[1:], elide_hint(rt_app), 0o755)
-        for_gem5 = elide_gem5(rt_app)
-        archive.file(RT_APP_ELIDED_GEM5[1:], for_gem5, 0o755)
-        for name, target in LINKS.items():
-            archive.link(name, target)
-        archive.file(TRACE_CMD[1:], (lisa / "trace-cmd").read_bytes(), 0o755)
-        for name in program_names():
-            archive.file(f"bin/{name}", (programs / name).read_bytes(), 0o755)
-        for path in overlay:
-            name = path.relative_to(OVERLAY).as_posix()
-            try:
-                archive.file(name, path.read_bytes(), 0o755)
-            except ValueError as error:
-                raise EascopeError(f"{path}: the guest image has a /{name} of its own") from error
-        (folder / "initramfs.cpio").write_bytes(archive.data())
-        provenance = {
-            "sha256": _digest(folder / "initramfs.cpio"),
-            "agent": json.loads((agent / "provenance.json").read_bytes()),
-            "busybox": json.loads((busybox / "provenance.json").read_bytes()),
-            "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
-            "rt-app-elided-hint": {"sha256": sha256_bytes(elide_hint(rt_app))},
-            "rt-app-elided-gem5": {"sha256": sha256_bytes(for_gem5)},
-            "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
-            "programs": inputs["programs"],
-            "overlay": inputs["overlay"],
-        }
-        _write_json(folder / "provenance.json", provenance)
+        image = folder / "initramfs.cpio"
+        image.write_bytes(contents.archive().data())
+        _write_json(folder / "provenance.json", contents.provenance(image))
 
-    folder = artefact("initramfs", inputs, build, label="guest image", estimate_s=1)
+    folder = artefact("initramfs", contents.inputs(), build, label="guest image", estimate_s=1)
     provenance = json.loads((folder / "provenance.json").read_bytes())
     return ImageArtefact(folder / "initramfs.cpio", provenance)
 
