@@ -166,3 +166,15 @@ def tail_lines(path: Path) -> list[str]:
     except FileNotFoundError:
         return []
     return [line.rstrip() for line in lines if line.strip()][-TAIL_LINES:]
+
+
+def died(name: str, code: int) -> str:
+    """How a process ended that did not say why: by a signal, where ``code`` is negative.
+
+    :param name: of the program, for the message.
+    """
+    if code >= 0:
+        return f"{name} died (exit code {code})"
+    signal_name = signal.strsignal(-code) or "unknown"
+    memory = ": the host may be out of memory" if -code == signal.SIGKILL else ""
+    return f"{name} was killed by signal {-code} ({signal_name}){memory}"

@@ -22,6 +22,7 @@ from analysis.records.cell import CELL, CellRecord
 from engines.base import EngineFailed, EngineRun
 from engines.records import FAILED, HOST, Failure, HostRecord
 from experiments.cell import Cell
+from experiments.failures import explained
 from experiments.inputs import FOLDER as INPUTS
 from host.cache import runs_root
 from host.errors import EascopeError, RequestError
@@ -145,12 +146,24 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
             _write_inputs(work, cell)
             try:
                 _simulate(cell, work, on_progress)
+            except EngineFailed as error:
+                cause = explained(error.reason, cell.record.variant)
+                tails = error.console_tail, error.log_tail
+                _write_failure(work, EngineFailed(cause, *tails))
+                _publish(work, final)
+                raise EngineFailed(f"{_name(cell)}: {cause}", *tails) from error
             except Exception as error:
                 _write_failure(work, error)
                 _publish(work, final)
                 raise
             _publish(work, final)
     return Run(final, fresh=True)
+
+
+def _name(cell: Cell) -> str:
+    """Which cell it is, among those that a command runs."""
+    record = cell.record
+    return f"{record.platform}, {record.variant}, {record.scenario}, seed {record.seed}"
 
 
 def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | None) -> None:

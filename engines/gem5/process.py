@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from engines.base import EngineFailed
 from engines.gem5.provider import SCRIPTS, find_gem5
-from engines.process import PANIC, TAIL_LINES, Simulator, Spent, tail_lines
+from engines.process import PANIC, TAIL_LINES, Simulator, Spent, died, tail_lines
 
 LOG = "gem5.log"
 #: What the guest's console is called in gem5's folder.
@@ -93,10 +93,12 @@ class _Gem5(Simulator):
         """The error for a gem5 that went without saying how it ended."""
         said = (self.folder / LOG).read_bytes()
         if _NO_SPACE in said or shutil.disk_usage(self.folder).free < FULL_BYTES:
-            return self.failed(f"the disk is full: {self.folder.parent}")
+            free = shutil.disk_usage(self.folder).free
+            return self.failed(f"the disk is full: {self.folder.parent}: {free} bytes free")
         found = _DIED.findall(said)
-        how = found[-1].decode(errors="replace") if found else f"exit code {code}"
-        return self.failed(f"gem5 died: {how}")
+        if not found:
+            return self.failed(died("gem5", code))
+        return self.failed(f"gem5 died: {found[-1].decode(errors='replace')}")
 
     def reason(self) -> str:
         """Why a run ended that did not end well."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engines.base import EngineFailed
-from engines.process import PANIC, Simulator, Spent, tail_lines
+from engines.process import PANIC, Simulator, Spent, died, tail_lines
 from engines.records import Mark
 
 CONSOLE = "console.log"
@@ -115,7 +115,7 @@ def supervise(
     code = qemu.supervise(start, limits.stall_s, on_progress)
     if qemu.end is None:
         panic = qemu.panic()
-        raise qemu.failed(f"guest panic: {panic}" if panic else f"QEMU died (exit code {code})")
+        raise qemu.failed(f"guest panic: {panic}" if panic else died("QEMU", code))
     kind, text = qemu.end
     if kind == "exit":
         qemu.ended.exit_code, qemu.ended.sim_ns = (int(value) for value in text.split())

@@ -137,8 +137,8 @@ BAD_ENDS = {
     "stall": r"^the guest hangs: no CPU has committed an instruction for 20000 ms",
     "limit": r"^no CPU has committed",
     "fatal": r"^gem5 died: fatal: no such parameter",
-    "crash": r"^gem5 died: exit code -11",
-    "full": r"^the disk is full: /",
+    "crash": r"^gem5 was killed by signal 11 \(Segmentation fault\)",
+    "full": r"^the disk is full: /.*: \d+ bytes free",
 }
 
 

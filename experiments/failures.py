@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why a run failed, in words that say what it means and what to do."""
+
+from __future__ import annotations
+
+import re
+
+#: Verbs of the guest agent's script that prove the state of the kernel.
+CHECKS = ("expect", "contains", "exists", "absent")
+_CHECKED = re.compile(rf"script line (\d+): ((?:{'|'.join(CHECKS)}) .*)", re.DOTALL)
+#: What the agent says of a full buffer, and rt-app when it cannot write into one.
+_FULL = re.compile(r"ring buffer of cpu \d+ was too small|mark_fd")
+
+
+def explained(reason: str, variant: str) -> str:
+    """An engine's ``reason`` with what it means, on as many lines as it has.
+
+    :param variant: whose state the guest's script proves.
+    """
+    if checked := _CHECKED.fullmatch(reason):
+        number, check = checked.groups()
+        return (
+            f"the kernel is not in the state that variant {variant!r} declares: {check} "
+            f"(script line {number})"
+        )
+    if _FULL.search(reason):
+        return (
+            f"{reason}: the trace does not fit into its buffers: take a scenario with a shorter "
+            "window or fewer wake-ups, leave out --full or --decisions, or give the platform more "
+            "memory_mib"
+        )
+    return reason

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A failed run says which cell it was, what its cause means and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engines.base import EngineFailed
+from engines.process import died
+from experiments.failures import explained
+from experiments.runs import Run, execute, runs_root
+from tests.support.fake import KEY, cell
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (
+            "script line 91: exists /sys/kernel/debug/energy_model/cpu0: No such file or directory",
+            "the kernel is not in the state that variant 'cas' declares: exists "
+            "/sys/kernel/debug/energy_model/cpu0: No such file or directory (script line 91)",
+        ),
+        (
+            "script line 9: expect /proc/sys/kernel/sched_energy_aware: found '0', wanted '1'",
+            "the kernel is not in the state that variant 'cas' declares: expect "
+            "/proc/sys/kernel/sched_energy_aware: found '0', wanted '1' (script line 9)",
+        ),
+        ("script line 3: write /a 1: No such file", "script line 3: write /a 1: No such file"),
+        ("guest panic: Oops", "guest panic: Oops"),
+    ],
+)
+def test_a_check_that_fails_is_named(reason: str, said: str) -> None:
+    assert explained(reason, "cas") == said
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "script line 120: ring buffer of cpu 3 was too small: overrun: 5312",
+        "script line 99: rt-app ended: exit code 1, last output: Cannot write mark_fd",
+    ],
+)
+def test_full_buffers_say_what_to_do(reason: str) -> None:
+    said = explained(reason, "cas")
+    assert said.startswith(f"{reason}: the trace does not fit into its buffers: ")
+    assert "memory_mib" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (-9, "QEMU was killed by signal 9 (Killed): the host may be out of memory"),
+        (-11, "QEMU was killed by signal 11 (Segmentation fault)"),
+        (1, "QEMU died (exit code 1)"),
+    ],
+)
+def test_a_dead_engine_says_what_killed_it(code: int, said: str) -> None:
+    assert died("QEMU", code) == said
+
+
+def test_the_error_names_the_cell_and_the_record_the_cause() -> None:
+    def killed(_: Callable[[float], None] | None) -> None:
+        raise EngineFailed(died("QEMU", -9), ["last words"], [])
+
+    one = cell(killed)
+    with pytest.raises(EngineFailed) as caught:
+        execute(one)
+    record = one.record
+    assert caught.value.reason == (
+        f"{record.platform}, {record.variant}, smoke, seed {record.seed}: QEMU was killed by "
+        "signal 9 (Killed): the host may be out of memory"
+    )
+    assert caught.value.console_tail == ["last words"]
+    assert Run(runs_root() / KEY).failure.cause.startswith("QEMU was killed by signal 9")
