@@ -16,6 +16,7 @@ from host.proc import say
 from host.record import json_bytes
 from host.scratch import scratch
 from host.sealed import damage, seal
+from host.writing import can_write
 
 #: The folder of a run, and of the cache, that holds derived tables by key.
 DERIVED = "derived"
@@ -63,14 +64,9 @@ def _check_raw(run: Path) -> None:
 
 def _writable_root(run: Path) -> Path:
     own, cached = roots_of(run)
-    try:
-        own.mkdir(exist_ok=True)
-        if os.access(own, os.W_OK):
-            return own
-    except OSError:  # read-only, by permissions or by the file system
-        pass
-    cached.mkdir(parents=True, exist_ok=True)
-    return cached
+    root = own if can_write(own) else cached
+    root.mkdir(parents=True, exist_ok=True)
+    return root
 
 
 def _publish(work: Path, folder: Path) -> None:

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.cache import runs_root
+from host.cache import cache_root, runs_root
 from host.errors import EascopeError, RequestError
+from host.proc import say
 from host.record import Record
 from host.scratch import scratch
-from host.writing import writing_into
+from host.writing import can_write, writing_into
 
 #: Of a folder's name: the words at most, so that it fits into 255 bytes; the digest's digits.
 WORDS_LENGTH = 180
@@ -32,13 +33,19 @@ class Published(Record):
 
 
 def comparison_folder(words: Iterable[str], digest: str) -> Path:
-    """``runs/comparisons/WORDS_DIGEST``.
+    """``runs/comparisons/WORDS_DIGEST``, in the cache where ``runs`` cannot be written.
 
     :param words: what a person looks for.
     :param digest: of all that distinguishes the comparison from others of the same words.
     """
     name = "_".join(word.replace("/", "-") for word in words)[:WORDS_LENGTH]
-    return runs_root() / "comparisons" / f"{name}_{digest[:DIGITS]}"
+    own, cached = (
+        root / "comparisons" / f"{name}_{digest[:DIGITS]}" for root in (runs_root(), cache_root())
+    )
+    if can_write(own):
+        return own
+    say(f"{runs_root()} cannot be written: figures and report go to {cached}")
+    return cached
 
 
 def check_out(folder: Path) -> None:

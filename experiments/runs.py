@@ -29,6 +29,7 @@ from host.errors import EascopeError, RequestError
 from host.proc import say
 from host.scratch import MARK, locked, scratch
 from host.sealed import DONE, added, damage, files_of, seal
+from host.writing import writing_into
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
 RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt")
@@ -130,13 +131,14 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     if (run := existing(cell.simkey)) is not None:
         return run
     root = runs_root()
-    root.mkdir(parents=True, exist_ok=True)
+    with writing_into(root):
+        root.mkdir(parents=True, exist_ok=True)
     final = root / cell.simkey
 
     def waiting() -> None:
         say(f"  {cell.simkey[:12]}: another process runs this cell, waiting for it")
 
-    with locked(lock_of(cell.simkey), waiting):
+    with writing_into(root), locked(lock_of(cell.simkey), waiting):
         if (run := existing(cell.simkey)) is not None:
             return run
         for stale in root.glob(f".{cell.simkey}{MARK}*"):
@@ -145,7 +147,8 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
             cell.record.write(work / CELL)
             _write_inputs(work, cell)
             try:
-                _simulate(cell, work, on_progress)
+                with writing_into(root):
+                    _simulate(cell, work, on_progress)
             except EngineFailed as error:
                 cause = explained(error.reason, cell.record.variant)
                 tails = error.console_tail, error.log_tail

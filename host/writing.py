@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +41,22 @@ def writing_into(folder: Path) -> Iterator[None]:
         raise EascopeError(_line(folder, int(number[1]))) from error
 
 
-def _line(where: object, number: int | None) -> str:
-    cause = os.strerror(number) if number is not None else "cannot be written"
-    remedy = ": free space there, then the same command continues" if number in _FULL else ""
-    return f"{where}: {cause}{remedy}"
+def can_write(folder: Path) -> bool:
+    """Whether ``folder`` is one that can be written into, or could be made."""
+    there = _nearest(folder)
+    return there.is_dir() and os.access(there, os.W_OK)
+
+
+def _nearest(path: Path) -> Path:
+    """``path``, or the nearest folder above it that exists."""
+    return next(one for one in (path, *path.absolute().parents) if one.exists())
+
+
+def _line(where: Path | str, number: int | None) -> str:
+    if number not in _FULL:
+        return f"{where}: {'cannot be written' if number is None else os.strerror(number)}"
+    free = shutil.disk_usage(_nearest(Path(str(where)))).free
+    return (
+        f"{where}: {os.strerror(number)} ({free} bytes are free): free space there (eascope gc "
+        "lists some), then the same command continues"
+    )
