@@ -131,6 +131,6 @@ def eas(source: Source) -> bool | None:
         return None
     for line in path.read_text(errors="replace").splitlines():
         name, _, value = line.partition(": ")
-        if name == _EAS and value.strip() in ("0", "1"):
+        if name == _EAS and value.strip() in ("0", "1", ""):  # empty: it refuses EAS
             return value.strip() == "1"
     return None
