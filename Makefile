@@ -16,8 +16,10 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 .venv/ready: pyproject.toml host/setup.sh host/system-packages.txt
 	@host/setup.sh
 
-demo: setup ## the first figure: mainline against cas on juno-r2, video playback, ten start offsets
-	@$(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
+DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 10
+
+demo: setup ## the README's figure: uclamp by maximum (mainline) and by sum, ten seeds
+	@$(DEMO)
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
@@ -73,9 +75,11 @@ power-validation: setup ## write docs/results/power-validation.md and its figure
 
 FIGURES_OF = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
 
-figures: demo ## the figures of the documents, from the demo's runs
+figures: setup ## the figures of the documents: the demo's, video playback's
 	@mkdir -p docs/figures
+	@$(DEMO) --out runs/figures/demo
+	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg
 	@$(FIGURES_OF) --out runs/figures/published
-	@cp runs/figures/published/*.svg docs/figures/
+	@cp $(addprefix runs/figures/published/,energy.svg frequency.svg placement.svg) docs/figures/
 	@$(FIGURES_OF) --power derived --out runs/figures/derived
 	@cp runs/figures/derived/stack.svg docs/figures/

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m studies.first_figure``: the comparison of ``make demo`` as a record and a page."""
+"""``python -m studies.first_figure``: video playback with and without EAS, record and page."""
 
 from __future__ import annotations
 

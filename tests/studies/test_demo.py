@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figure at the README's top is what ``make demo`` draws."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import eascope
+
+FIGURE = Path("docs/figures/frequency-spike.svg")
+#: A page should not wait for its picture.
+MOST_BYTES = 300_000
+
+
+def demo(repo: Path) -> list[str]:
+    """The arguments of ``eascope`` in the Makefile's demo."""
+    (command,) = re.findall(r"^DEMO = \$\(EASCOPE\) (.+)$", (repo / "Makefile").read_text(), re.M)
+    return shlex.split(command)
+
+
+def content(svg: Path) -> tuple[list[str], dict[str, str]]:
+    """The words of a figure, and the line of each variant's clock.
+
+    How letters are drawn is left out: that is matplotlib's, which differs between its versions.
+    """
+    text = svg.read_text()
+    lines = re.findall(r'<g id="clock-([\w-]+)">\s*<path d="([^"]+)"', text)
+    return re.findall(r"<!-- (.+?) -->", text), dict(lines)
+
+
+def test_the_figure_is_small(repo: Path) -> None:
+    assert (repo / FIGURE).stat().st_size < MOST_BYTES
+
+
+def test_the_answer_is_visible(repo: Path) -> None:
+    """Mainline's clock goes up and down; the other's is one line from side to side."""
+    _, lines = content(repo / FIGURE)
+    corners = {name: line.count("L") for name, line in lines.items()}
+    assert set(corners) == {"mainline", "uclamp-sum"}
+    assert corners["mainline"] > 50
+    assert corners["uclamp-sum"] == 1
+
+
+@pytest.mark.guest
+@pytest.mark.kernels("sum")
+def test_the_demo_draws_the_committed_figure(repo: Path, tmp_path: Path) -> None:
+    done = eascope(*demo(repo), "--out", str(tmp_path / "demo"))
+    assert done.returncode == 0, done.stderr
+    assert content(tmp_path / "demo" / "clock.svg") == content(repo / FIGURE), "run: make figures"
