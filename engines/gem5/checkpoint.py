@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from engines.gem5.inside.request import MachineSettings
 from host.cache import (
     MANIFEST,
     artefact,
@@ -37,7 +38,7 @@ STATE = "state"
 
 def checkpoint_key(
     identity: dict[str, Any],
-    settings: dict[str, Any],
+    settings: MachineSettings,
     vmlinux: Path,
     dtb: Path,
     initrd: Path,

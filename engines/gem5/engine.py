@@ -26,6 +26,7 @@ from engines.gem5.files import (
     save_statistics,
     transitions,
 )
+from engines.gem5.inside.request import Request
 from engines.gem5.process import TERMINAL, Ended, supervise
 from engines.gem5.provider import find_gem5, identity, version
 from engines.gem5.settings import MODES, machine_settings
@@ -93,10 +94,8 @@ class Gem5Engine:
         with scratch(out, self.name) as folder:
             script = folder / "script"
             script.write_bytes(machine.script)
-            request = _request(machine, self.mode, limit_s) | {
-                "script": str(script),
-                "checkpoint_in": str(saved),
-            }
+            request = _request(machine, self.mode, limit_s)
+            request["script"], request["checkpoint_in"] = str(script), str(saved)
             try:
                 ended = supervise(request, folder, "exit", stall_s, on_progress)
                 return self._collect(folder, out, ended, boot_s)
@@ -159,7 +158,7 @@ class Gem5Engine:
         return state
 
 
-def _request(machine: Machine, mode: str, limit_s: float) -> dict[str, Any]:
+def _request(machine: Machine, mode: str, limit_s: float) -> Request:
     """What ``engines/gem5/inside/run.py`` reads."""
     return {
         "schema": 1,

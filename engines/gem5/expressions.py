@@ -11,10 +11,10 @@ the same dynamic expression in every power state, for it weighs each by the stat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from engines.gem5.inside.columns import L2, Columns, Term, cpu_events
+from engines.gem5.inside.request import MachineSettings
 from power.derived import STATES
 from power.events import EventPower, load_events
 
@@ -71,7 +71,7 @@ def static(power: EventPower, unit: str, celsius: float) -> dict[str, str]:
     }
 
 
-def expressions(settings: Mapping[str, Any], celsius: float) -> dict[str, dict[str, Any]]:
+def expressions(settings: MachineSettings, celsius: float) -> dict[str, dict[str, Any]]:
     """For each cluster the expressions of its CPUs (a list) and of its shared part.
 
     :param settings: as of `engines.gem5.settings.machine_settings`, of a detailed mode.

@@ -16,9 +16,10 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from engines.base import EngineFailed
+from engines.gem5.inside.request import Request
 from engines.gem5.provider import SCRIPTS, find_gem5
 from engines.process import PANIC, TAIL_LINES, Simulator, Spent, died, tail_lines
 
@@ -140,7 +141,7 @@ def environment() -> dict[str, str]:
 
 
 def supervise(
-    request: dict[str, Any],
+    request: Request,
     folder: Path,
     wanted: str,
     stall_s: float,

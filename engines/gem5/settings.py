@@ -7,13 +7,20 @@ platform. Parameter names of the CPU models are gem5's own.
 
 from __future__ import annotations
 
-from typing import Any
-
 from configs.board import board_of
 from configs.core import Cache, Core
 from configs.pipeline import Pipeline, load_pipeline
 from configs.platform import L3, Cluster, Platform
 from engines.gem5.boot import COUNTER_HZ
+from engines.gem5.inside.request import (
+    CacheLevels,
+    CacheSettings,
+    ClusterSettings,
+    MachineSettings,
+    PipelineSettings,
+    PredictorSettings,
+    TlbSettings,
+)
 from engines.gem5.units import minor_units, o3_units
 from host.errors import unknown
 
@@ -48,7 +55,7 @@ L3_MSHRS = 64
 O3_MAX_WIDTH = 12
 
 
-def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
+def machine_settings(platform: Platform, mode: str) -> MachineSettings:
     """Everything that gem5 is told about ``platform`` in ``mode``.
 
     Frequencies and voltages are in gem5's order: index 0 is the fastest OPP.
@@ -81,36 +88,32 @@ def machine_settings(platform: Platform, mode: str) -> dict[str, Any]:
     }
 
 
-def _cluster(cluster: Cluster, mode: str) -> dict[str, Any]:
+def _cluster(cluster: Cluster, mode: str) -> ClusterSettings:
     descending = cluster.opps[::-1]
-    settings: dict[str, Any] = {
+    pipeline = None if mode in ATOMIC else load_pipeline(cluster.core)
+    simple = SIMPLE_MODELS.get(mode)
+    detailed = None if simple else pipeline
+    return {
         "name": cluster.name,
         "index": cluster.index,
         "cpus": list(cluster.cpus),
         "core": cluster.core.name,
+        "model": DETAILED_MODELS[detailed.model] if detailed else SIMPLE_MODELS[mode],
         "clocks_hz": [opp.khz * 1000 for opp in descending],
         "volts": [opp.uv / 1e6 for opp in descending],
-        "caches": None,
-        "pipeline": None,
+        "caches": _caches(cluster, pipeline) if pipeline else None,
+        "pipeline": _pipeline(cluster.core, detailed) if detailed else None,
     }
-    if mode in SIMPLE_MODELS:
-        settings["model"] = SIMPLE_MODELS[mode]
-        if mode == "timing":
-            settings["caches"] = _caches(cluster, load_pipeline(cluster.core))
-        return settings
-    pipeline = load_pipeline(cluster.core)
-    settings["model"] = DETAILED_MODELS[pipeline.model]
-    settings["caches"] = _caches(cluster, pipeline)
-    settings["pipeline"] = (
-        _minor(cluster.core, pipeline) if pipeline.model == "minor" else _o3(cluster.core, pipeline)
-    )
-    return settings
 
 
-def _caches(cluster: Cluster, pipeline: Pipeline) -> dict[str, Any]:
+def _pipeline(core: Core, pipeline: Pipeline) -> PipelineSettings:
+    return _minor(core, pipeline) if pipeline.model == "minor" else _o3(core, pipeline)
+
+
+def _caches(cluster: Cluster, pipeline: Pipeline) -> CacheLevels:
     structure, cycles = cluster.core.structure, pipeline.caches
 
-    def cache(figures: Cache, mshrs: str, latency: str, prefetch: int) -> dict[str, int]:
+    def cache(figures: Cache, mshrs: str, latency: str, prefetch: int) -> CacheSettings:
         return {
             "bytes": figures.size_kib * 1024,
             "ways": figures.ways,
@@ -127,7 +130,7 @@ def _caches(cluster: Cluster, pipeline: Pipeline) -> dict[str, Any]:
     }
 
 
-def _l3(l3: L3) -> dict[str, Any]:
+def _l3(l3: L3) -> CacheSettings:
     """The cache behind all clusters; it runs with the interconnect's clock."""
     return {
         "bytes": l3.cache.size_kib * 1024,
@@ -144,7 +147,7 @@ def power_of_two(value: int) -> int:
     return 1 << value.bit_length() - 1
 
 
-def _predictor(core: Core, kind: str) -> dict[str, Any]:
+def _predictor(core: Core, kind: str) -> PredictorSettings:
     """Branch predictor; table sizes are rounded down to powers of two."""
     figures = core.structure
     entries = power_of_two(figures["predictor_entries"].value)
@@ -156,11 +159,14 @@ def _predictor(core: Core, kind: str) -> dict[str, Any]:
     }
 
 
-def _tlbs(core: Core) -> dict[str, int]:
-    return {name: core.structure[f"{name}_entries"].value for name in ("itlb", "dtlb")}
+def _tlbs(core: Core) -> TlbSettings:
+    return {
+        "itlb": core.structure["itlb_entries"].value,
+        "dtlb": core.structure["dtlb_entries"].value,
+    }
 
 
-def _minor(core: Core, pipeline: Pipeline) -> dict[str, Any]:
+def _minor(core: Core, pipeline: Pipeline) -> PipelineSettings:
     """MinorCPU's parameters (in-order)."""
     structure = {name: figure.value for name, figure in core.structure.items()}
     ports = sum(figure.value for figure in pipeline.memory_pipelines.values())
@@ -183,7 +189,7 @@ def _minor(core: Core, pipeline: Pipeline) -> dict[str, Any]:
     }
 
 
-def _o3(core: Core, pipeline: Pipeline) -> dict[str, Any]:
+def _o3(core: Core, pipeline: Pipeline) -> PipelineSettings:
     """O3CPU's parameters (out-of-order)."""
     structure = {name: figure.value for name, figure in core.structure.items()}
     dispatch = core.parameters["dispatch_width"].value

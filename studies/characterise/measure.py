@@ -21,6 +21,7 @@ from typing import Any
 from configs.platform import Cluster, Platform
 from engines.gem5.boot import boot_loader
 from engines.gem5.inside.columns import FIXED
+from engines.gem5.inside.request import Request
 from engines.gem5.provider import find_gem5
 from engines.gem5.settings import machine_settings
 from host.cache import digest_of, sha256_file
@@ -47,11 +48,12 @@ class Measured:
     events: Mapping[str, float]
 
 
-def request(platform: Platform, cluster: Cluster) -> dict[str, Any]:
+def request(platform: Platform, cluster: Cluster) -> Request:
     """What gem5's ``run.py`` is asked for: the platform with one CPU of ``cluster`` alone."""
     settings = machine_settings(platform, "detailed")
-    told = settings["clusters"][cluster.index] | {"index": 0, "cpus": [0]}
-    settings |= {"clusters": [told]}
+    alone = settings["clusters"][cluster.index]
+    alone["index"], alone["cpus"] = 0, [0]
+    settings["clusters"] = [alone]
     program = guest(len(cluster.opps), settings["transition_latency_ns"])
     return {
         "schema": 1,

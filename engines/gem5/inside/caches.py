@@ -7,21 +7,23 @@ from typing import Any
 
 from m5.objects import Cache, StridePrefetcher
 
+from engines.gem5.inside.request import CacheSettings
 
-def cache(told: dict[str, int], **parameters: Any) -> Any:
-    """One cache; ``told`` has bytes, ways, cycles, mshrs, write_buffers and prefetch (lines)."""
+
+def cache(settings: CacheSettings, **parameters: Any) -> Any:
+    """One cache."""
     made = Cache(
-        size=f"{told['bytes']}B",
-        assoc=told["ways"],
-        tag_latency=told["cycles"],
-        data_latency=told["cycles"],
-        response_latency=told["cycles"],
-        mshrs=told["mshrs"],
+        size=f"{settings['bytes']}B",
+        assoc=settings["ways"],
+        tag_latency=settings["cycles"],
+        data_latency=settings["cycles"],
+        response_latency=settings["cycles"],
+        mshrs=settings["mshrs"],
         # Requests for a line that is under way; enough that this never is what a core waits for.
         tgts_per_mshr=16,
-        write_buffers=told["write_buffers"],
+        write_buffers=settings["write_buffers"],
         **parameters,
     )
-    if told["prefetch"]:
-        made.prefetcher = StridePrefetcher(degree=told["prefetch"])
+    if settings["prefetch"]:
+        made.prefetcher = StridePrefetcher(degree=settings["prefetch"])
     return made

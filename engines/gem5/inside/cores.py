@@ -21,13 +21,15 @@ from m5.objects import (
     TournamentBP,
 )
 
+from engines.gem5.inside.request import PipelineSettings, PredictorSettings
+
 
 def cpu_class(model: str) -> Any:
     """gem5's class ``model``."""
     return getattr(m5.objects, model)
 
 
-def configure(cpu: Any, pipeline: dict[str, Any]) -> None:
+def configure(cpu: Any, pipeline: PipelineSettings) -> None:
     """Give ``cpu`` the parameters, units, predictor and TLBs of ``pipeline``."""
     for name, value in pipeline["parameters"].items():
         setattr(cpu, name, value)
@@ -42,31 +44,31 @@ def configure(cpu: Any, pipeline: dict[str, Any]) -> None:
         cpu.fuPool = FUPool(FUList=[_o3_unit(unit) for unit in pipeline["units"]])
 
 
-def _predictor(told: dict[str, Any]) -> Any:
+def _predictor(settings: PredictorSettings) -> Any:
     shared = {
-        "btb": SimpleBTB(numEntries=told["btb_entries"]),
-        "ras": ReturnAddrStack(numEntries=told["return_stack_entries"]),
-        "globalPredictorSize": told["entries"],
-        "choicePredictorSize": told["entries"],
+        "btb": SimpleBTB(numEntries=settings["btb_entries"]),
+        "ras": ReturnAddrStack(numEntries=settings["return_stack_entries"]),
+        "globalPredictorSize": settings["entries"],
+        "choicePredictorSize": settings["entries"],
     }
-    if told["kind"] == "BiModeBP":
+    if settings["kind"] == "BiModeBP":
         return BiModeBP(**shared)
     return TournamentBP(
-        localPredictorSize=told["entries"], localHistoryTableSize=told["entries"], **shared
+        localPredictorSize=settings["entries"], localHistoryTableSize=settings["entries"], **shared
     )
 
 
-def _minor_unit(told: dict[str, Any]) -> Any:
-    classes = MinorOpClassSet(opClasses=[MinorOpClass(opClass=name) for name in told["operations"]])
-    timing = MinorFUTiming(srcRegsRelativeLats=[told["relative"]], extraAssumedLat=told["assumed"])
+def _minor_unit(unit: dict[str, Any]) -> Any:
+    classes = MinorOpClassSet(opClasses=[MinorOpClass(opClass=name) for name in unit["operations"]])
+    timing = MinorFUTiming(srcRegsRelativeLats=[unit["relative"]], extraAssumedLat=unit["assumed"])
     return MinorFU(
-        opClasses=classes, opLat=told["latency"], issueLat=told["issue"], timings=[timing]
+        opClasses=classes, opLat=unit["latency"], issueLat=unit["issue"], timings=[timing]
     )
 
 
-def _o3_unit(told: dict[str, Any]) -> Any:
+def _o3_unit(unit: dict[str, Any]) -> Any:
     operations = [
         OpDesc(opClass=name, opLat=latency, pipelined=pipelined)
-        for name, latency, pipelined in told["operations"]
+        for name, latency, pipelined in unit["operations"]
     ]
-    return FUDesc(opList=operations, count=told["count"])
+    return FUDesc(opList=operations, count=unit["count"])

@@ -31,12 +31,18 @@ from m5.objects import (
 
 from engines.gem5.inside.caches import cache
 from engines.gem5.inside.cores import configure, cpu_class
+from engines.gem5.inside.request import (
+    ClusterSettings,
+    MachineSettings,
+    MemorySettings,
+    Request,
+)
 
 #: Distance of the kernel's memory map from address 0, and of the device tree from its start.
 LOAD_OFFSET, DTB_OFFSET = 0x8000_0000, 0x800_0000
 
 
-def build(request: dict[str, Any]) -> tuple[Any, list[Any]]:
+def build(request: Request) -> tuple[Any, list[Any]]:
     """Root and the clusters, in the settings' order.
 
     :param request: as ``run.py`` reads it.
@@ -53,48 +59,48 @@ def build(request: dict[str, Any]) -> tuple[Any, list[Any]]:
     system.exit_on_work_items = True
     system.readfile = request["script"] or ""
     # Where nothing has caches nothing can be stale: a bus that looks after that only costs time.
-    cached = settings["l3"] or any(told["caches"] for told in settings["clusters"])
+    cached = settings["l3"] or any(each["caches"] for each in settings["clusters"])
     bus = SystemXBar if cached else IOXBar
     system.membus = bus(badaddr_responder=BadAddr(warn_access="warn"))
     system.membus.default = system.membus.badaddr_responder.pio
     system.system_port = system.membus.cpu_side_ports
     _memory(system, settings["memory"])
-    clusters = [_cluster(system, told) for told in settings["clusters"]]
+    clusters = [_cluster(system, each) for each in settings["clusters"]]
     _connect(system, settings, clusters)
     _devices(system, settings, clusters)
     _workload(system, request)
-    for told, cluster in zip(settings["clusters"], clusters, strict=True):
+    for each, cluster in zip(settings["clusters"], clusters, strict=True):
         if request.get("power"):
-            _power(cluster, request["power"][told["name"]])
+            _power(cluster, request["power"][each["name"]])
     return Root(full_system=True, system=system), clusters
 
 
-def _memory(system: Any, told: dict[str, Any]) -> None:
-    area = AddrRange(start=told["base"], size=told["bytes"])
+def _memory(system: Any, settings: MemorySettings) -> None:
+    area = AddrRange(start=settings["base"], size=settings["bytes"])
     system.mem_ranges = [area]
-    device = getattr(m5.objects, told["device"])(range=area, enable_dram_powerdown=True)
+    device = getattr(m5.objects, settings["device"])(range=area, enable_dram_powerdown=True)
     system.memory = MemCtrl(dram=device, port=system.membus.mem_side_ports)
 
 
-def _cluster(system: Any, told: dict[str, Any]) -> Any:
+def _cluster(system: Any, settings: ClusterSettings) -> Any:
     """CPUs with a clock and a supply of their own, as a child of ``system``."""
     cluster = CpuCluster()
-    cluster.voltage_domain = VoltageDomain(voltage=[f"{volts}V" for volts in told["volts"]])
+    cluster.voltage_domain = VoltageDomain(voltage=[f"{volts}V" for volts in settings["volts"]])
     cluster.clk_domain = SrcClockDomain(
-        clock=[f"{hertz}Hz" for hertz in told["clocks_hz"]],
+        clock=[f"{hertz}Hz" for hertz in settings["clocks_hz"]],
         voltage_domain=cluster.voltage_domain,
-        domain_id=told["index"],
+        domain_id=settings["index"],
     )
-    cluster.generate_cpus(cpu_class(told["model"]), len(told["cpus"]))
+    cluster.generate_cpus(cpu_class(settings["model"]), len(settings["cpus"]))
     for cpu in cluster.cpus:
         cpu.power_state.default_state = "ON"
-        if told["pipeline"]:
-            configure(cpu, told["pipeline"])
-    setattr(system, f"cluster_{told['name'].replace('-', '_')}", cluster)
+        if settings["pipeline"]:
+            configure(cpu, settings["pipeline"])
+    setattr(system, f"cluster_{settings['name'].replace('-', '_')}", cluster)
     return cluster
 
 
-def _connect(system: Any, settings: dict[str, Any], clusters: list[Any]) -> None:
+def _connect(system: Any, settings: MachineSettings, clusters: list[Any]) -> None:
     """CPUs to the memory bus, through caches where there are any."""
     bus = system.membus
     if settings["l3"]:
@@ -103,8 +109,8 @@ def _connect(system: Any, settings: dict[str, Any], clusters: list[Any]) -> None
         system.l3.cpu_side = system.l3_bus.mem_side_ports
         system.l3.mem_side = system.membus.cpu_side_ports
         bus = system.l3_bus
-    for told, cluster in zip(settings["clusters"], clusters, strict=True):
-        caches = told["caches"]
+    for each, cluster in zip(settings["clusters"], clusters, strict=True):
+        caches = each["caches"]
         if not caches:
             for cpu in cluster.cpus:
                 cpu.connectBus(system.membus)
@@ -123,7 +129,7 @@ def _connect(system: Any, settings: dict[str, Any], clusters: list[Any]) -> None
             part.clk_domain = cluster.clk_domain
 
 
-def _devices(system: Any, settings: dict[str, Any], clusters: list[Any]) -> None:
+def _devices(system: Any, settings: MachineSettings, clusters: list[Any]) -> None:
     """The board's devices, and the DVFS handler behind its energy controller."""
     system.realview = VExpress_GEM5_V1()
     system.realview.sys_counter.freqs = [settings["counter_hz"]]
@@ -148,11 +154,11 @@ def _devices(system: Any, settings: dict[str, Any], clusters: list[Any]) -> None
     system.realview.energy_ctrl.dvfs_handler = system.dvfs_handler
 
 
-def _power(cluster: Any, told: dict[str, Any]) -> None:
+def _power(cluster: Any, expressions: dict[str, Any]) -> None:
     """gem5's own power model of CPUs and L2, beside our rows."""
     for part, model in [
-        *zip(cluster.cpus, told["cpus"], strict=True),
-        (cluster.l2, told["shared"]),
+        *zip(cluster.cpus, expressions["cpus"], strict=True),
+        (cluster.l2, expressions["shared"]),
     ]:
         part.power_model = PowerModel(
             pm=[
@@ -164,7 +170,7 @@ def _power(cluster: Any, told: dict[str, Any]) -> None:
         )
 
 
-def _workload(system: Any, request: dict[str, Any]) -> None:
+def _workload(system: Any, request: Request) -> None:
     """Kernel, device tree and guest image; read when the machine boots, not when it is restored."""
     workload = ArmFsLinux(
         object_file=request["vmlinux"],

@@ -13,6 +13,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from engines.gem5.inside.columns import ABSENT, L2, POWER_STATES, RESIDENCY, cpu_events
+from engines.gem5.inside.request import MachineSettings
 from engines.gem5.inside.rows import ClusterLayout, Reading, Recorder, cluster_layout, reading
 
 Reader = Callable[[list[float]], None]
@@ -166,7 +167,7 @@ class Probes:
     :param clusters: gem5's objects, in the settings' order, with ``cpus``, ``clk_domain``, ``l2``.
     """
 
-    def __init__(self, settings: dict[str, Any], clusters: Sequence[Any]) -> None:
+    def __init__(self, settings: MachineSettings, clusters: Sequence[Any]) -> None:
         self._settle = [join_power_states(cluster.cpus) for cluster in clusters]
         self._residencies = [_residency(cpu) for cluster in clusters for cpu in cluster.cpus]
         self._caches: list[tuple[Any, str]] = []

@@ -35,6 +35,7 @@ sys.path.insert(0, str(REPO))
 from engines.gem5.inside import machine  # noqa: E402
 from engines.gem5.inside.columns import event_columns  # noqa: E402
 from engines.gem5.inside.probes import Probes, UnknownStatistic, resolve  # noqa: E402
+from engines.gem5.inside.request import MachineSettings, Request  # noqa: E402
 from engines.gem5.inside.rows import Recorder, write_rows  # noqa: E402
 from engines.gem5.inside.session import Session  # noqa: E402
 
@@ -45,7 +46,7 @@ class Gem5:
     """The running machine: see `engines.gem5.inside.session.Machine`."""
 
     def __init__(
-        self, settings: dict[str, Any], clusters: list[Any], system: Any, text_at_marks: bool
+        self, settings: MachineSettings, clusters: list[Any], system: Any, text_at_marks: bool
     ) -> None:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
         self._probes = Probes(settings, clusters)
@@ -161,7 +162,7 @@ def say(text: str) -> None:
 
 def main() -> None:
     """Run the request that is named on the command line."""
-    request = json.loads(Path(sys.argv[1]).read_text())
+    request: Request = json.loads(Path(sys.argv[1]).read_text())
     if request["schema"] != SCHEMA:
         raise SystemExit(f"{sys.argv[1]}: schema = {request['schema']}: allowed: {SCHEMA}")
     root, clusters = machine.build(request)

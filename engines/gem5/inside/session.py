@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from engines.gem5.inside.request import Request
 from engines.gem5.inside.rows import TICKS_PER_NS
 
 #: Marks of the guest agent.
@@ -104,7 +105,7 @@ class Session:
     """
 
     machine: Machine
-    request: dict[str, Any]
+    request: Request
     say: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
     spent: Callable[[], float] = time.process_time

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What gem5's side is asked for: the types of ``request.json`` and of the machine in it.
+
+`engines.gem5.settings` makes the machine and `engines.gem5.engine` the request; both sides are
+checked against these types. gem5's own Python reads this file, so it needs the standard library
+alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class CacheSettings(TypedDict):
+    """One cache; ``prefetch`` in lines, 0 for none."""
+
+    bytes: int
+    ways: int
+    cycles: int
+    mshrs: int
+    write_buffers: int
+    prefetch: int
+
+
+class CacheLevels(TypedDict):
+    """A CPU's own caches and its cluster's."""
+
+    l1i: CacheSettings
+    l1d: CacheSettings
+    l2: CacheSettings
+
+
+class PredictorSettings(TypedDict):
+    """A branch predictor: gem5's class, and its tables' sizes."""
+
+    kind: str
+    entries: int
+    btb_entries: int
+    return_stack_entries: int
+
+
+class TlbSettings(TypedDict):
+    """Entries of the TLBs."""
+
+    itlb: int
+    dtlb: int
+
+
+class PipelineSettings(TypedDict):
+    """A detailed core: gem5's parameters by name, and its functional units.
+
+    The units' own keys are in `engines.gem5.units`.
+    """
+
+    parameters: dict[str, int]
+    units: list[dict[str, Any]]
+    predictor: PredictorSettings
+    tlbs: TlbSettings
+
+
+class ClusterSettings(TypedDict):
+    """CPUs of one clock; frequencies and voltages from the fastest OPP down.
+
+    ``core`` is the core's name in ``configs/cores``, ``model`` gem5's class of CPU. ``caches`` and
+    ``pipeline`` are None where the model has none.
+    """
+
+    name: str
+    index: int
+    cpus: list[int]
+    core: str
+    model: str
+    clocks_hz: list[int]
+    volts: list[float]
+    caches: CacheLevels | None
+    pipeline: PipelineSettings | None
+
+
+class MemorySettings(TypedDict):
+    """Where the memory lies, how large it is, and gem5's class of DRAM."""
+
+    base: int
+    bytes: int
+    device: str
+    line_bytes: int
+
+
+class MachineSettings(TypedDict):
+    """A whole machine; ``l3`` is None where there is no such cache."""
+
+    schema: int
+    platform: str
+    mode: str
+    memory_mode: str
+    clusters: list[ClusterSettings]
+    memory: MemorySettings
+    l3: CacheSettings | None
+    system_hz: int
+    transition_latency_ns: int
+    energy_ctrl: int
+    gic_distributor: int
+    gic_cpu_interface: int
+    counter_hz: int
+    extensions: list[str]
+
+
+class NeededRequest(TypedDict):
+    """What every request has: files, and after how much simulated time it counts as hung."""
+
+    schema: int
+    machine: MachineSettings
+    mode: str
+    vmlinux: str
+    boot_loader: str
+    dtb: str | None
+    initrd: str | None
+    cmdline: str
+    script: str | None
+    checkpoint_in: str | None
+    checkpoint_out: str | None
+    limit_ns: int
+    stall_ns: int
+
+
+class Request(NeededRequest, total=False):
+    """A request, with what only studies ask for; see ``run.py``."""
+
+    join: bool
+    power: dict[str, Any]
+    text_at_marks: bool
