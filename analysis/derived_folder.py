@@ -16,7 +16,7 @@ from host.proc import say
 from host.record import json_bytes
 from host.scratch import scratch
 from host.sealed import damage, seal
-from host.writing import can_write
+from host.writing import can_write, writing_into
 
 #: The folder of a run, and of the cache, that holds derived tables by key.
 DERIVED = "derived"
@@ -49,7 +49,7 @@ def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path
             say(f"  derived again, since {wrong[0]}")
     _check_raw(run)
     root = _writable_root(run)
-    with scratch(root, key) as work:
+    with writing_into(root), scratch(root, key) as work:
         make(work)
         (work / KEY).write_bytes(json_bytes(fields))
         seal(work)

@@ -247,3 +247,19 @@ def test_nothing_is_derived_from_a_file_that_is_not_as_it_was_written(
     with pytest.raises(EascopeError, match=f"{name}: does not match its recorded SHA-256: remove"):
         derive(run, platform, activity)
     assert not [path for path in run.glob("derived/*")]
+
+
+def test_a_full_disk_is_one_line_that_names_the_folder(
+    tmp_path: Path, platform: Platform, activity: Activity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """polars writes; the disk is full for it alone, as /dev/full says."""
+    run = make_run(tmp_path, platform, "cas", 0)
+    write = pl.DataFrame.write_parquet
+    rows = pl.DataFrame({"a": list(range(100_000))})
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", lambda *_, **__: write(rows, "/dev/full"))
+    with pytest.raises(EascopeError) as caught:
+        derive(run, platform, activity)
+    assert str(caught.value) == (
+        f"{run}/derived: No space left on device: free space there, then the same command continues"
+    )
+    assert not [path for path in run.glob("derived/*")]
