@@ -8,11 +8,12 @@ system executes beside the busy loop (``configs/activity/system/PLATFORM.json``)
 from __future__ import annotations
 
 import argparse
-import json
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from experiments.cli.output import print_json
 from host.errors import RequestError
 from host.proc import Step, say
 from host.strict import shown_path
@@ -45,47 +46,80 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, write the files of the parts that are asked for, print what is in them."""
-    from configs.activity import load_activity
-    from configs.platform_file import load_platform
-    from configs.system_activity import load_system, system_path
-    from engines.gem5.provider import find_gem5
-    from studies.characterise.record import capacities, text
-    from studies.characterise.system import system_text
+    """Measure, write the files of the parts that are asked for, print what is in them.
 
-    parts = PARTS if options.only is None else {options.only}
+    :raises EascopeError: there is no gem5, or a part was not measured yet.
+    """
+    from configs.platform_file import load_platform
+
+    parts = list(PARTS) if options.only is None else [options.only]
     platform = load_platform(options.platform)
     if not options.show:
-        load_activity(platform)  # a wrong file is told at once
-        find_gem5()
-        for part, measure in (("kernels", _kernels), ("system", measure_system)):
-            if part in parts:
-                path = measure(platform)
-                say(f"written to {shown_path(path)}")
+        _measure(platform, parts)
+    record: dict[str, object] = {}
+    texts = []
+    for part in parts:
+        fields, text = _PRINTED[part](platform)
+        record |= fields
+        texts.append(text)
+    if options.json:
+        print_json(record)
+    else:
+        print("\n\n".join(texts))
+    return 0
+
+
+def _measure(platform: Platform, parts: Sequence[str]) -> None:
+    """Measure the parts and write their files."""
+    from configs.activity import load_activity
+    from engines.gem5.provider import find_gem5
+
+    load_activity(platform)  # a wrong file ends the command before gem5 starts
+    find_gem5()
+    for part, measure in (("kernels", _kernels), ("system", measure_system)):
+        if part in parts:
+            say(f"written to {shown_path(measure(platform))}")
+
+
+def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
+    """Speeds of the workload kernels, and the capacities that they make: JSON and text."""
+    from configs.activity import load_activity
+    from studies.characterise.record import capacities, text
+
     activity = load_activity(platform)
-    if "kernels" in parts and not activity.measured:
+    if not activity.measured:
         raise RequestError(
             f"{shown_path(activity.path)}: measured is missing: run eascope characterise "
             f"{platform.name} (needs gem5)"
         )
-    system = load_system(platform, activity.path.parent) if "system" in parts else None
-    if "system" in parts and system is None:
+    record: dict[str, object] = {
+        "kernels": [asdict(kernel) for kernel in activity.measured],
+        "capacities": capacities(platform, activity.measured),
+    }
+    return record, text(platform, activity.measured)
+
+
+def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
+    """Speeds of everything but the busy loop: JSON and text."""
+    from configs.activity import load_activity
+    from configs.system_activity import load_system, system_path
+    from studies.characterise.system import system_text
+
+    folder = load_activity(platform).path.parent
+    system = load_system(platform, folder)
+    if system is None:
         raise RequestError(
-            f"{shown_path(system_path(platform, activity.path.parent))} is missing (instructions "
-            f"per cycle of what is not the busy loop): run eascope characterise {platform.name} "
-            "(needs gem5)"
+            f"{shown_path(system_path(platform, folder))} is missing (instructions per cycle of "
+            f"what is not the busy loop): run eascope characterise {platform.name} (needs gem5)"
         )
-    found: dict[str, object] = {}
-    texts = []
-    if "kernels" in parts:
-        found["kernels"] = [asdict(one) for one in activity.measured]
-        found["capacities"] = capacities(platform, activity.measured)
-        texts.append(text(platform, activity.measured))
-    if system is not None:
-        found["system"] = [asdict(one) for one in system.clusters]
-        texts.append(system_text(system.clusters))
-    print(json.dumps(found, indent=1, sort_keys=True) if options.json else "\n\n".join(texts))
-    return 0
+    record: dict[str, object] = {"system": [asdict(cluster) for cluster in system.clusters]}
+    return record, system_text(system.clusters)
+
+
+_PRINTED: dict[str, Callable[[Platform], tuple[dict[str, object], str]]] = {
+    "kernels": _print_kernels,
+    "system": _print_system,
+}
 
 
 def _kernels(platform: Platform) -> Path:
