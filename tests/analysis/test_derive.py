@@ -252,7 +252,7 @@ def test_nothing_is_derived_from_a_file_that_is_not_as_it_was_written(
 def test_a_full_disk_is_one_line_that_names_the_folder(
     tmp_path: Path, platform: Platform, activity: Activity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """polars writes; the disk is full for it alone, as /dev/full says."""
+    """The disk is full for polars alone, as /dev/full says."""
     run = make_run(tmp_path, platform, "cas", 0)
     write = pl.DataFrame.write_parquet
     rows = pl.DataFrame({"a": list(range(100_000))})

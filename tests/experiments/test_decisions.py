@@ -13,6 +13,8 @@ import pytest
 from analysis.decisions import candidates, decisions
 from analysis.derive import Derived
 from analysis.trace import read_trace
+from experiments.finished import derived_by
+from experiments.runs import Run
 from tests.support.command import eascope
 
 pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
@@ -32,18 +34,15 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path
     return json.loads(done.stdout), runs
 
 
-def run_of(runs: Path, variant: str) -> Derived:
-    for cell in runs.glob("*/cell.json"):
-        record = json.loads(cell.read_bytes())
-        if record["variant"] == variant:
-            return Derived(cell.parent / "derived" / "any", {}, record, cell.parent)
-    raise AssertionError(variant)
+def run_of(compared: dict[str, Any], variant: str) -> Derived:
+    """The variant's first run, found as ``--json`` names it."""
+    return derived_by(Run(Path(compared["variants"][variant]["seeds"]["0"]["run"])), "published")
 
 
 @pytest.mark.parametrize("variant", ["feec-a", "feec-b"])
 def test_what_is_decided_is_done(told: tuple[dict[str, Any], Path], variant: str) -> None:
     """A wake-up that is to go elsewhere migrates there, and its CPU is among the candidates."""
-    run = run_of(told[1], variant)
+    run = run_of(told[0], variant)
     table = decisions(run)
     assert table.filter(pl.col("task") == "light").height > 25  # it wakes every 16 ms in 500
     assert set(table["mode"]) == {0 if variant == "feec-a" else 1}
@@ -71,12 +70,12 @@ def test_the_report_says_why(told: tuple[dict[str, Any], Path]) -> None:
     report = Path(told[0]["report"])
     page = report.read_text()
     assert "Why EAS chose a CPU" in page
-    assert page.count("<td>feec-b</td><td>light</td>") == 1
+    assert page.count('<td class="left">feec-b</td><td class="left">light</td>') == 1
     assert (report.parent / "decisions.feec-a.parquet").is_file()
 
 
 def test_recording_is_a_run_of_its_own(told: tuple[dict[str, Any], Path]) -> None:
-    recorded = run_of(told[1], "feec-b").cell
-    assert recorded["controls"]["trace_events"][-1] == "eascope:sched_feec_decision"
-    done = eascope("show", recorded["simkey"][:12], EASCOPE_RUNS=str(told[1]))
+    recorded = run_of(told[0], "feec-b").cell
+    assert recorded.controls.trace_events[-1] == "eascope:sched_feec_decision"
+    done = eascope("show", recorded.simkey[:12], EASCOPE_RUNS=str(told[1]))
     assert "decisions of EAS, first seed" in done.stdout

@@ -48,7 +48,7 @@ def test_a_kernel_that_was_told_something_else_fails_the_run(
 def test_comparison_shows_verdicts_under_both_models(tmp_path: Path) -> None:
     done = eascope(*COMPARE, "--em-error", "big=-50%", EASCOPE_RUNS=str(tmp_path / "runs"))
     assert done.returncode == 0, done.stderr
-    assert "the kernel is told another energy model: published, big -50 %" in done.stdout
+    assert "the kernel is given another energy model: published, big -50 %" in done.stdout
     block = done.stdout[done.stdout.index("\nthe kernel's energy model\n") :]
     assert "cas against mainline\n" in block
 
