@@ -124,10 +124,8 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param decisions: whether each decision of EAS is recorded.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
-    rt_app = RTAPP_ELIDED[engine] if elide else RT_APP
-    tasks, programs, until = scenario.tasks, scenario.programs, scenario.window.until
+    tasks, programs = scenario.tasks, scenario.programs
     proofs = [" ".join(words) for words in expectations]
-    length_ms = scenario.window.length_ms(full)
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
     if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in tasks):
@@ -142,20 +140,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         "barrier",
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         f"write {TRACING_ON} 1",
-        # What rt-app's threads find when they are made decides where they go, often for good.
-        f"sleep-us {start_offset_us(seed, 'rt-app')}",
-        *([f"spawn rt-app {rt_app} {WORKLOAD}"] if tasks else []),
-        f"sleep-ms {scenario.window.warmup_ms}",
-        "start",
-        *(
-            f"spawn {one.name} {one.command(full, start_offset_us(seed, one.name))}"
-            for one in programs
-        ),
-        *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
-        *(["wait rt-app"] if until == "tasks-end" else []),
-        *(f"wait {one.name}" for one in programs),
-        "stop",
-        *(["kill rt-app"] if tasks and until != "tasks-end" else []),
+        *_window(scenario, RTAPP_ELIDED[engine] if elide else RT_APP, full, seed),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         "trace-collect",
@@ -164,3 +149,26 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         "exit",
     ]
     return "\n".join(head).encode() + b"\n" + workload + b"\n" + "\n".join(body).encode() + b"\n"
+
+
+def _window(scenario: Scenario, rt_app: str, full: bool, seed: int) -> list[str]:
+    """Lines from the start of the workload to its end: warm-up and window.
+
+    :param rt_app: the copy that runs, by its path in the guest.
+    """
+    window, programs = scenario.window, scenario.programs
+    length_ms = window.length_ms(full)
+    offsets = {program.name: start_offset_us(seed, program.name) for program in programs}
+    return [
+        # What rt-app's threads find when they are made decides where they go, often for good.
+        f"sleep-us {start_offset_us(seed, 'rt-app')}",
+        *([f"spawn rt-app {rt_app} {WORKLOAD}"] if scenario.tasks else []),
+        f"sleep-ms {window.warmup_ms}",
+        "start",
+        *(f"spawn {each.name} {each.command(full, offsets[each.name])}" for each in programs),
+        *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
+        *(["wait rt-app"] if window.until == "tasks-end" else []),
+        *(f"wait {program.name}" for program in programs),
+        "stop",
+        *(["kill rt-app"] if scenario.tasks and window.until != "tasks-end" else []),
+    ]
