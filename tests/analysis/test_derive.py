@@ -259,7 +259,7 @@ def test_a_full_disk_is_one_line_that_names_the_folder(
     monkeypatch.setattr(pl.DataFrame, "write_parquet", lambda *_, **__: write(rows, "/dev/full"))
     with pytest.raises(EascopeError) as caught:
         derive(run, platform, activity)
-    assert str(caught.value) == (
-        f"{run}/derived: No space left on device: free space there, then the same command continues"
-    )
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{run}/derived: No space left on device")
+    assert "the same command continues" in line
     assert not [path for path in run.glob("derived/*")]
