@@ -15,6 +15,7 @@ import shutil
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from analysis.derived_folder import DERIVED, roots_of
@@ -129,6 +130,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     :raises EascopeError: when the run failed.
     """
     if (run := existing(cell.simkey)) is not None:
+        _warn_of_other_inputs(cell, run)
         return run
     root = runs_root()
     with writing_into(root):
@@ -161,6 +163,28 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
                 raise
             _publish(work, final)
     return Run(final, fresh=True)
+
+
+def _warn_of_other_inputs(cell: Cell, run: Run) -> None:
+    """Say that ``run`` is read by the files it was made of, where today's differ from them.
+
+    A run's key depends on what the machine does, so not on powers that the kernel is not given.
+    """
+    try:
+        made_of = run.cell.inputs
+    except EascopeError:  # whoever reads the run says so
+        return
+    for kind in ("platform", "activity"):
+        if getattr(made_of, kind) != getattr(cell.record.inputs, kind):
+            _say_once(
+                f"  warning: runs of {cell.record.platform} were made of another {kind} file than "
+                f"today's, and are read by theirs: remove them to run anew"
+            )
+
+
+@cache
+def _say_once(text: str) -> None:
+    say(text)
 
 
 def _name(cell: Cell) -> str:

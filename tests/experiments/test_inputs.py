@@ -17,6 +17,7 @@ from configs.activity import load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from configs.resolved import machine_json
+from experiments import runs
 from experiments.finished import derived_by, platform_of
 from experiments.inputs import FILES, FOLDER, MACHINE
 from experiments.runs import Run, check, execute
@@ -137,3 +138,20 @@ def test_a_failed_run_keeps_its_inputs() -> None:
         execute(cell(badly))
     again = execute(cell())
     assert (again.path / FOLDER / MACHINE).is_file()
+
+
+@pytest.mark.parametrize("kind", ["platform", "activity"])
+def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The key does not depend on powers that the kernel is not given: the run is found again."""
+    runs._say_once.cache_clear()
+    run = execute(cell())
+    again = cell()
+    assert execute(again).path == run.path
+    assert capsys.readouterr().err == ""
+    inputs = replace(again.record.inputs, **{kind: "0" * 64})
+    edited = replace(again, record=replace(again.record, inputs=inputs))
+    for _ in range(2):
+        assert not execute(edited).fresh
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"made of another {kind} file than today's, and are read by theirs" in line
+    assert line.endswith("remove them to run anew")
