@@ -64,7 +64,7 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; 20 min 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
 	@$(PYTHON) -m studies.power_validation calibrate
 
-power-expressions: setup ## gem5's power expressions beside the rows, by workload kernel (gem5)
+power-expressions: setup ## gem5's power expressions compared with the rows, by workload kernel (gem5)
 	@$(PYTHON) -m studies.characterise.expressions
 
 activity-error: setup ## what the fast engine states of activity, against gem5's counts (gem5)

@@ -22,7 +22,7 @@ STACK_WORDS = {
     "leakage": "leakage of what is on",
     "idle": "leakage of what is idle",
     "idle_exit": "idle exits",
-    "controller": "memory controller, beside the total",
+    "controller": "memory controller, not in the total",
 }
 #: Where a run's energy stack is, if its power model tells one.
 _STACK = ("energy_j", "stack")

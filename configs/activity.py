@@ -85,7 +85,7 @@ class Activity:
         return self.clusters[cluster.index].ipc
 
     def system_ipc(self, cluster: Cluster) -> float:
-        """Instructions per cycle on ``cluster`` of what is not the busy loop."""
+        """Instructions per cycle on ``cluster`` of everything but the busy loop."""
         entry = self.clusters[cluster.index]
         return entry.ipc if entry.system_ipc is None else entry.system_ipc
 
@@ -104,7 +104,7 @@ class Activity:
 
     @property
     def assumed_system(self) -> tuple[str, ...]:
-        """The same about what is not the busy loop, which only the fast engine takes from here."""
+        """The same about everything else, which only the fast engine takes from here."""
         return tuple(
             f"{entry.name}: the kernel's instructions per cycle: {words}"
             for entry in self.clusters
@@ -113,7 +113,7 @@ class Activity:
 
 
 def _system_words(entry: ClusterActivity, platform: str) -> str:
-    """Where the rate of what is not the busy loop comes from, unless ``platform`` measured it."""
+    """Where the rate of all but the busy loop comes from, unless ``platform`` measured it."""
     if entry.system_ipc is None:
         return f"as the busy loop's; eascope characterise {platform} measures them"
     if entry.system_inherited:

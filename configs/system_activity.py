@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast each core type runs what is not rt-app's busy loop, from ``configs/activity/system``.
+"""How fast each core type runs everything but rt-app's busy loop: ``configs/activity/system``.
 
 Kernel, agent and rt-app beside its loop wait for caches and predictors, which the loop does not.
 The figures stand in files of their own: those of the busy loop are in the keys of every run, these
@@ -25,7 +25,7 @@ LEAST_INSTRUCTIONS = 200_000
 
 @dataclass(frozen=True)
 class ClusterSystem:
-    """What a cluster's CPUs executed beside the busy loop, and in how many cycles."""
+    """What a cluster's CPUs executed besides the busy loop, and in how many cycles."""
 
     name: str
     instructions: int

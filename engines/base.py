@@ -106,7 +106,7 @@ class Engine(Protocol):
         """Versions and digests of the engine's parts; part of every run's key."""
 
     def settings(self, platform: Platform, activity: Activity) -> dict[str, Any]:
-        """What the engine is told about the machine (rates, latencies); part of the key."""
+        """What the engine is given about the machine (rates, latencies); part of the key."""
 
     def run(
         self,

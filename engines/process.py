@@ -79,7 +79,7 @@ class Simulator(ABC):
 
     @abstractmethod
     def look(self) -> None:
-        """Look at what is not told through the pipe, every `POLL_S`.
+        """Look, every `POLL_S`, at what the pipe does not report.
 
         :raises EngineFailed: when the guest has died without a word.
         """

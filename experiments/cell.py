@@ -148,7 +148,7 @@ def find(request: Request) -> Names:
 
 
 def wrong_capacities(names: Names) -> str:
-    """By how much the kernel is told wrong capacities where gem5 executes the busy loop; else "".
+    """How far capacities and speeds differ where gem5 executes the busy loop; else empty.
 
     Elided, the loop takes what the capacities say. Executed, it takes what it takes: a cycle per
     instruction on CPUs without a pipeline, what was measured on those that have one.
@@ -171,7 +171,7 @@ def wrong_capacities(names: Names) -> str:
     if not wrong:
         return ""
     remedy = "; --speeds measured tells it right ones" if pipelined else ""
-    return f"the kernel is told capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
+    return f"the kernel is given capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
 
 
 def without_eas(names: Names) -> str:

@@ -98,7 +98,7 @@ def em_rows(
 
 
 def text(rows: Sequence[EmRow]) -> str:
-    """The rows as an aligned table, powers in mW; what is told stands there if it is another."""
+    """The rows as an aligned table in mW, with what the kernel is given where that differs."""
     other = any(row.told_uw != row.published_uw for row in rows)
     columns = (
         *(Column("cluster", "left"), Column("clock", unit="MHz"), Column("supply", unit="V")),

@@ -97,7 +97,7 @@ def tell(platform: Platform, model: ToldModel) -> Platform:
 def _power(
     platform: Platform, model: ToldModel, cluster: Cluster, opp: Opp, errors: dict[str, float]
 ) -> int:
-    """The power in uW that the kernel is told of one CPU at ``opp``."""
+    """The power in uW of one CPU at ``opp`` that the kernel is given."""
     power = opp.power_uw
     if model.source == "derived":
         level = load_level(cluster.core.name)

@@ -72,7 +72,7 @@ class Gem5Engine:
         return identity()
 
     def settings(self, platform: Platform, activity: Activity) -> dict[str, Any]:
-        """What gem5 is told about the machine. Turns of the busy loop stand in the script."""
+        """What gem5 is given about the machine. The script has the turns of the busy loop."""
         return {"mode": self.mode, "machine": machine_settings(platform, self.mode)}
 
     def run(

@@ -45,9 +45,9 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         metavar="M",
-        help="of gem5: elided (default, atomic CPUs), elided-detailed, timing or detailed",
+        help="gem5's mode: elided (default, atomic CPUs), elided-detailed, timing or detailed",
     )
-    parser.add_argument("--full", action="store_true", help="the scenario's full duration")
+    parser.add_argument("--full", action="store_true", help="take the scenario's full duration")
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
     )
@@ -57,26 +57,29 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
 def _add_controls(group: argparse._ArgumentGroup) -> None:
     for name, meaning in (
         ("rate-limit", "least time between two requests of schedutil"),
-        ("transition-latency", "how long a change of the OPP takes"),
+        ("transition-latency", "time that an OPP change takes"),
     ):
         group.add_argument(
-            f"--{name}-us", type=_control_us, metavar="US", help=f"{meaning} (the platform's)"
+            f"--{name}-us",
+            type=_control_us,
+            metavar="US",
+            help=f"{meaning} (the platform's)",
         )
     group.add_argument(
         "--speeds",
         default="board",
         metavar="S",
-        help="how fast core types execute the busy loop, capacities in the device tree included: "
-        "board (default) or measured (on gem5's cores)",
+        help="speeds of the busy loop, and the capacities that follow: board (default) or measured "
+        "(on gem5's cores)",
     )
     group.add_argument(
-        "--no-delay-dequeue", action="store_true", help="EEVDF's delayed dequeue off"
+        "--no-delay-dequeue", action="store_true", help="switch EEVDF's delayed dequeue off"
     )
     group.add_argument(
         "--decisions",
         action="store_true",
-        help="record why EAS chose each CPU (candidates, energies) and say so in the report; "
-        "a run of its own, since recording takes the guest's time",
+        help="record and report why EAS chose each CPU (candidates, energies); "
+        "these runs have keys of their own, because recording takes guest time",
     )
     add_energy_model(group)
 
@@ -88,7 +91,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         default="published",
         metavar="M",
         help="powers that the kernel is given: published (default) or derived; the energy of a run "
-        "is computed from the same power whatever the kernel has",
+        "is computed from the same powers in either case",
     )
     parser.add_argument(
         "--em-error",
@@ -101,9 +104,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
 
 def add_all(parser: argparse.ArgumentParser) -> None:
     """How much is printed."""
-    parser.add_argument(
-        "--all", action="store_true", help="print every measure, not what answers at a glance"
-    )
+    parser.add_argument("--all", action="store_true", help="print every measure")
 
 
 def add_power(parser: argparse.ArgumentParser, default: str = "published") -> None:

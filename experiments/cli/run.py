@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=0,
         metavar="N",
-        help="seed of the tasks' start offsets (default 0)",
+        help="the seed, which sets the tasks' start offsets (default 0)",
     )
     add_cell(parser)
     add_power(parser)

@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what is not as it was written; exit 1 when there is any.
+    """Print every file that has changed since it was written; exit 1 when there is one.
 
     :raises RequestError: when no run has a given name.
     """

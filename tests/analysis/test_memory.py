@@ -66,7 +66,7 @@ def test_the_controller_is_in_the_stack_and_dram_apart(
     model = DerivedPower(platform, activity)
     shown = comparison(platform, {"mainline": [derive(run, platform, activity, model)]})
     stack, _, rest = shown.text().partition("\nmemory, not in the total\n")
-    assert "\n  memory controller, beside the total " in stack
+    assert "\n  memory controller, not in the total " in stack
     assert "DRAM" not in stack
     apart, _, _ = rest.partition("\nactive energy by task\n")
     assert apart.startswith("  DRAM ") and "controller" not in apart
