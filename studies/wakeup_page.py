@@ -39,6 +39,8 @@ def _answer(record: WakeUpCost) -> str:
         for one in record.variants
         if form in one.change_percent
     ]
+    if not changes:
+        return f"{record.variants[0].name} alone was measured"
     return f"{', '.join(changes)} of {record.variants[0].name}'s instructions"
 
 
