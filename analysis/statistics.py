@@ -79,7 +79,7 @@ def resampled_means(rows: Sequence[Sequence[float]], count: int) -> list[list[fl
 
 
 @dataclass(frozen=True)
-class Apart:
+class UnpairedDifference:
     """The mean of some values less that of others which are not their pairs.
 
     :param percent: difference of the means in percent of the baseline's.
@@ -91,7 +91,7 @@ class Apart:
     high: float | None
 
 
-def apart(baseline: Sequence[float], values: Sequence[float]) -> Apart:
+def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> UnpairedDifference:
     """Compare two samples of what is never zero, as energies are, each of any positive length.
 
     The interval is a percentile bootstrap that draws from each sample anew, with a fixed generator.
@@ -112,4 +112,4 @@ def apart(baseline: Sequence[float], values: Sequence[float]) -> Apart:
         ]
         shares = 100 * (means[1] / means[0] - 1)
         low, high = (float(np.quantile(shares, share)) for share in (0.025, 0.975))
-    return Apart(100 * float(other.mean() / base.mean() - 1), low, high)
+    return UnpairedDifference(100 * float(other.mean() / base.mean() - 1), low, high)

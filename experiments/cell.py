@@ -115,7 +115,7 @@ class Cell:
         return self.names.scenario.window.simulated_s(self.names.request.full)
 
 
-def find(request: Request) -> Names:
+def resolve(request: Request) -> Names:
     """Resolve and check every name and file of a request, without building or writing.
 
     :raises RequestError: for the first that is wrong.

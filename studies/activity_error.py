@@ -23,7 +23,7 @@ from analysis.energy import FJ_PER_J
 from analysis.engine import cpu_models
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
-from experiments.cell import Request, find, prepare
+from experiments.cell import Request, prepare, resolve
 from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import write_atomic
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m studies.activity_error", description=__doc__)
     parser.parse_args(arguments)
     with Ending() as ending:
-        cell = prepare(find(REQUEST))
+        cell = prepare(resolve(REQUEST))
 
         def after(_: object, run: Run) -> Derived:
             model = DerivedPower(cell.names.platform, cell.names.activity)

@@ -20,7 +20,7 @@ from analysis.derive import derive
 from analysis.results.elision import Elision, ElisionCase
 from analysis.results.origin import RESULTS, RUNS, Origin
 from configs.activity import at_measured_speeds
-from experiments.cell import Cell, Names, Request, find, prepare
+from experiments.cell import Cell, Names, Request, prepare, resolve
 from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import digest_of
@@ -99,7 +99,7 @@ def executable(names: Names, case: Case) -> Names:
 def prepared(cases: Sequence[Case]) -> dict[tuple[str, str], Cell]:
     """Both cells of every case."""
     return {
-        (case.name, name): prepare(executable(find(case.request(name == "elided")), case))
+        (case.name, name): prepare(executable(resolve(case.request(name == "elided")), case))
         for case in cases
         for name in ("executed", "elided")
     }

@@ -19,7 +19,7 @@ from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
 from engines.records import MARKS, START, STOP, read_marks
-from experiments.cell import Names, Request, digests_of, find, machine_of
+from experiments.cell import Names, Request, digests_of, machine_of, resolve
 from experiments.pool import workers
 from experiments.program import Program
 from experiments.rtapp import start_offset_us
@@ -62,7 +62,7 @@ def measured(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
     with ThreadPoolExecutor(workers()) as pool:
         found = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
         slopes = dict(zip(places, found, strict=True))
-    identity = find(Request(PLATFORM, there[0], "smoke")).engine.identity()
+    identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()
     return WakeUpCost(
         origin=Origin(command, RUNS, versions((name, identity) for name in upstream)),
         platform=PLATFORM,
@@ -93,7 +93,7 @@ def _queues() -> Iterator[Queue]:
 
 def measure(variant: str, cpus: str | None) -> Spread:
     """Instructions per wake-up of one variant in one form."""
-    names = find(Request(PLATFORM, variant, "smoke"))
+    names = resolve(Request(PLATFORM, variant, "smoke"))
     allowed = None if cpus is None else names.platform.resolve(cpus)
     found = []
     for seed in range(SEEDS):

@@ -146,11 +146,11 @@ def system_names(platform: Platform) -> Names:
 
     :raises RequestError: as `find`, so when the busy loop itself was not measured.
     """
-    from experiments.cell import Request, find
+    from experiments.cell import Request, resolve
     from experiments.controls import Controls
 
     controls = Controls(speeds="measured")
-    return find(
+    return resolve(
         Request(
             platform=platform.name,
             variant=VARIANT,

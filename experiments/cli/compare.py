@@ -106,7 +106,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from experiments.cell import find
+    from experiments.cell import resolve
     from power.choice import check_power
     from power.given import USUAL, told_model
 
@@ -118,7 +118,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     # Verdicts under another energy model stand beside those under the usual one.
     models = [given] if given.usual else [given, USUAL]
     names = [
-        find(request_of(options, variant, seed, model))
+        resolve(request_of(options, variant, seed, model))
         for model in models
         for variant in variants
         for seed in range(options.seeds)

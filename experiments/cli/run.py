@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or the run failed.
     """
-    from experiments.cell import find, prepare
+    from experiments.cell import prepare, resolve
     from experiments.finished import derived_by
     from experiments.pool import run_all
     from power.choice import check_power
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
     told = told_model(options.em, options.em_error)
     check_power(options.power)
-    names = find(request_of(options, options.variant, options.seed, told))
+    names = resolve(request_of(options, options.variant, options.seed, told))
     warn(names)
     cell = prepare(names)
     [(done, derived)] = run_all([cell], lambda _, done: (done, derived_by(done, options.power)))

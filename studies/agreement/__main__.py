@@ -17,7 +17,7 @@ from typing import Any
 
 from analysis.derive import derive
 from experiments.arguments import count
-from experiments.cell import Cell, Request, find, prepare
+from experiments.cell import Cell, Request, prepare, resolve
 from experiments.controls import Controls
 from experiments.pool import run_all
 from experiments.runs import Run, existing
@@ -88,7 +88,7 @@ def run(
     identities: dict[str, dict[str, Any]] = {}
     cells: dict[Key, Cell] = {}
     for key, request in requests(scenarios, seeds, speeds):
-        cell = prepare(find(request), identities.get(key[2]))
+        cell = prepare(resolve(request), identities.get(key[2]))
         identities[key[2]] = dict(cell.record.engine_identity)
         if not present or existing(cell.simkey):
             cells[key] = cell

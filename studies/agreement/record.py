@@ -20,7 +20,7 @@ from analysis.results.agreement import (
     WakeUps,
 )
 from analysis.results.origin import RUNS, Origin
-from analysis.statistics import apart
+from analysis.statistics import unpaired_difference
 from studies.agreement.runs import (
     PLATFORM,
     ByColumn,
@@ -100,7 +100,7 @@ def compared(cells: Cells, key: tuple[str, str], column: str) -> Against:
     """The fast engine's seeds of a cell against those of one column of gem5."""
     base = next(iter(cells[key]))
     fast, gem5 = (cells[key][name] for name in (base, column))
-    energy = apart(*([run.total_j for run in runs.values()] for runs in (gem5, fast)))
+    energy = unpaired_difference(*([run.total_j for run in runs.values()] for runs in (gem5, fast)))
     points = residency_points(mean(fast).result, mean(gem5).result)
     return Against(
         energy.percent,

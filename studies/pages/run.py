@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived, derive
-from experiments.cell import Cell, Names, Request, find, prepare
+from experiments.cell import Cell, Names, Request, prepare, resolve
 from experiments.pool import run_all
 from experiments.runs import Run
 from power.given import told_model
@@ -38,7 +38,7 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     found = [
-        (page.name, group, find(request))
+        (page.name, group, resolve(request))
         for page in pages
         for group in page.groups
         for request in requests(page, group, full)

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.compare import Comparison, comparison
 from analysis.expect import value_at
-from analysis.statistics import ENOUGH, apart, difference
+from analysis.statistics import ENOUGH, difference, unpaired_difference
 from configs.platform import Platform
 from host.errors import EascopeError
 from tests.support.stated import stated
@@ -179,19 +179,19 @@ def test_bootstrap_intervals() -> None:
 
 
 def test_samples_that_are_no_pairs() -> None:
-    one = apart([1.0, 3.0], [2.5, 2.5, 2.5])
+    one = unpaired_difference([1.0, 3.0], [2.5, 2.5, 2.5])
     assert one.percent == pytest.approx(25.0)
     assert (one.low, one.high) == (None, None)
     with pytest.raises(ValueError, match="empty"):
-        apart([1.0], [])
+        unpaired_difference([1.0], [])
     with pytest.raises(ValueError, match="not positive"):
-        apart([1.0, 0.0], [3.0])
+        unpaired_difference([1.0, 0.0], [3.0])
 
 
 def test_intervals_of_samples_that_are_no_pairs() -> None:
     base = [100.0 + (-1) ** number for number in range(10)]
     # The standard error of either mean is 1 / sqrt(n): 0.32 and 0.22, together 0.39 % of 100.
-    one = apart(base, [105.0 + (-1) ** number for number in range(20)])
+    one = unpaired_difference(base, [105.0 + (-1) ** number for number in range(20)])
     assert one.low == pytest.approx(5 - 1.96 * 0.39, abs=0.1)
     assert one.high == pytest.approx(5 + 1.96 * 0.39, abs=0.1)
-    assert apart(base, base[:9]).low is None
+    assert unpaired_difference(base, base[:9]).low is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.cell import Cell, Request, find, prepare
+from experiments.cell import Cell, Request, prepare, resolve
 from experiments.pool import run_all
 from experiments.runs import Run
 from studies.agreement.runs import PLATFORM, CostedRun
@@ -40,7 +40,9 @@ def test_six_busy_cpus_against_the_fast_engine() -> None:
         window_s = cell.names.scenario.window.short_ms / 1000
         return CostedRun(result_record(window_s=window_s), cell.record, run.host)
 
-    cells = [prepare(find(Request(PLATFORM, VARIANT, "busy", name))) for name in ("qemu", "gem5")]
+    cells = [
+        prepare(resolve(Request(PLATFORM, VARIANT, "busy", name))) for name in ("qemu", "gem5")
+    ]
     fast, elided = run_all(cells, after)
     assert fast.cell.elide and elided.cell.elide
     print(

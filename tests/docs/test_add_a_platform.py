@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from configs.platform_file import load_platform
-from experiments.cell import find
+from experiments.cell import resolve
 from experiments.cli.request import request_of
 from experiments.cli.verbs import make_parser
 from power.given import USUAL
@@ -35,7 +35,7 @@ def test_the_three_lines_and_the_command_fit(
     Path("four-bigs.toml").write_text(three)
     options = make_parser().parse_args(shlex.split(command)[1:])
     for variant in options.variants:
-        names = find(request_of(options, variant, 0, USUAL))
+        names = resolve(request_of(options, variant, 0, USUAL))
         assert (names.platform.name, len(names.platform.cpus)) == ("four-bigs", 8)
 
 

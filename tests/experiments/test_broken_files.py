@@ -14,7 +14,7 @@ import pytest
 from configs import platform_file
 from configs.platform_file import PLATFORMS, list_platforms
 from experiments import doctor, scenario
-from experiments.cell import Request, find
+from experiments.cell import Request, resolve
 from experiments.cli import list_names
 from host.errors import RequestError
 from kernels import variants
@@ -83,9 +83,9 @@ def test_a_broken_own_line_ends_only_what_needs_it(capsys: pytest.CaptureFixture
     found = listed("variants", capsys)
     assert "own.mine = 'mainline': allowed: a queue of that name" in found["mine"]["broken"]
     assert "broken" not in found["mainline"]
-    find(Request("juno-r2", "mainline", "smoke"))
+    resolve(Request("juno-r2", "mainline", "smoke"))
     with pytest.raises(RequestError, match=r"own\.mine = 'mainline': allowed: a queue"):
-        find(Request("juno-r2", "mine", "smoke"))
+        resolve(Request("juno-r2", "mine", "smoke"))
     checks = {check["check"]: check for check in doctor.diagnose()}
     assert checks["kernel base"]["ok"]
     assert not checks["kernel mine"]["ok"]

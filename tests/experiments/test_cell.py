@@ -18,7 +18,7 @@ from configs.core import Parameter
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
-from experiments.cell import find, prepare, wrong_capacities
+from experiments.cell import prepare, resolve, wrong_capacities
 from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
@@ -81,7 +81,7 @@ def test_every_artefact_counts(
 
 def test_words_do_not_count(artefacts: Artefacts, tmp_path: Path) -> None:
     """What is said about a scenario, and what is expected of it, changes nothing that runs."""
-    text = Path(find(REQUEST).scenario.path).read_text()
+    text = Path(resolve(REQUEST).scenario.path).read_text()
     first = tmp_path / "x.toml"
     first.write_text(text)
     before = prepared(scenario=str(first))
@@ -130,7 +130,7 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
 def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
     artefacts: Artefacts, engine: str, lines: int
 ) -> None:
-    names = find(replace(REQUEST, engine=engine))
+    names = resolve(replace(REQUEST, engine=engine))
     assert prepare(names).record.assumed == tuple(names.activity.assumed)
     clusters = tuple(replace(one, system_ipc=None) for one in names.activity.clusters)
     unknown = replace(names, activity=replace(names.activity, clusters=clusters))
@@ -212,7 +212,7 @@ def test_gem5_boots_the_kernel_with_symbols(artefacts: Artefacts) -> None:
 
 
 def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefacts) -> None:
-    names = find(REQUEST)
+    names = resolve(REQUEST)
     big = names.platform.clusters[1]
     structure = {**big.core.structure, "fetch_width": Parameter(8, "made up")}
     core = replace(big.core, structure=structure)
@@ -224,7 +224,7 @@ def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefact
 
 
 def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
-    names = find(REQUEST)
+    names = resolve(REQUEST)
     text = script(
         names.scenario,
         names.platform,
@@ -257,15 +257,15 @@ def test_uclamp_is_in_use_before_the_tasks_of_a_scenario_that_clamps(
 
 
 def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -> None:
-    plain = prepare(find(REQUEST))
-    assert prepare(find(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
+    plain = prepare(resolve(REQUEST))
+    assert prepare(resolve(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
     keys = {plain.simkey}
     for controls, key, value in (
         (Controls(rate_limit_us=2000), "rate_limit_us", 2000),
         (Controls(transition_latency_us=10), "transition_latency_us", 10),
         (Controls(delay_dequeue=False), "delay_dequeue", False),
     ):
-        cell = prepare(find(replace(REQUEST, controls=controls)))
+        cell = prepare(resolve(replace(REQUEST, controls=controls)))
         assert cell.record.controls == replace(plain.record.controls, **{key: value})
         assert cell.record.set_otherwise == tuple(controls.words)
         keys.add(cell.simkey)
@@ -282,8 +282,8 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
 
 
 def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) -> None:
-    plain = prepare(find(REQUEST))
-    cell = prepare(find(replace(REQUEST, controls=Controls(speeds="measured"))))
+    plain = prepare(resolve(REQUEST))
+    cell = prepare(resolve(replace(REQUEST, controls=Controls(speeds="measured"))))
     assert cell.record.controls == replace(plain.record.controls, speeds="measured")
     for part in ("dtb", "script"):  # capacities; loops of rt-app by the speed of the largest CPU
         assert cell.record.digests[part] != plain.record.digests[part]
@@ -305,7 +305,7 @@ def test_capacities_that_gem5_does_not_have_are_told(
     mode: str, elide: bool, speeds: str, words: str
 ) -> None:
     controls = Controls(speeds=speeds)
-    names = find(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
+    names = resolve(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
     told = wrong_capacities(names)
     assert words in told and bool(words) == bool(told)
     # A platform that nobody has characterised can be run all the same.
@@ -318,17 +318,17 @@ def test_capacities_that_gem5_does_not_have_are_told(
 
 def test_speeds_that_there_are_not_are_refused() -> None:
     with pytest.raises(RequestError, match=r"speeds 'measure'.*did you mean measured"):
-        find(replace(REQUEST, controls=Controls(speeds="measure")))
+        resolve(replace(REQUEST, controls=Controls(speeds="measure")))
 
 
 def test_a_rate_limit_below_the_latency_is_refused() -> None:
     with pytest.raises(RequestError, match=r"rate limit 20 us: allowed: at least .*\(50 us\)"):
-        find(replace(REQUEST, controls=Controls(rate_limit_us=20)))
+        resolve(replace(REQUEST, controls=Controls(rate_limit_us=20)))
 
 
 def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefacts) -> None:
     request = replace(REQUEST, scenario="eas/sched-pipe-pinned")
-    cell = prepare(find(request))
+    cell = prepare(resolve(request))
     lines = cell.machine.script.decode().splitlines()
     start, stop = lines.index("start"), lines.index("stop")
     spawn, wait = lines[start + 1 : stop]
@@ -338,8 +338,8 @@ def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefac
     assert not any("rt-app" in line for line in lines if not line.startswith("file"))
     assert cell.record.programs == (ProgramRecord("pipe", "ping-pong", 8000, "program-pipe.log"),)
     assert cell.record.tasks[0].threads == ("pipe-a", "pipe-b")
-    assert cell.simkey != prepare(find(replace(request, seed=1))).simkey
-    full = prepare(find(replace(request, full=True)))
+    assert cell.simkey != prepare(resolve(replace(request, seed=1))).simkey
+    full = prepare(resolve(replace(request, full=True)))
     assert full.record.programs[0].count == 80_000
     # Room for the events of ten times as many round trips, and still within the guest's memory.
     room = [one.record.controls.others["trace_kib_per_cpu"] for one in (cell, full)]
@@ -352,7 +352,7 @@ def test_a_program_that_is_not_there_is_one_line(
 ) -> None:
     monkeypatch.setattr(program, "OVERLAY", tmp_path / "overlay")
     with pytest.raises(EascopeError, match=r"perf-sched-pipe is not there: .*overlay/bin/perf$"):
-        find(replace(REQUEST, scenario="eas/sched-pipe-perf"))
+        resolve(replace(REQUEST, scenario="eas/sched-pipe-perf"))
 
 
 @pytest.mark.parametrize(
@@ -371,9 +371,9 @@ def test_unknown_variant_in_expect(
 ) -> None:
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{variant}"\nstatement = "{statement}"\nsource = "none"\n'
-    path.write_text(find(REQUEST).scenario.path.read_text() + extra)
+    path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
     with pytest.raises(RequestError, match=message) as caught:
-        find(replace(REQUEST, scenario=str(path)))
+        resolve(replace(REQUEST, scenario=str(path)))
     assert str(caught.value).startswith(f"{path}: ")
 
 
@@ -385,7 +385,7 @@ def test_planned_variants_are_expected_of_and_not_run(
     monkeypatch.setattr("experiments.cell.load_catalogue", lambda: with_one)
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'
-    path.write_text(find(REQUEST).scenario.path.read_text() + extra)
-    assert find(replace(REQUEST, scenario=str(path))).scenario.expect[-1].variant == planned
+    path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
+    assert resolve(replace(REQUEST, scenario=str(path))).scenario.expect[-1].variant == planned
     with pytest.raises(RequestError, match=f"variant '{planned}' has no kernel yet: allowed: cas"):
-        find(replace(REQUEST, variant=planned))
+        resolve(replace(REQUEST, variant=planned))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell import Request, find
+from experiments.cell import Request, resolve
 from experiments.cli.status import distinguishing
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.runs import execute
@@ -152,7 +152,7 @@ def test_examples_are_right() -> None:
         options = make_parser().parse_args(verb.EXAMPLE.split()[1:])
         for variant in getattr(options, "variants", [getattr(options, "variant", None)]):
             if variant is not None:
-                find(Request(options.platform, variant, options.scenario, options.engine))
+                resolve(Request(options.platform, variant, options.scenario, options.engine))
 
 
 def test_help_imports_nothing_heavy() -> None:

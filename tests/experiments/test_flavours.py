@@ -10,7 +10,7 @@ import pytest
 
 from analysis.derive import derive
 from configs.platform import Platform
-from experiments.cell import Request, find, prepare
+from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
 
 pytestmark = pytest.mark.guest
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.guest
 
 def smoke(flavour: str, eas: bool) -> tuple[dict[str, Any], Platform]:
     """``result.json`` of mainline with ``flavour``: execute() fails unless its proofs hold."""
-    names = find(Request("juno-r2", "mainline", "smoke"))
+    names = resolve(Request("juno-r2", "mainline", "smoke"))
     declares = {"eas": eas, "governor": "schedutil"}
     variant = replace(names.variant, dtb=flavour, declares=declares)
     run = execute(prepare(replace(names, variant=variant)))

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from experiments.cell import Request, find, prepare
+from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
 from host.cache import cache_root
 from host.errors import EascopeError
@@ -151,7 +151,7 @@ def test_every_expected_activation_runs(smoke: dict[str, Any]) -> None:
 
 def test_undeclared_state_fails_the_run() -> None:
     """A kernel that is not in the declared state: the run fails and says which file said what."""
-    names = find(Request("juno-r2", "mainline", "smoke"))
+    names = resolve(Request("juno-r2", "mainline", "smoke"))
     lying = replace(names.variant, declares={"eas": False, "governor": "schedutil"})
     with pytest.raises(EascopeError, match=r"energy_aware"):
         execute(prepare(replace(names, variant=lying)))
@@ -202,7 +202,7 @@ def test_truncated_trace(smoke: dict[str, Any]) -> None:
 
 def test_corrupt_cache_entry_on_use(tmp_path: Path) -> None:
     """A changed byte in an artefact is found before anything runs with it."""
-    find(Request("juno-r2", "mainline", "smoke")).engine.identity()  # so that there is one
+    resolve(Request("juno-r2", "mainline", "smoke")).engine.identity()  # so that there is one
     cache = tmp_path / "cache"
     cache.mkdir()
     for kind in cache_root().iterdir():

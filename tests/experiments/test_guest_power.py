@@ -10,7 +10,7 @@ import pytest
 
 from configs.platform_file import load_platform
 from experiments import cell as cells
-from experiments.cell import Request, find, prepare
+from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
 from host.errors import EascopeError
 from power.given import told_model
@@ -42,7 +42,7 @@ def test_a_kernel_that_was_told_something_else_fails_the_run(
     monkeypatch.setattr(cells, "state_expectations", lambda variant, told: proof(variant, usual))
     request = Request("juno-r2", "mainline", "smoke", told=told_model("published", ["big=+20%"]))
     with pytest.raises(EascopeError, match=r"energy_model/cpu4/ps:\d+/power"):
-        execute(prepare(find(request)))
+        execute(prepare(resolve(request)))
 
 
 def test_comparison_shows_verdicts_under_both_models(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.derive import derive
-from experiments.cell import Names, Request, find, prepare, rate_warnings, without_eas
+from experiments.cell import Names, Request, prepare, rate_warnings, resolve, without_eas
 from experiments.runs import execute
 
 #: Four equal CPUs: juno-r2 without its fast cluster.
@@ -19,7 +19,7 @@ TWO_CLUSTERS = "cluster.little.cpus = 2\ncluster.more = { like = 'little', cpus 
 def _names(folder: Path, text: str, variant: str = "mainline") -> Names:
     path = folder / "mine.toml"
     path.write_text(f'base = "juno-r2"\nsummary = "a test"\n{text}')
-    return find(Request(str(path), variant, "smoke"))
+    return resolve(Request(str(path), variant, "smoke"))
 
 
 def test_inherited_rates_are_a_warning(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_kernel_that_runs_too_fast_is_a_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
 def test_platforms_that_were_measured_have_no_warning(name: str) -> None:
-    assert not rate_warnings(find(Request(name, "mainline", "smoke")))
+    assert not rate_warnings(resolve(Request(name, "mainline", "smoke")))
 
 
 @pytest.mark.parametrize("variant", ["mainline", "cas"])
@@ -52,7 +52,7 @@ def test_equal_cpus_have_no_eas_and_no_switch_for_it(tmp_path: Path, variant: st
         "no variant has EAS on mine: all of its CPUs have the same capacity, and the kernel "
         "refuses EAS there"
     )
-    assert not without_eas(find(Request("juno-r2", variant, "smoke")))
+    assert not without_eas(resolve(Request("juno-r2", variant, "smoke")))
 
 
 def test_clusters_of_equal_cpus_have_none_either(tmp_path: Path) -> None:

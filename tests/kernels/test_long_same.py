@@ -12,7 +12,7 @@ import pytest
 
 from analysis.derive import derive
 from configs.platform import Platform
-from experiments.cell import Request, find, prepare
+from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
 from kernels.source import series_patches
 from kernels.variants import SERIES, STATS
@@ -93,7 +93,7 @@ def test_nothing_changes(case: Same) -> None:
     assert own
     for variant, values in found.items():
         for seed in range(SEEDS):
-            cell = prepare(find(Request("juno-r2", variant, case.scenario, seed=seed)))
+            cell = prepare(resolve(Request("juno-r2", variant, case.scenario, seed=seed)))
             done = execute(cell)
             names = cell.names
             derived = derive(done.path, names.platform, names.activity)

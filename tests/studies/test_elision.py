@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.results.elision import Elision
 from configs.activity import at_measured_speeds
-from experiments.cell import find
+from experiments.cell import resolve
 from studies.agreement.runs import CostedRun
 from studies.elision import CASES, executable, executed_costs, record_of
 from studies.elision_page import parts
@@ -19,7 +19,7 @@ def test_cells_run_at_what_gem5_executes() -> None:
     for case in CASES:
         for elided in (False, True):
             request = case.request(elided)
-            names = find(request)
+            names = resolve(request)
             assert (names.engine.mode == "elided") == (not case.detailed)
             made = executable(names, case)
             if case.detailed:
@@ -32,7 +32,7 @@ def test_cells_run_at_what_gem5_executes() -> None:
             window = made.scenario.window
             assert (window.warmup_ms, window.length_ms(False)) == (case.warmup_ms, case.window_ms)
             assert made.scenario.tasks == names.scenario.tasks
-        assert names.request.elide and not find(case.request(False)).request.elide
+        assert names.request.elide and not resolve(case.request(False)).request.elide
 
 
 def record(executed: CostedRun) -> Elision:

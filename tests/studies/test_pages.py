@@ -14,7 +14,7 @@ from analysis.derive import derive
 from analysis.records.cell import Expectation, KernelRecord
 from configs.activity import Activity
 from configs.platform import Platform
-from experiments.cell import find
+from experiments.cell import resolve
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import load_scenario, names
 from host.errors import RequestError
@@ -36,7 +36,7 @@ def test_pages_name_what_there_is() -> None:
         for group in page.groups:
             assert group.variants[0] == "mainline" and set(group.variants) <= set(known)
             for request in requests(page, group, False):
-                assert find(request).platform.name == page.platform
+                assert resolve(request).platform.name == page.platform
 
 
 def test_every_scenario_of_the_issue_has_its_page() -> None:

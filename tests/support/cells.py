@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from experiments.cell import Cell, Request, find, prepare
+from experiments.cell import Cell, Request, prepare, resolve
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
 #: What readers of a trace resolve: address and name.
@@ -54,4 +54,4 @@ class Artefacts:
 
 
 def prepared(**changes: Any) -> Cell:
-    return prepare(find(replace(REQUEST, **changes)))
+    return prepare(resolve(replace(REQUEST, **changes)))

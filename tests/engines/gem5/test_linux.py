@@ -24,7 +24,7 @@ from configs.platform import Platform
 from engines.base import EngineFailed, Machine
 from engines.records import START, STOP
 from engines.registry import get_engine
-from experiments.cell import BOOT, Request, find, prepare
+from experiments.cell import BOOT, Request, prepare, resolve
 from experiments.runs import check, execute
 from experiments.script import elision
 from kernels.build import kernel
@@ -54,7 +54,7 @@ def script(*lines: str) -> bytes:
 
 def test_smoke_on_atomic_cpus() -> None:
     """A whole cell, as the command line runs it: state proven, trace whole, times add up."""
-    names = find(Request("juno-r2", "mainline", "smoke", "gem5"))
+    names = resolve(Request("juno-r2", "mainline", "smoke", "gem5"))
     cell = prepare(names)
     run = execute(cell)
     assert check(run) == []

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from engines.records import STOP
-from experiments.cell import Request, find, prepare
+from experiments.cell import Request, prepare, resolve
 from experiments.controls import Controls
 from experiments.runs import execute
 from tests.support import linux
@@ -31,7 +31,7 @@ def pair(scenario: str, variant: str, **controls: str) -> list[Path]:
     """The folders of the elided and of the executed run."""
     request = Request("juno-r2", variant, scenario, controls=Controls(**controls))
     both = (replace(request, elide=elide) for elide in (True, False))
-    return [execute(prepare(find(one))).path for one in both]
+    return [execute(prepare(resolve(one))).path for one in both]
 
 
 @pytest.mark.parametrize("variant", ["mainline", "cas"])
