@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from analysis.measures import MEASURES
 from experiments.cli.reference import PAGE, page
 from experiments.cli.verbs import make_parser
 from tests.support.markdown import ROOT, links
@@ -97,3 +99,10 @@ def test_every_page_is_linked_from_the_list_of_pages() -> None:
     # A page of results may be reached by the first page of results.
     results = ROOT / "docs" / "results"
     assert {path for path in pages if path.parent != results} <= linked
+
+
+def test_the_page_of_measures_has_their_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_module("analysis.measures", run_name="__main__")
+    table = capsys.readouterr().out
+    assert table.count("| `") >= len(MEASURES)
+    assert table in (REFERENCE / "results.md").read_text(), "run: python -m analysis.measures"
