@@ -112,7 +112,7 @@ def qemu() -> Qemu:
         {"packages": packages, "layout": 2},
         lambda folder: _unpack(packages, folder),
         label=f"QEMU {RELEASE} (Debian {SUITE})",
-        estimate_s=60,
+        estimate_s=30,
     )
     version = next(p["version"] for p in packages if p["package"] == PACKAGE)
     return Qemu(folder, version, digest_of({"packages": packages}), packages)
