@@ -70,7 +70,8 @@ def test_n_sleeps_give_n_wakeups(probe: dict[str, Any]) -> None:
 def test_every_burst_is_a_slice_of_the_work_given(probe: dict[str, Any]) -> None:
     slices = table(probe, "slices").filter(pl.col("task") == "probe")
     assert slices["cpu"].unique().to_list() == [1]
-    bursts = slices.filter(pl.col("t1_ns") - pl.col("t0_ns") > 100_000)
+    # A burst takes 200 us at least; rt-app's own start and end, which are traced, 110 us at most.
+    bursts = slices.filter(pl.col("t1_ns") - pl.col("t0_ns") > 150_000)
     assert bursts.height == LOOPS
 
 
