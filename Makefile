@@ -73,13 +73,11 @@ activity-error: setup ## what the fast engine states of activity, against gem5's
 power-validation: setup ## write docs/results/power-validation.md and its figures
 	@$(PYTHON) -m studies.power_validation validation
 
-FIGURES_OF = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
+VIDEO = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
 
-figures: setup ## the figures of the documents: the demo's, video playback's
+figures: setup ## the figures of the documents: the demo's, video playback's energy stack
 	@mkdir -p docs/figures
 	@$(DEMO) --out runs/figures/demo
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg
-	@$(FIGURES_OF) --out runs/figures/published
-	@cp $(addprefix runs/figures/published/,energy.svg frequency.svg placement.svg) docs/figures/
-	@$(FIGURES_OF) --power derived --out runs/figures/derived
+	@$(VIDEO) --power derived --out runs/figures/derived
 	@cp runs/figures/derived/stack.svg docs/figures/

@@ -36,7 +36,7 @@ from host.errors import bad_input
 CALIBRATION = 1000
 #: rt-app reads numbers into a 32-bit int.
 MOST_TURNS = 2**31 - 1
-#: Start offsets are uniform in 0..OFFSET_US (DESIGN.md, section 4).
+#: Start offsets are uniform in 0..OFFSET_US.
 OFFSET_US = 16_000
 
 POLICY = {"other": "SCHED_OTHER", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Errors as a person meets them: one line that says what is wrong and what would be right.
 
-Exit codes (DESIGN.md, section 4): 1 the work failed, 2 the request is wrong, 130 interrupted.
+Exit codes: 1 the work failed, 2 the request is wrong, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ POWERS: dict[str, Callable[[Platform, Activity], PowerModel]] = {
     "published": lambda platform, activity: PublishedPower(platform),
     "derived": DerivedPower,
 }
+#: What energies are billed by where nobody asks for another.
+DEFAULT_POWER = "published"
 
 
 def check_power(name: str) -> str:

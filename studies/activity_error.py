@@ -18,12 +18,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis.derive import Derived, derive
+from analysis.derive import Derived
 from analysis.energy import FJ_PER_J
 from analysis.engine import cpu_models
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
 from experiments.cell import Request, prepare, resolve
+from experiments.finished import derived_by
 from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import write_atomic
@@ -130,8 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cell = prepare(resolve(REQUEST))
 
         def after(_: object, run: Run) -> Derived:
-            model = DerivedPower(cell.names.platform, cell.names.activity)
-            return derive(run.path, cell.names.platform, cell.names.activity, model)
+            return derived_by(run, "derived")
 
         (derived,) = run_all([cell], after)
         platform, activity = cell.names.platform, cell.names.activity

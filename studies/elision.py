@@ -16,15 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.derive import derive
 from analysis.results.elision import Elision, ElisionCase
 from analysis.results.origin import RESULTS, RUNS, Origin
 from configs.activity import at_measured_speeds
 from experiments.cell import Cell, Names, Request, prepare, resolve
+from experiments.finished import derived_by
 from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import digest_of
 from host.proc import Ending, say
+from power.choice import DEFAULT_POWER
 from studies.agreement.runs import PLATFORM, CostedRun, column_values, residency_points
 from studies.draw import save
 from studies.versions import versions_of
@@ -111,8 +112,8 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
 
-    def after(cell: Cell, run: Run) -> CostedRun:
-        made = derive(run.path, cell.names.platform, cell.names.activity)
+    def after(_: Cell, run: Run) -> CostedRun:
+        made = derived_by(run, DEFAULT_POWER)
         return CostedRun(made.result, made.cell, run.host)
 
     found: dict[str, dict[str, CostedRun]] = {}

@@ -34,7 +34,7 @@ def intervals(
 ) -> pl.DataFrame:
     """Read ``counters.parquet``; adds ``cluster_name``, sorts by cluster, cpu, t0.
 
-    :param split: adds active and idle times to rows that have none (`analysis.tables.idle`).
+    :param split: adds active and idle times to rows that have none (`analysis.tables.split`).
     :raises EascopeError: one line when a column is missing, a CPU's rows do not cover the window
         without gap, or the times in a row do not add up to its length.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's plugin: ``engines/qemu/*.c``, compiled into the cache when it has changed."""
+"""The fast engine's plugin, ``engines/qemu/plugin/*.c``: compiled into the cache when changed."""
 
 from __future__ import annotations
 

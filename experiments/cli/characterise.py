@@ -144,7 +144,7 @@ def system_names(platform: Platform) -> Names:
     Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, whose
     key does not depend on the file that is made from it.
 
-    :raises RequestError: as `find`, so when the busy loop itself was not measured.
+    :raises RequestError: as `resolve`, so when the busy loop itself was not measured.
     """
     from experiments.cell import Request, resolve
     from experiments.controls import Controls

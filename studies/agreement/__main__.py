@@ -15,14 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from analysis.derive import derive
 from experiments.arguments import count
 from experiments.cell import Cell, Request, prepare, resolve
 from experiments.controls import Controls
+from experiments.finished import derived_by
 from experiments.pool import run_all
 from experiments.runs import Run, existing
 from host.errors import EascopeError
 from host.proc import Ending, duration, say
+from power.choice import DEFAULT_POWER
 from studies.agreement.record import record_of
 from studies.agreement.runs import PLATFORM, Cells, CostedRun
 from studies.draw import save
@@ -94,7 +95,7 @@ def run(
             cells[key] = cell
 
     def after(cell: Cell, run: Run) -> CostedRun:
-        made = derive(run.path, cell.names.platform, cell.names.activity)
+        made = derived_by(run, DEFAULT_POWER)
         # What is expected may have been written down after the run: the scenario's word counts.
         return CostedRun(made.result, replace(made.cell, expect=cell.record.expect), run.host)
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
-from analysis.derive import Derived, derive
+from analysis.derive import Derived
 from experiments.cell import Cell, Names, Request, prepare, resolve
+from experiments.finished import derived_by
 from experiments.pool import run_all
 from experiments.runs import Run
+from power.choice import DEFAULT_POWER
 from power.given import told_model
 from studies.pages.pages import Group, Page
 
@@ -66,5 +68,5 @@ def _with_seed(names: Names, seed: int) -> Names:
     return replace(names, request=replace(names.request, seed=seed))
 
 
-def _derived(cell: Cell, run: Run) -> Derived:
-    return derive(run.path, cell.names.platform, cell.names.activity)
+def _derived(_: Cell, run: Run) -> Derived:
+    return derived_by(run, DEFAULT_POWER)

@@ -21,7 +21,7 @@ from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
-#: Keys that DESIGN.md (section 4) names.
+#: Keys that every result has.
 KEYS = {
     *("energy_j", "window_s", "latency_us", "missed_deadlines", "opp_transitions_per_s"),
     "opp_requests_per_s",
