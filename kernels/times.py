@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long kernel builds take on this machine: an estimate for who waits for the next one.
 
-A build from objects that an earlier one left costs what its patches touch, one without costs ten
-times that; both depend on the machine. So the estimate is what the last builds of its kind took.
+A build from objects that an earlier one left costs what its patches touch: seconds for a changed
+source file, as long as a build from nothing for a queue that changes ``sched.h``, as ours do. Both
+depend on the machine. So the estimate is what the last builds of its kind took.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pathlib import Path
 
 from host.cache import cache_root, write_atomic
 
-#: Before there was any: on two cores without ccache.
-FROM_NOTHING_S, FROM_OBJECTS_S = 300.0, 40.0
+#: Before there was any, on two cores. The first build from objects is that of another queue.
+FIRST_S = 360.0
 #: Builds of each kind that count.
 KEPT = 5
 
@@ -40,7 +41,7 @@ def _past() -> dict[str, list[float]]:
 def estimate_s(from_objects: bool) -> float:
     """What the next build will take in seconds: the median of the last ones of its kind."""
     past = _past()[_kind(from_objects)]
-    return statistics.median(past) if past else (FROM_OBJECTS_S if from_objects else FROM_NOTHING_S)
+    return statistics.median(past) if past else FIRST_S
 
 
 def remember(from_objects: bool, seconds: float) -> None:

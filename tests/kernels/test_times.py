@@ -21,8 +21,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_without_any_build_the_kinds_differ() -> None:
-    assert times.estimate_s(from_objects=True) < times.estimate_s(from_objects=False) / 5
+def test_without_any_build_both_kinds_take_minutes() -> None:
+    assert times.estimate_s(from_objects=True) == times.estimate_s(from_objects=False) > 60
 
 
 def test_the_last_builds_of_a_kind_count() -> None:
@@ -38,7 +38,7 @@ def test_the_last_builds_of_a_kind_count() -> None:
 )
 def test_a_damaged_note_is_no_note(cache: Path, content: str) -> None:
     (cache / "kernel-times.json").write_text(content)
-    assert times.estimate_s(from_objects=True) == times.FROM_OBJECTS_S
+    assert times.estimate_s(from_objects=True) == times.FIRST_S
     times.remember(from_objects=True, seconds=7)
     assert times.estimate_s(from_objects=True) == 7
 
