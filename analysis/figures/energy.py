@@ -66,7 +66,7 @@ def draw(comparison: Comparison) -> Figure:
     )
     power = comparison.power_model.name
     seeds = len(comparison.seeds)
-    note = f"{power} power per OPP and idle state; " + (
+    note = f"{power} power; " + (
         f"means over {seeds} seeds (dots: each seed)" if seeds > 1 else "one seed"
     )
     headline = answers(comparison)[0] if len(names) == 2 else ""

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from host.cache import artefact
 from tests.support.calibration import row
 from tests.support.command import COMPARE, RUN, changed, eascope
 from tests.support.fake import KEY, badly, cell
+from tests.support.repo import REPO
 
 #: arguments, words that stderr must have
 WRONG: dict[str, tuple[list[str], list[str]]] = {
@@ -345,3 +348,12 @@ def test_verify_finds_a_corrupt_cache_entry(tmp_path: Path) -> None:
     done = eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 1
     assert f"cache entry {folder} is corrupt: x does not match" in done.stdout
+
+
+def test_the_installed_command_is_this_one() -> None:
+    """What pyproject.toml installs as `eascope` can be called, and is what tests call."""
+    scripts = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, name = scripts["eascope"].partition(":")
+    entry = getattr(importlib.import_module(module), name)
+    assert callable(entry)
+    assert module == "experiments.cli.main"
