@@ -337,12 +337,12 @@ def test_qemu_cannot_be_had(tmp_path: Path) -> None:
     assert not Path(os.environ["EASCOPE_RUNS"]).exists()
 
 
-def test_verify_finds_a_corrupt_cache_entry(tmp_path: Path) -> None:
-    os.environ["EASCOPE_CACHE"] = str(tmp_path / "cache")
-    try:
+def test_verify_finds_a_corrupt_cache_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
         folder = artefact("thing", {"a": 1}, lambda work: (work / "x").write_text("x") and None)
-    finally:
-        del os.environ["EASCOPE_CACHE"]
     assert eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache")).returncode == 0
     (folder / "x").write_text("y")
     done = eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache"))
