@@ -36,6 +36,7 @@ class Beside:
     asked: Comparison
 
     def __post_init__(self) -> None:
+        """Refuse comparisons of different runs."""
         if self.usual.names != self.asked.names or self.usual.seeds != self.asked.seeds:
             raise EascopeError("internal error: energy models compared over different runs")
 

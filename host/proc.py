@@ -116,9 +116,11 @@ class Ending:
     code = 0
 
     def __enter__(self) -> Ending:
+        """Begin the command."""
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """Print an error in one line and keep its exit code."""
         if isinstance(error, EascopeError):
             say(f"error: {error}")
             self.code = error.exit_code
@@ -143,6 +145,7 @@ class Step:
         self.started = 0.0
 
     def __enter__(self) -> Step:
+        """Print what begins, and how long it usually takes."""
         self.started = time.monotonic()
         about = f" (about {duration(self.estimate_s)})" if self.estimate_s else ""
         say(f"  {self.label} ...{about}")
@@ -154,6 +157,7 @@ class Step:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Print how it ended and how long it took."""
         word = "done" if error is None else "failed"
         say(f"  {self.label}: {word} in {duration(time.monotonic() - self.started)}")
 

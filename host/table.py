@@ -54,6 +54,7 @@ class Cell:
     kind: str = ""
 
     def __str__(self) -> str:
+        """The text that the cell shows."""
         return self.text
 
 
@@ -78,6 +79,7 @@ class Table:
     rows: tuple[Row | Section, ...]
 
     def __post_init__(self) -> None:
+        """Refuse a row of another length."""
         for row in self.rows:
             if not isinstance(row, Section) and len(row) != len(self.columns):
                 raise ValueError(f"{len(self.columns)} columns, but a row of {len(row)}: {row}")

@@ -58,7 +58,8 @@ def test_demo_then_test_in_a_cache_of_its_own(
     demo, test = notes(tmp_path)
     assert (demo[0], demo[2]) == ("demo", "0")
     assert (test[0], test[2]) == ("test", "1")
-    assert demo[1] == test[1] and demo[1].startswith(environment["TMPDIR"])
+    assert demo[1] == test[1]
+    assert demo[1].startswith(environment["TMPDIR"])
     assert demo[3] == test[3] == "none"
     assert list((tmp_path / "scratch").iterdir()) == []
 

@@ -54,6 +54,7 @@ class Gem5Engine:
     name: str = "gem5"
 
     def __post_init__(self) -> None:
+        """Refuse a mode that does not exist."""
         if self.mode not in RUN_MODES:
             raise unknown("gem5 mode", self.mode, RUN_MODES)
 

@@ -170,7 +170,8 @@ def test_bootstrap_intervals() -> None:
     base = [100.0 + number for number in range(10)]
     shifted = [value + 2 + (-1) ** number * 0.5 for number, value in enumerate(base)]
     one = difference(base, shifted)
-    assert one.low is not None and one.high is not None
+    assert one.low is not None
+    assert one.high is not None
     assert 1.5 < one.low < 2.0 < one.high < 2.5
     assert one.clear is True
     assert difference(base, shifted) == one  # the same values, the same interval

@@ -112,4 +112,5 @@ def test_the_reference_has_a_row_for_each() -> None:
     assert len(rows) == len(MEASURES)
     assert all(measure.summary for measure in MEASURES)
     [latency] = [row for row in rows if row.startswith("| `latency_us` |")]
-    assert "| us |" in latency and "`sched_switch`, `sched_waking`" in latency
+    assert "| us |" in latency
+    assert "`sched_switch`, `sched_waking`" in latency

@@ -69,7 +69,8 @@ def test_the_controller_is_in_the_stack_and_dram_apart(
     assert "\n  memory controller, not in the total " in stack
     assert "DRAM" not in stack
     apart, _, _ = rest.partition("\nactive energy by task\n")
-    assert apart.startswith("  DRAM ") and "controller" not in apart
+    assert apart.startswith("  DRAM ")
+    assert "controller" not in apart
     ticks = [one.get_text() for one in draw(shown).axes[0].get_yticklabels()]
     assert ticks == ["little, mainline", "big, mainline", "memory, mainline"]
 

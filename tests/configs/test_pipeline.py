@@ -55,7 +55,8 @@ def test_a_wrong_pipeline_is_one_line(tmp_path: Path, old: str, new: str, says: 
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(RequestError) as caught:
         load_pipeline(load_core("cortex-a53"), tmp_path)
-    assert says in str(caught.value) and "\n" not in str(caught.value)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_pipeline_is_one_line(tmp_path: Path) -> None:

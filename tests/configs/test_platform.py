@@ -94,7 +94,8 @@ def test_idle_states(juno: Platform) -> None:
         assert sleep.name == "cpu-sleep-0"
         assert (sleep.entry_us, sleep.exit_us, sleep.residency_us) == (300, 1200, 2000)
         assert (sleep.power_uw, sleep.power_state) == (0, "off")
-        assert together.name == "cluster-sleep-0" and cluster.cluster_sleep == 2
+        assert together.name == "cluster-sleep-0"
+        assert cluster.cluster_sleep == 2
         assert (together.entry_us, together.exit_us, together.residency_us) == (400, 1200, 2500)
         assert (together.power_uw, together.power_state) == (0, "off")
     assert [cluster.shared_off_uw for cluster in juno.clusters] == [17_000, 24_000]
@@ -179,7 +180,8 @@ def test_wrong_cpu_names_are_one_line(juno: Platform, name: str, allowed: str) -
     message = str(caught.value)
     assert "\n" not in message
     assert repr(name) in message
-    assert allowed in caught.value.allowed and allowed in message
+    assert allowed in caught.value.allowed
+    assert allowed in message
     assert caught.value.exit_code == 2
 
 

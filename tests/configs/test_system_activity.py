@@ -116,7 +116,8 @@ def test_a_wrong_file_is_one_line(
     with pytest.raises(RequestError) as caught:
         load_activity(juno, activity.path.parent)
     assert str(caught.value).startswith(f"{path}: ")
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])

@@ -36,5 +36,6 @@ def test_the_citation_says_what_the_package_says() -> None:
     assert fields["title"] == project["name"]
     assert fields["version"] == project["version"]
     assert fields["license"] == "GPL-2.0-or-later" == project["license"]["text"]
-    assert fields["message"] and "authors:" in lines
+    assert fields["message"]
+    assert "authors:" in lines
     assert not {"doi", "url", "repository-code"} & set(fields)

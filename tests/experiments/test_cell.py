@@ -173,7 +173,8 @@ def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
         assert word == "sleep-us"
         offsets.append(int(microseconds))
     assert offsets == [start_offset_us(seed, "rt-app") for seed in range(10)]
-    assert 0 <= min(offsets) < 4000 and 12000 < max(offsets) <= 16000
+    assert 0 <= min(offsets) < 4000
+    assert 12000 < max(offsets) <= 16000
 
 
 def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
@@ -198,7 +199,8 @@ def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
 
 def test_a_mode_that_executes_everything_elides_nothing(artefacts: Artefacts) -> None:
     cell = prepared(engine="gem5", mode="detailed")
-    assert cell.record.elide is False and cell.record.mode == "detailed"
+    assert cell.record.elide is False
+    assert cell.record.mode == "detailed"
     assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in cell.machine.script.decode()
     assert prepared(engine="gem5").record.elide is True
 
@@ -307,7 +309,8 @@ def test_capacities_that_gem5_does_not_have_are_told(
     controls = Controls(speeds=speeds)
     names = resolve(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
     told = wrong_capacities(names)
-    assert words in told and bool(words) == bool(told)
+    assert words in told
+    assert bool(words) == bool(told)
     # A platform that nobody has characterised can be run all the same.
     unknown = replace(names, activity=replace(names.activity, measured=()))
     if mode == "detailed":

@@ -89,7 +89,8 @@ def test_says_what_it_is_where_it_is_from_and_why_its_loads(
 ) -> None:
     scenario = scenario_of(name, board)
     assert 20 <= len(scenario.summary) <= 100
-    assert len(scenario.source) >= 60 and len(scenario.loads) >= 60
+    assert len(scenario.source) >= 60
+    assert len(scenario.loads) >= 60
     assert "\n" not in scenario.source + scenario.loads, "a line break that was not meant"
     assert "  " not in scenario.source + scenario.loads
 

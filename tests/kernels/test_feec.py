@@ -30,7 +30,8 @@ def test_points_are_told_apart_by_switches_alone() -> None:
         assert switches.pop(f"{FILES}/eas_push") == str(push), name
         assert switches.pop(f"{FILES}/eas_group_filter") == str(group_filter), name
         assert switches.pop(f"{FILES}/feec_pd_opp", "0") == str(pd_opp), name
-        assert not switches and not variants[name].boot
+        assert not switches
+        assert not variants[name].boot
         assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
 
 

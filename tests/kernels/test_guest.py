@@ -181,7 +181,8 @@ def test_requests_reach_the_controller_and_name_its_opps(booted: Booted, juno: P
 def test_every_frequency_event_is_a_request_of_schedutil(booted: Booted) -> None:
     asked = {int(line["next_freq"]) for line in lines_of(booted, "sched_cpufreq_req")}
     set_to = {int(line["state"]) for line in lines_of(booted, "cpu_frequency")}
-    assert set_to and set_to <= asked
+    assert set_to
+    assert set_to <= asked
 
 
 def test_unclamped_tasks_have_no_bias(booted: Booted) -> None:
@@ -192,7 +193,8 @@ def test_unclamped_tasks_have_no_bias(booted: Booted) -> None:
     ]
     assert unclamped, "at least one task without clamps was traced"
     for line in unclamped:
-        assert line["bias"] == "0" and line["uclamp_avg"] == line["util_avg"]
+        assert line["bias"] == "0"
+        assert line["uclamp_avg"] == line["util_avg"]
 
 
 def test_counters_agree_with_the_trace(booted: Booted, juno: Platform) -> None:
@@ -248,7 +250,8 @@ def test_leaving_the_deep_state_takes_its_exit_latency(
         spent_us = rows.filter(pl.col("cluster") == cluster.index)["exit_ns"].sum() / 1000
         _, cpu_sleep, cluster_sleep = cluster.idle_states
         assert cpu_sleep.exit_us == cluster_sleep.exit_us
-        assert woken and spent_us / woken == pytest.approx(cpu_sleep.exit_us, rel=0.002)
+        assert woken
+        assert spent_us / woken == pytest.approx(cpu_sleep.exit_us, rel=0.002)
 
 
 def test_console_is_quiet_and_clean(booted: Booted) -> None:

@@ -52,7 +52,8 @@ def test_applies_to_every_source_that_is_here(source: Source, tmp_path: Path, ke
         tree = applied(each, tmp_path / each.package_version, kernel)
         assert (tree / "kernel/sched/eascope.c").is_file()
         assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
-        assert not list(tree.rglob("*.rej")) and not list(tree.rglob("*.orig"))
+        assert not list(tree.rglob("*.rej"))
+        assert not list(tree.rglob("*.orig"))
 
 
 @pytest.mark.long
@@ -133,7 +134,8 @@ def test_failure_shows_patch_source_file_and_hunk(
     first, _, hunk = str(error.value).partition("\n")
     assert first.startswith("toy/0001-change.patch does not apply to Linux 6.12.0 ")
     assert first.endswith(": file.c: hunk 1 at line 2:")
-    assert "  -line 5" in hunk and "  +line five" in hunk
+    assert "  -line 5" in hunk
+    assert "  +line five" in hunk
 
 
 def test_failure_on_a_missing_file(toy: Callable[[str], tuple[Path, Path]]) -> None:

@@ -74,4 +74,6 @@ def test_command_line_refuses_in_one_line(
     assert main(["open", "bass", str(tmp_path / "x")]) == 2
     assert main(["open", "base", str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert "did you mean base?" in said and "it exists" in said and said.count("\n") == 2
+    assert "did you mean base?" in said
+    assert "it exists" in said
+    assert said.count("\n") == 2

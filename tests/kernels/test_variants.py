@@ -74,7 +74,8 @@ def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
     path = edited(("[planned]", '[own]\nmine = "feec-b"\n\n[planned]'))
     known = load_variants(path)
     mine, of = known["mine"], known["feec-b"]
-    assert mine.kernel == "mine" and load_kernels(path)["mine"].series == ("base", "feec", "mine")
+    assert mine.kernel == "mine"
+    assert load_kernels(path)["mine"].series == ("base", "feec", "mine")
     assert (mine.switches, mine.dtb, mine.declares) == (of.switches, of.dtb, of.declares)
     assert set(known) - {"mine"} == set(load_variants())
 
@@ -150,7 +151,8 @@ def test_proofs_are_words_of_the_agents_script(juno: Platform) -> None:
     for variant in load_variants().values():
         for line in state_expectations(variant, juno):
             assert line[0] in ("expect", "contains", "exists", "absent", "write", "report")
-            assert line[1].startswith("/") and " " not in line[1]
+            assert line[1].startswith("/")
+            assert " " not in line[1]
             assert all(part == part.strip() and part and "\n" not in part for part in line)
 
 
@@ -232,7 +234,8 @@ def test_bad_file_is_one_line_with_key_and_what_is_allowed(
         load_variants(edited(edit))
     text = str(error.value)
     assert "\n" not in text
-    assert "variants.toml: " in text and key in text and allowed in text, text
+    for part in ("variants.toml: ", key, allowed):
+        assert part in text, text
     assert error.value.exit_code == 2
 
 

@@ -26,7 +26,8 @@ def powers(platform: Platform, name: str) -> list[int]:
 
 def test_the_usual_model_is_the_platforms(board: Platform) -> None:
     model = told_model("published")
-    assert model == USUAL and model.usual
+    assert model == USUAL
+    assert model.usual
     assert tell(board, model) == board
     assert told_model("published", ["big=+0%"]) == USUAL
 

@@ -29,7 +29,8 @@ def test_dynamic_power_is_the_anchors(core: str) -> None:
 
 def test_the_calibrated_core_keeps_its_level() -> None:
     level = load_level("cortex-a15")
-    assert level.level == 1 and level.coefficient is None
+    assert level.level == 1
+    assert level.coefficient is None
     assert level.dynamic_pj()["clock"] == pytest.approx(
         level.factors["clock"] * level.power.pj("core.cycles")
     )

@@ -47,7 +47,8 @@ def cargo(*arguments: str) -> subprocess.CompletedProcess[str]:
 def close(ours: Any, committed: Any, where: str = "") -> None:
     """Equal but for the last digits, which differ between compilers."""
     if isinstance(committed, dict):
-        assert isinstance(ours, dict) and list(ours) == list(committed), where
+        assert isinstance(ours, dict), where
+        assert list(ours) == list(committed), where
         for key in committed:
             close(ours[key], committed[key], f"{where}.{key}")
     elif isinstance(committed, float | int) and not isinstance(committed, bool):

@@ -36,7 +36,9 @@ def test_ping_pong_says_how_long_it_took(native: Path, count: int) -> None:
     done = call(native / "ping-pong", "pipe", str(count))
     assert done.returncode == 0, done.stderr
     line = re.fullmatch(r"(\d+) round trips in (\d+) ns\n", done.stdout)
-    assert line is not None and int(line[1]) == count and int(line[2]) > 0
+    assert line is not None
+    assert int(line[1]) == count
+    assert int(line[2]) > 0
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,9 @@ def test_ping_pong_says_how_long_it_took(native: Path, count: int) -> None:
 )
 def test_ping_pong_refuses(native: Path, arguments: list[str], message: str) -> None:
     done = call(native / "ping-pong", *arguments)
-    assert done.returncode == 2 and message in done.stderr and not done.stdout
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not done.stdout
 
 
 def test_launch_becomes_the_program_on_its_cpus(native: Path) -> None:
@@ -75,7 +79,8 @@ def test_launch_becomes_the_program_on_its_cpus(native: Path) -> None:
 )
 def test_launch_refuses(native: Path, arguments: list[str], code: int, message: str) -> None:
     done = call(native / "launch", *arguments)
-    assert done.returncode == code and message in done.stderr
+    assert done.returncode == code
+    assert message in done.stderr
 
 
 def test_the_image_has_them_and_what_the_overlay_holds(
@@ -86,7 +91,8 @@ def test_the_image_has_them_and_what_the_overlay_holds(
     for name in program_names():
         program = entries[f"bin/{name}"][1]
         assert program == (guest_programs() / name).read_bytes()
-        assert program[:5] == b"\x7fELF\x02" and str(cache_root()).encode() not in program
+        assert program[:5] == b"\x7fELF\x02"
+        assert str(cache_root()).encode() not in program
     monkeypatch.setattr(image, "OVERLAY", tmp_path / "overlay")
     (tmp_path / "overlay" / "bin").mkdir(parents=True)
     (tmp_path / "overlay" / "bin" / "perf").write_bytes(b"a program")

@@ -63,7 +63,8 @@ def test_a_cluster_that_did_too_little_is_refused(juno: Platform, count: int) ->
     with pytest.raises(EascopeError) as caught:
         evaluate(juno, _rows(big=count), T0, T1)
     assert str(caught.value).startswith(f"juno-r2: big: {count} instructions ")
-    assert "at least 200000" in str(caught.value) and "\n" not in str(caught.value)
+    assert "at least 200000" in str(caught.value)
+    assert "\n" not in str(caught.value)
     assert len(evaluate(juno, _rows(big=200_000), T0, T1)) == 2
 
 
@@ -119,7 +120,8 @@ def test_the_cell_does_not_need_what_is_made_from_it(
     assert told[0] == told[1]
     assert names.told == names.platform == with_it.platform != platform
     assert (names.engine.name, names.engine.mode) == ("gem5", "elided-detailed")
-    assert names.request.elide and names.request.controls.speeds == "measured"
+    assert names.request.elide
+    assert names.request.controls.speeds == "measured"
 
 
 @pytest.fixture
@@ -139,7 +141,9 @@ def test_show_prints_the_parts_that_are_asked_for(
 ) -> None:
     system = load_system(load_platform("juno-r2"), ACTIVITY)
     code, out, _ = characterise("juno-r2", "--show")
-    assert code == 0 and "busy_loop" in out and system_text(system.clusters) in out
+    assert code == 0
+    assert "busy_loop" in out
+    assert system_text(system.clusters) in out
     assert characterise("juno-r2", "--show", "--only", "system")[1] == (
         system_text(system.clusters) + "\n"
     )
@@ -154,4 +158,5 @@ def test_a_part_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str])
         make_parser().parse_args(["characterise", "juno-r2", "--only", "loop"])
     assert capsys.readouterr().err.count("\n") == 1
     told = make_parser().parse_args(["characterise", "juno-r2"])
-    assert isinstance(told, argparse.Namespace) and told.only is None
+    assert isinstance(told, argparse.Namespace)
+    assert told.only is None

@@ -32,7 +32,8 @@ def test_cells_run_at_what_gem5_executes() -> None:
             window = made.scenario.window
             assert (window.warmup_ms, window.length_ms(False)) == (case.warmup_ms, case.window_ms)
             assert made.scenario.tasks == names.scenario.tasks
-        assert names.request.elide and not resolve(case.request(False)).request.elide
+        assert names.request.elide
+        assert not resolve(case.request(False)).request.elide
 
 
 def record(executed: CostedRun) -> Elision:

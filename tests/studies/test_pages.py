@@ -34,14 +34,16 @@ def test_pages_name_what_there_is() -> None:
     assert len({page.name for page in pages()}) == len(pages())
     for page in pages():
         for group in page.groups:
-            assert group.variants[0] == "mainline" and set(group.variants) <= set(known)
+            assert group.variants[0] == "mainline"
+            assert set(group.variants) <= set(known)
             for request in requests(page, group, False):
                 assert resolve(request).platform.name == page.platform
 
 
 def test_every_scenario_of_the_issue_has_its_page() -> None:
     on = {page.name: {group.scenario for group in page.groups} for page in pages()}
-    assert on["uclamp"] == set(FIVE) and len(FIVE) == 5
+    assert on["uclamp"] == set(FIVE)
+    assert len(FIVE) == 5
     assert on["eas-pixel6"] == on["eas-juno-r2"] == set(EAS)
     perf = {"eas/sched-pipe-perf"}  # a binary that the person brings
     elsewhere = {"smoke", "busy", "eas/sched-pipe-pinned"}  # checks of engines; the page of costs
@@ -83,7 +85,8 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     assert "Fewer than 10 seeds: no test is made." in shown["conditions"]
     assert "Made by `make results`, from runs (kernel 6.12.1, eascope" in shown["conditions"]
     text = shown["scenarios"]
-    assert text.count("### eas/video-playback") == 1 and scenario.source in text
+    assert text.count("### eas/video-playback") == 1
+    assert scenario.source in text
     totals = [
         [run.result.energy_j.total * 1e3 for run in runs] for runs in compared.variants.values()
     ]

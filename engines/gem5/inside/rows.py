@@ -115,6 +115,7 @@ class Recorder:
     _shots: list[list[Sequence[float]]] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Begin without snapshots."""
         self._shots = [[] for _ in self.clusters]
 
     def append(self, cluster: int, snapshot: Sequence[float]) -> None:

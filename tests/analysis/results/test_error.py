@@ -57,7 +57,8 @@ def test_another_platform_speed_or_power_has_no_figure(
     folder: Path, platform: str, speeds: str, power: str, words: str
 ) -> None:
     said = error_of(platform, "smoke", "qemu", speeds=speeds, power=power, folder=folder)
-    assert said.startswith("no error against gem5 was measured on ") and said.endswith(words)
+    assert said.startswith("no error against gem5 was measured on ")
+    assert said.endswith(words)
     assert "%" not in said
 
 

@@ -40,7 +40,8 @@ def test_same_source_same_bytes(own_cache: Path, monkeypatch: pytest.MonkeyPatch
     data = first.read_bytes()
     monkeypatch.setenv("EASCOPE_CACHE", str(own_cache.parent / "other"))
     second = boot.boot_loader()
-    assert second != first and second.read_bytes() == data
+    assert second != first
+    assert second.read_bytes() == data
 
 
 def test_it_lies_in_boot_memory_and_starts_at_its_entry(own_cache: Path) -> None:
@@ -61,7 +62,8 @@ def test_another_source_is_another_loader(
     edited.write_text(boot.SOURCE.read_text().replace("mov	w11, #0xff", "mov	w11, #0xf0"))
     monkeypatch.setattr(boot, "SOURCE", edited)
     second = boot.boot_loader()
-    assert second.parent != first.parent and second.read_bytes() != first.read_bytes()
+    assert second.parent != first.parent
+    assert second.read_bytes() != first.read_bytes()
 
 
 def test_no_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,12 +73,15 @@ def test_a_run_leaves_what_runs_need(install: Install, machine: Machine, tmp_pat
     ]
     counters = pl.read_parquet(out / "counters.parquet")
     assert counters.filter(pl.col("cpu") >= 0).height == 6
-    assert set(counters["t0_ns"]) == {71_000_000} and set(counters["t1_ns"]) == {71_900_000}
+    assert set(counters["t0_ns"]) == {71_000_000}
+    assert set(counters["t1_ns"]) == {71_900_000}
     assert counters.filter(pl.col("cpu") == -2)["dram_pj"].to_list() == [12.5]
     assert ended.sim_s == pytest.approx(0.072)
     assert {"boot", "restore", "warmup", "window", "collect"} == set(ended.parts_s)
-    assert ended.parts_s["window"] == 0.25 and ended.parts_cpu_s["window"] == 0.125
-    assert ended.transitions["big"].completed == 0 and ended.transitions["big"].requested is None
+    assert ended.parts_s["window"] == 0.25
+    assert ended.parts_cpu_s["window"] == 0.125
+    assert ended.transitions["big"].completed == 0
+    assert ended.transitions["big"].requested is None
     assert max(seen) == pytest.approx(0.072)
     assert sorted(path.name for path in tmp_path.glob("gem5-*")) == ["gem5-well"]
 
@@ -90,7 +93,8 @@ def test_the_same_run_leaves_the_same_bytes(
     for name in ("one", "two"):
         Gem5Engine().run(machine, tmp_path / name)
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
-    assert one == two and len(one) == 6
+    assert one == two
+    assert len(one) == 6
 
 
 def test_boots_once_for_all_modes_and_scripts(

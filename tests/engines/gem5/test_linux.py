@@ -59,7 +59,8 @@ def test_smoke_on_atomic_cpus() -> None:
     run = execute(cell)
     assert check(run) == []
     result = derive(run.path, names.platform, names.activity).result.encode()
-    assert result["engine"] == "gem5" and result["eas"] is True
+    assert result["engine"] == "gem5"
+    assert result["eas"] is True
     # The agent sleeps for that long, and may have to be woken from a state that it takes 1.2 ms to
     # leave.
     assert 0.5 <= result["window_s"] < 0.5015

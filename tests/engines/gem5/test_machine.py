@@ -46,7 +46,8 @@ def _run(platform: Platform, cluster: int, folder: Path, **more: Any) -> Ran:
     command = ["gem5", "--listener-mode=off", "-d", folder, RUN, folder / "request.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = [line for line in done.stdout.splitlines() if line.startswith("eascope: ")]
-    assert done.returncode == 0 and told, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert told, done.stdout + done.stderr
     rows, marks = read_rows(folder)
     lines = (folder / "stats.txt").read_text().splitlines()
     pairs = [re.match(r"(\S+)\s+([-\d.e+]+)\s", line) for line in lines]

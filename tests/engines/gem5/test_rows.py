@@ -208,7 +208,8 @@ def test_what_gem5_imports_is_little() -> None:
 def test_simple_models_have_no_events() -> None:
     assert event_columns(["ArmAtomicSimpleCPU", "ArmTimingSimpleCPU"]) == []
     both = event_columns(["ArmMinorCPU", "ArmO3CPU"])
-    assert len(both) == len(set(both)) and set(both) >= set(L2)
+    assert len(both) == len(set(both))
+    assert set(both) >= set(L2)
     assert not set(both) & set(FIXED)
 
 

@@ -96,14 +96,16 @@ def _counter() -> Callable[[], float]:
 def test_boot_ends_with_a_checkpoint_at_the_barrier() -> None:
     machine = FakeMachine([LIMIT, ("checkpoint", 0), EXIT])
     ended, lines, _ = _run(machine, mode="boot", checkpoint_out="/c")
-    assert ended == "checkpoint /c" and machine.done == ["checkpoint /c"]
+    assert ended == "checkpoint /c"
+    assert machine.done == ["checkpoint /c"]
     assert [line.split()[:2] for line in lines if line.startswith("part")] == [["part", "boot"]]
 
 
 def test_other_modes_go_on_at_the_barrier() -> None:
     machine = FakeMachine([("checkpoint", 0), EXIT])
     ended, lines, _ = _run(machine, checkpoint_out="/c")
-    assert ended == "exit at 2 ms" and machine.done == []
+    assert ended == "exit at 2 ms"
+    assert machine.done == []
     parts = [line.split()[1] for line in lines if line.startswith("part")]
     assert parts == ["boot", "warmup"]
 
@@ -178,5 +180,6 @@ def test_progress_is_told_twice_a_second_and_at_every_event() -> None:
     events = [*[LIMIT] * 20, ("workbegin", 1), EXIT]
     _, lines, _ = _run(FakeMachine(events))
     told = [int(line.split()[1]) // 1_000_000 for line in lines if line.startswith("progress")]
-    assert told[0] == 1 and told[-2:] == [21, 22]
+    assert told[0] == 1
+    assert told[-2:] == [21, 22]
     assert 4 <= len(told) <= 8

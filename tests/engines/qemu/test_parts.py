@@ -120,6 +120,7 @@ def test_settings_hold_whole_instructions(juno: Platform, juno_activity: Activit
             assert per_s == pytest.approx(juno_activity.system_ipc(cluster) * khz * 1000, rel=1e-8)
         weight = juno_activity.system_ipc(cluster) / juno_activity.ipc(cluster)
         told = settings["clusters"][cluster.name]["loop_weight"]
-        assert isinstance(told, int) and told / WORK_UNITS == pytest.approx(weight, rel=1e-4)
+        assert isinstance(told, int)
+        assert told / WORK_UNITS == pytest.approx(weight, rel=1e-4)
     assert settings["gic"] == 2
     assert settings["transition_latency_ns"] == juno.transition_latency_us * 1000
