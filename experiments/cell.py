@@ -45,8 +45,8 @@ from kernels.build import KernelArtefact, kernel
 from kernels.symbols import trace_symbols
 from kernels.variants import (
     Variant,
+    asymmetric,
     boot_args,
-    eas_possible,
     kernel_adds_event,
     load_catalogue,
     on_platform,
@@ -176,7 +176,7 @@ def wrong_capacities(names: Names) -> str:
 
 def without_eas(names: Names) -> str:
     """A word about a platform on which no variant has EAS; else ""."""
-    if eas_possible(names.variant, names.platform):
+    if asymmetric(names.variant, names.platform):
         return ""
     return (
         f"no variant has EAS on {names.platform.name}: all of its CPUs have the same capacity, "

@@ -17,7 +17,8 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.cache import digest_of
 from host.errors import RequestError, unknown
-from kernels.variants import SCHED_DEBUG, Variant
+from kernels.switches import SCHED_DEBUG
+from kernels.variants import Variant
 
 NO_DELAY_DEQUEUE = (f"{SCHED_DEBUG}/features", "NO_DELAY_DEQUEUE")
 

@@ -18,27 +18,24 @@ from typing import Any
 
 from configs.devicetree import FLAVOURS, opps_of
 from configs.platform import Cluster, Platform
-from host.errors import RequestError, missing_key
+from host.errors import RequestError, missing_key, one_line
 from host.strict import NAME_RULE, Table, read_toml
 from kernels.source import series_patches
+from kernels.switches import (
+    ENERGY_AWARE,
+    SCHED_DEBUG,
+    STATS,
+    read_switches,
+    switch_proofs,
+)
 
 VARIANTS = Path(__file__).parent / "variants.toml"
 SERIES = Path(__file__).parent / "series"
 FRAGMENTS = Path(__file__).parent / "fragments"
 
-GOVERNORS = ("schedutil", "performance", "powersave", "ondemand", "userspace")
-#: Where a switch may write; anything else is not a switch of the scheduler.
-SWITCH_ROOTS = (
-    "/proc/sys/",
-    "/sys/kernel/debug/sched/",
-    "/sys/devices/system/cpu/",
-    "/sys/fs/cgroup/",
-)
-
-SCHED_DEBUG = "/sys/kernel/debug/sched"
-ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
-STATS = f"{SCHED_DEBUG}/eascope/stats"
-
+#: The only one with which the kernel enables EAS.
+EAS_GOVERNOR = "schedutil"
+GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "userspace")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
@@ -65,11 +62,14 @@ class Variant:
     :param boot: kernel command-line arguments, may be empty.
     :param declares: ``eas`` (bool) and ``governor`` (name), proven by `state_expectations`.
     :param source: the kernel or posting that the variant stands for.
+    :param deviations: what differs from that source; whether a figure of ours may be compared with
+        one of the source's depends on it.
     """
 
     name: str
     summary: str
     source: str
+    deviations: tuple[str, ...]
     kernel: str
     dtb: str
     boot: str
@@ -89,6 +89,10 @@ class Catalogue:
     variants: Mapping[str, Variant]
     planned: Mapping[str, str]
     broken: Mapping[str, RequestError]
+
+    def shipped(self) -> list[Variant]:
+        """The variants of the project, without those of ``[own]``."""
+        return [one for one in self.variants.values() if not self.kernels[one.kernel].own]
 
     def check(self, name: str) -> None:
         """Complain about a name whose line in ``[own]`` is wrong.
@@ -167,7 +171,14 @@ def _own(
     summary = f"{of} with the patches of kernels/series/{name}"
     return (
         replace(under, name=name, summary=summary, series=series, own=name),
-        replace(base, name=name, summary=summary, source=f"kernels/series/{name}", kernel=name),
+        replace(
+            base,
+            name=name,
+            summary=summary,
+            source=f"kernels/series/{name}",
+            deviations=(),
+            kernel=name,
+        ),
     )
 
 
@@ -237,10 +248,11 @@ def _variant(name: str, table: Table, kernels: Mapping[str, Kernel]) -> Variant:
         name=name,
         summary=table.text("summary"),
         source=table.text("source"),
+        deviations=_deviations(table),
         kernel=table.text("kernel", kernels),
         dtb=table.text("dtb", FLAVOURS),
         boot=_boot(table),
-        switches=_switches(table),
+        switches=read_switches(table),
         declares=_declares(table.table("declares")),
     )
     table.finish()
@@ -257,23 +269,19 @@ def _boot(table: Table) -> str:
     return value
 
 
-def _switches(table: Table) -> tuple[tuple[str, str], ...]:
-    allowed = f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)}"
-    if not table.has("switches"):
-        raise _missing(table, "switches", allowed)
-    value = table.data["switches"]
-    if not isinstance(value, list) or not all(_is_switch(item) for item in value):
-        raise table.error("switches", allowed)
-    return tuple((path, text) for path, text in value)
+def _deviations(table: Table) -> tuple[str, ...]:
+    """What differs from the source, a sentence each; an empty list says that nothing does."""
+    allowed = "a list of texts on one line each, empty where nothing deviates"
+    if not table.has("deviations"):
+        raise _missing(table, "deviations", allowed)
+    value = table.data["deviations"]
+    if not isinstance(value, list) or not all(_is_line(item) for item in value):
+        raise table.error("deviations", allowed)
+    return tuple(value)
 
 
-def _is_switch(item: object) -> bool:
-    if not isinstance(item, list) or len(item) != 2:
-        return False
-    if not all(isinstance(part, str) and part and "\n" not in part for part in item):
-        return False
-    path = item[0]
-    return path.startswith(SWITCH_ROOTS) and ".." not in path and " " not in path
+def _is_line(item: object) -> bool:
+    return isinstance(item, str) and bool(item.strip()) and one_line(item) == item
 
 
 def _declares(table: Table) -> Mapping[str, Any]:
@@ -283,6 +291,8 @@ def _declares(table: Table) -> Mapping[str, Any]:
     if not isinstance(eas, bool):
         raise table.error("eas", "true or false")
     governor = table.text("governor", GOVERNORS)
+    if eas and governor != EAS_GOVERNOR:
+        raise table.error("governor", f"{EAS_GOVERNOR} where eas = true")
     table.finish()
     return MappingProxyType({"eas": eas, "governor": governor})
 
@@ -291,9 +301,14 @@ def _missing(table: Table, key: str, allowed: str) -> RequestError:
     return missing_key(table.file, table.key(key), allowed)
 
 
-def eas_possible(variant: Variant, platform: Platform) -> bool:
-    """Whether the kernel can enable EAS: it refuses where all CPUs have the same capacity."""
+def asymmetric(variant: Variant, platform: Platform) -> bool:
+    """Whether the kernel is given CPUs of different capacities."""
     return variant.dtb != "nocap" and len(set(platform.capacities)) > 1
+
+
+def eas_possible(variant: Variant, platform: Platform) -> bool:
+    """Whether the kernel can enable EAS: it wants CPUs of different capacities and schedutil."""
+    return asymmetric(variant, platform) and variant.declares["governor"] == EAS_GOVERNOR
 
 
 def on_platform(variant: Variant, platform: Platform) -> Variant:
@@ -333,12 +348,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     ]
     if eas_possible(variant, platform):  # else the file is empty
         lines.append(("expect", ENERGY_AWARE, str(int(eas))))
-    # A kernel's own switches read back as they were written.
-    for path, value in variant.switches:
-        if path.startswith(f"{SCHED_DEBUG}/eascope/") and path != STATS:
-            lines.append(("expect", path, value))
-        elif path == f"{SCHED_DEBUG}/features" and value.startswith("NO_"):
-            lines.append(("contains", path, value))
+    lines += switch_proofs(variant.switches)
     if not eas:  # such a variant's switches reset the counters
         zeros = " 0" * len(platform.cpus)
         lines.append(("contains", STATS, f"feec_called{zeros}"))
@@ -378,7 +388,7 @@ def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str
     ]
     for index, level in enumerate(levels):
         lines.append(("expect", f"{domains}/domain{index}/name", level))
-    if eas_possible(variant, platform):
+    if asymmetric(variant, platform):
         top = f"{domains}/domain{len(levels) - 1}/flags"
         lines.append(("contains", top, "SD_ASYM_CPUCAPACITY_FULL"))
     return lines

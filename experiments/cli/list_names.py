@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from experiments.cli.output import print_columns, print_json
+from experiments.cli.variants_page import lines_of, object_of
 from host.errors import RequestError, unknown
 
 SUMMARY = "names of one kind with one line each"
@@ -33,15 +34,9 @@ def _variants() -> Objects:
     from kernels.variants import load_catalogue
 
     catalogue = load_catalogue()
+    short = ("name", "summary", "kernel", "declares", "source")
     return [
-        {
-            "name": variant.name,
-            "summary": variant.summary,
-            "kernel": variant.kernel,
-            "declares": dict(variant.declares),
-            "source": variant.source,
-        }
-        for variant in catalogue.variants.values()
+        {key: object_of(variant)[key] for key in short} for variant in catalogue.variants.values()
     ] + [_entry(name, error) for name, error in catalogue.broken.items()]
 
 
@@ -68,18 +63,41 @@ KINDS: dict[str, Callable[[], Objects]] = {
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The kind."""
     parser.add_argument("kind", metavar="KIND", help=" | ".join(KINDS))
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="of variants: also the source, what deviates from it, and the switches",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the names of a kind.
 
-    :raises RequestError: for a kind that there is not.
+    :raises RequestError: for a kind that there is not, and for ``--long`` of another than variants.
     """
     if options.kind not in KINDS:
         raise unknown("kind", options.kind, KINDS)
+    if options.long and options.kind != "variants":
+        raise RequestError(f"--long: {options.kind}: allowed: variants")
+    if options.long:
+        return _long(as_json=options.json)
     objects = KINDS[options.kind]()
     if options.json:
         print_json(objects)
     else:
         print_columns((entry["name"], entry["summary"]) for entry in objects)
+    return 0
+
+
+def _long(*, as_json: bool) -> int:
+    from kernels.variants import load_catalogue
+
+    catalogue = load_catalogue()
+    broken = [_entry(name, error) for name, error in catalogue.broken.items()]
+    if as_json:
+        print_json([*map(object_of, catalogue.variants.values()), *broken])
+    else:
+        blocks = [lines_of(variant) for variant in catalogue.variants.values()]
+        blocks += [[f"{entry['name']}: {entry['summary']}"] for entry in broken]
+        print("\n\n".join("\n".join(block) for block in blocks))
     return 0

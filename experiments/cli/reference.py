@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/reference/command-line.md``, written from the parsers.
 
-``python -m experiments.cli.reference`` writes the page; a test asserts that the committed page is
-what the parsers give.
+``python -m experiments.cli.reference`` writes the page, and the part of
+``docs/reference/variants.md`` that is drawn; tests assert that the committed pages are what the
+parsers and the declarations give.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from experiments.cli import variants_page
 from experiments.cli.verbs import make_parser
+from kernels.variants import load_catalogue
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "command-line.md"
 
@@ -94,3 +97,5 @@ def _metavar(action: argparse.Action) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
+    written = variants_page.PAGE.read_text()
+    variants_page.PAGE.write_text(variants_page.page(written, load_catalogue().shipped()))

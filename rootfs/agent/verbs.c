@@ -140,6 +140,25 @@ static void verb_contains(char *rest)
 	text_free(&text);
 }
 
+/* A word of the file: "NO_X" does not have "X", as it does for "contains". */
+static void verb_word(char *rest)
+{
+	const char *path = script_word(&rest, "word: PATH");
+	const char *wanted = script_word(&rest, "word: WORD");
+	struct text text = { 0 };
+	char *next, *found;
+
+	script_done(rest);
+	read_or_fail("word", path, &text);
+	next = text.data;
+	do
+		found = strsep(&next, " \t\n");
+	while (found && strcmp(found, wanted) != 0);
+	if (!found)
+		fail("word %s: no '%s' in it", path, wanted);
+	text_free(&text);
+}
+
 static void verb_exists(char *rest)
 {
 	const char *path = script_word(&rest, "exists: PATH");
@@ -292,6 +311,7 @@ static const struct verb {
 	{ "bytes", verb_bytes },
 	{ "expect", verb_expect },
 	{ "contains", verb_contains },
+	{ "word", verb_word },
 	{ "exists", verb_exists },
 	{ "absent", verb_absent },
 	{ "report", verb_report },

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from analysis.measures import MEASURES
+from experiments.cli import variants_page
 from experiments.cli.reference import PAGE, page
 from experiments.cli.verbs import make_parser
+from kernels.variants import load_catalogue
 from tests.support.markdown import ROOT, links
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -23,6 +25,20 @@ ENVIRONMENT = REFERENCE / "environment.md"
 
 def test_the_command_line_is_what_the_parsers_say() -> None:
     assert PAGE.read_text() == page(), "run: python -m experiments.cli.reference"
+
+
+def test_the_variants_are_what_is_declared() -> None:
+    text, shipped = variants_page.PAGE.read_text(), load_catalogue().shipped()
+    assert text == variants_page.page(text, shipped), "run: python -m experiments.cli.reference"
+    drawn = text.partition(variants_page.HEADING)[2]
+    for variant in shipped:
+        section = drawn.partition(f"\n### {variant.name}\n")[2].partition("\n### ")[0]
+        for word in (
+            variant.summary,
+            *variant.deviations,
+            *(value for _, value in variant.switches),
+        ):
+            assert word in section, variant.name
 
 
 def test_every_command_has_a_section() -> None:

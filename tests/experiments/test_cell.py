@@ -280,7 +280,7 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     assert len(keys) == 3
     lines = cell.machine.script.decode().splitlines()
     features = "/sys/kernel/debug/sched/features NO_DELAY_DEQUEUE"
-    assert lines.index(f"write {features}") < lines.index(f"contains {features}")
+    assert lines.index(f"write {features}") < lines.index(f"word {features}")
 
 
 def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) -> None:

@@ -53,6 +53,7 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
     ),
     "mode of the fast engine": ([*RUN, "--mode", "timing"], ["'timing'", "use --engine gem5"]),
     "kind": (["list", "platfroms"], ["'platfroms'", "did you mean platforms?"]),
+    "long of another kind": (["list", "scenarios", "--long"], ["--long", "allowed: variants"]),
     "no scenario": (RUN[:-2], ["--scenario"]),
     "seed": ([*RUN, "--seed", "-1"], ["--seed", "-1"]),
     "seeds": ([*COMPARE, "--seeds", "0"], ["--seeds", "'0'", "1 to 1000"]),
@@ -233,6 +234,20 @@ def test_list(kind: str) -> None:
     for one in objects:
         assert one["summary"]
         assert f"{one['name']} " in text
+
+
+def test_variants_say_where_they_come_from() -> None:
+    objects = json.loads(eascope("list", "variants", "--long", "--json").stdout)
+    text = eascope("list", "variants", "--long").stdout
+    for one in objects:
+        block = text.partition(f"{one['name']}\n")[2].partition("\n\n")[0]
+        assert f"source: {one['source']}" in block, one["name"]
+        assert block.count("deviates: ") == len(one["deviations"])
+        assert block.count("=") >= len(one["switches"])
+    (feec,) = [one for one in objects if one["name"] == "feec-d"]
+    assert "v5" in feec["source"]
+    assert "https://lore.kernel.org/all/" in feec["source"]
+    assert ["/sys/kernel/debug/sched/eascope/eas_push_min_interval_us", "0"] in feec["switches"]
 
 
 def test_em_is_printed() -> None:

@@ -8,31 +8,83 @@ from kernels.variants import load_kernels, load_variants, state_expectations
 
 FILES = "/sys/kernel/debug/sched/eascope"
 
-#: feec_mode, eas_push, eas_group_filter, feec_pd_opp (which is 0 where a variant does not say).
+#: feec_mode, eas_push, eas_group_filter, feec_pd_opp.
 POINTS = {
     "feec-a": (0, 0, 0, 0),
     "feec-a1": (0, 0, 1, 0),
     "feec-b": (1, 0, 1, 0),
     "feec-c": (1, 2, 1, 0),
     "feec-d": (1, 1, 1, 0),
+    "feec-d-ou4": (1, 1, 1, 0),
+    "feec-d-ou8": (1, 1, 1, 0),
+    "feec-b-headroom": (2, 0, 1, 0),
+    "feec-b-pd-opp": (1, 0, 1, 1),
     "feec-b-plus": (2, 0, 1, 1),
+    "feec-b-plus-guard50": (2, 0, 1, 1),
+    "feec-b-plus-guard200": (2, 0, 1, 1),
+    "feec-b-plus-guard400": (2, 0, 1, 1),
+    "feec-b-plus-guard-max": (2, 0, 1, 1),
+    "feec-c-plus": (2, 2, 1, 1),
     "feec-d-plus": (2, 1, 1, 1),
     "push-only": (0, 1, 1, 0),
+    "push-only-misfit": (0, 2, 1, 0),
 }
+#: feec_guard_min and feec_guard_pct of mode 2.
+GUARDS = {
+    "guard50": (4, 50),
+    "guard200": (16, 200),
+    "guard400": (32, 400),
+    "guard-max": (1024, 100),
+}
+#: eas_push_min_interval_us and eas_push_batch: the source's (always, all that wait), and ours.
+SOURCE, OURS = (0, 1000), (3000, 1)
 
 
-def test_points_are_told_apart_by_switches_alone() -> None:
+def expected(name: str) -> dict[str, int]:
+    """The files that ``name`` writes, and what into them."""
+    mode, push, group_filter, pd_opp = POINTS[name]
+    files = {"feec_mode": mode, "feec_pd_opp": pd_opp}
+    files |= {"eas_push": push, "eas_group_filter": group_filter}
+    if mode == 2:
+        guard = GUARDS.get(name.removeprefix("feec-b-plus-"), (8, 100))
+        files |= dict(zip(("feec_guard_min", "feec_guard_pct"), guard, strict=True))
+    if push:
+        paces = OURS if name.endswith("-plus") else SOURCE
+        files |= dict(zip(("eas_push_min_interval_us", "eas_push_batch"), paces, strict=True))
+    if name.startswith("feec-d-ou"):
+        files["ou_delay_us"] = 1000 * int(name[-1])
+    return files
+
+
+def test_points_are_distinguished_by_switches_alone() -> None:
     variants = load_variants()
     assert {name for name, one in variants.items() if one.kernel == "feec"} == set(POINTS)
-    for name, (mode, push, group_filter, pd_opp) in POINTS.items():
-        switches = dict(variants[name].switches)
-        assert switches.pop(f"{FILES}/feec_mode") == str(mode), name
-        assert switches.pop(f"{FILES}/eas_push") == str(push), name
-        assert switches.pop(f"{FILES}/eas_group_filter") == str(group_filter), name
-        assert switches.pop(f"{FILES}/feec_pd_opp", "0") == str(pd_opp), name
-        assert not switches
+    for name in POINTS:
+        switches = {path: value for path, value in variants[name].switches}
+        assert switches == {f"{FILES}/{file}": str(value) for file, value in expected(name).items()}
         assert not variants[name].boot
         assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
+    points = [tuple(sorted(expected(name).items())) for name in POINTS]
+    assert len(set(points)) == len(points), "two names for one point"
+
+
+def test_the_headroom_and_the_domains_opp_are_two_parts() -> None:
+    """B+ differs from B in two things, and there is a point with each of them alone."""
+    parts = [dict(load_variants()[name].switches) for name in ("feec-b-headroom", "feec-b-pd-opp")]
+    whole = dict(load_variants()["feec-b-plus"].switches)
+    plain = dict(load_variants()["feec-b"].switches)
+    for part in parts:
+        changed = {path for path in plain if part[path] != plain[path]}
+        assert len(changed) == 1
+        assert all(part[path] == whole[path] for path in changed)
+
+
+def test_what_stands_for_a_posting_names_it() -> None:
+    for name in ("feec-a", "feec-b", "feec-c", "feec-d"):
+        variant = load_variants()[name]
+        assert "[PATCH 0/7 v5]" in variant.source
+        assert "lore.kernel.org" in variant.source
+        assert variant.deviations, name
 
 
 def test_kernel_is_base_and_its_queue() -> None:

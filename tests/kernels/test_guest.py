@@ -13,7 +13,8 @@ import pytest
 from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.build import KernelArtefact
-from kernels.variants import STATS, load_variants, state_expectations
+from kernels.switches import STATS
+from kernels.variants import load_variants, state_expectations
 from tests.support.kernel_guest import Booted, boot
 
 pytestmark = pytest.mark.guest

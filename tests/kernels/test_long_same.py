@@ -15,7 +15,8 @@ from configs.platform import Platform
 from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
 from kernels.source import series_patches
-from kernels.variants import SERIES, STATS
+from kernels.switches import STATS
+from kernels.variants import SERIES
 
 pytestmark = [pytest.mark.long, pytest.mark.guest, pytest.mark.kernels("feec", "sum")]
 

@@ -10,7 +10,7 @@ import pytest
 from configs.platform import Platform
 from experiments.script import UCLAMP_IN_USE
 from kernels.build import KernelArtefact, kernel
-from kernels.variants import STATS
+from kernels.switches import STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import counters, guest_program, survive
 

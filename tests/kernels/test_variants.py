@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from configs.platform import Platform
 from host.errors import RequestError
 from kernels import variants as module
+from kernels.switches import ENERGY_AWARE, FEATURES, STATS
 from kernels.variants import (
     SERIES,
     VARIANTS,
@@ -147,10 +149,35 @@ def test_proofs_of_cas_include_that_eas_is_never_asked(juno: Platform) -> None:
     assert ("contains", stats, "feec_called 0 0 0 0 0 0") in lines
 
 
+def test_every_switch_is_read_back(juno: Platform) -> None:
+    for variant in load_variants().values():
+        lines = state_expectations(variant, juno)
+        for path, value in variant.switches:
+            verb = "word" if path == FEATURES else "expect"
+            assert (verb, path, value) in lines or path == STATS, (variant.name, path)
+
+
+def test_a_file_that_is_written_twice_reads_back_as_the_last_one(juno: Platform) -> None:
+    path = "/proc/sys/kernel/sched_util_clamp_min"
+    twice = replace(load_variants()["mainline"], switches=((path, "1"), (path, "2")))
+    found = [line for line in state_expectations(twice, juno) if line[1] == path]
+    assert found == [("expect", path, "2")]
+
+
+def test_the_floor_of_latency_has_no_eas_to_switch_off(juno: Platform) -> None:
+    variant = load_variants()["cas-performance"]
+    assert "performance" in boot_args(variant)
+    lines = state_expectations(variant, juno)
+    assert not any(ENERGY_AWARE in line for line in lines)
+    governors = [line[2] for line in lines if line[1].endswith("scaling_governor")]
+    assert governors == ["performance"] * 2
+    assert any("SD_ASYM_CPUCAPACITY_FULL" in line for line in lines)
+
+
 def test_proofs_are_words_of_the_agents_script(juno: Platform) -> None:
     for variant in load_variants().values():
         for line in state_expectations(variant, juno):
-            assert line[0] in ("expect", "contains", "exists", "absent", "write", "report")
+            assert line[0] in ("expect", "contains", "word", "exists", "absent", "write", "report")
             assert line[1].startswith("/")
             assert " " not in line[1]
             assert all(part == part.strip() and part and "\n" not in part for part in line)
@@ -171,6 +198,21 @@ BAD = {
         ('governor = "schedutil"', 'governor = "schedutils"'),
         "variant.mainline.declares.governor = 'schedutils'",
         "did you mean schedutil?",
+    ),
+    "EAS without schedutil": (
+        ('governor = "schedutil"', 'governor = "performance"'),
+        "variant.mainline.declares.governor = 'performance'",
+        "schedutil where eas = true",
+    ),
+    "a deviation that is no text": (
+        ("deviations = []", "deviations = [1]"),
+        "deviations = [1]",
+        "a list of texts on one line each",
+    ),
+    "a deviation that says nothing": (
+        ("deviations = []", 'deviations = [" "]'),
+        "deviations = [' ']",
+        "empty where nothing deviates",
     ),
     "eas is not a truth value": (
         ("eas = true", 'eas = "on"'),
@@ -239,7 +281,9 @@ def test_bad_file_is_one_line_with_key_and_what_is_allowed(
     assert error.value.exit_code == 2
 
 
-@pytest.mark.parametrize("key", ["summary", "source", "kernel", "dtb", "boot", "switches"])
+@pytest.mark.parametrize(
+    "key", ["summary", "source", "deviations", "kernel", "dtb", "boot", "switches"]
+)
 def test_missing_key_is_named(edited: Callable[..., Path], key: str) -> None:
     lines = VARIANTS.read_text().partition("[variant.mainline]")
     kept, done = [], False

@@ -50,6 +50,12 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"expect /nonexistent 1\n", "expect /nonexistent: No such file"),
         (HEAD + b"expect /dev/null 1\n", "expect /dev/null: found '', wanted '1'"),
         (HEAD + b"contains /proc/mounts \x7f\n", "contains /proc/mounts: "),
+        (
+            HEAD + b"word /proc/filesystems nodevice\n",
+            "word /proc/filesystems: no 'nodevice' in it",
+        ),
+        (HEAD + b"word /proc/filesystems sysf\n", "word /proc/filesystems: no 'sysf' in it"),
+        (HEAD + b"word /proc/filesystems\n", "script line 2: word: WORD is missing"),
         (HEAD + b"bytes /nonexistent 0 00\n", "bytes /nonexistent: No such file"),
         (HEAD + b"bytes /proc/version 0 0g\n", "bytes: HEX = '0g': allowed: 1 to 64 bytes as"),
         (HEAD + b"bytes /proc/version 0 000\n", "bytes: HEX = '000': allowed"),
@@ -87,7 +93,8 @@ def test_file_write_expect(agent: Agent, tmp_path: Path) -> None:
             f"file {target} 7\n".encode() + b"a\n\0b\n c\n",
             f"exists {target}\nabsent {target}.x\n".encode(),
             f"write {target} two words\nexpect {target} two words\n".encode(),
-            f"contains {target} o w\nreport {target}\ncollect {target} copy\n".encode(),
+            f"contains {target} o w\nword {target} two\nword {target} words\n".encode(),
+            f"report {target}\ncollect {target} copy\n".encode(),
             f"mkdir {tmp_path}/folder\nexists {tmp_path}/folder\nexit\n".encode(),
         ]
     )

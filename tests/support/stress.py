@@ -10,7 +10,7 @@ from pathlib import Path
 from configs.platform import Platform
 from host.proc import run
 from host.toolchain import arm64_tool
-from kernels.variants import STATS
+from kernels.switches import STATS
 from rootfs.image import FLAGS, LINK_FLAGS
 from tests.support.kernel_guest import Booted, boot
 

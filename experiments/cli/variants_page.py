@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a variant is, in words: for ``eascope list variants --long`` and ``docs/reference``.
+
+Both are drawn from ``kernels/variants.toml``; a test asserts that the committed page is what the
+file gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernels.switches import switch_words
+
+if TYPE_CHECKING:
+    from kernels.variants import Variant
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md"
+
+#: From here on the page is drawn, before it is written by hand.
+HEADING = "## The variants that there are\n"
+HEAD = """
+Drawn from `kernels/variants.toml` by `python -m experiments.cli.reference`; `eascope list variants
+--long` prints the same. A switch without a folder is a file of `/sys/kernel/debug/sched/eascope`.
+What is ours has no source to deviate from.
+"""
+
+_LINK = re.compile(r"https://\S*[^\s,;.]")
+
+
+def object_of(variant: Variant) -> dict[str, Any]:
+    """All that is declared of a variant, as JSON has it."""
+    return {
+        "name": variant.name,
+        "summary": variant.summary,
+        "source": variant.source,
+        "deviations": list(variant.deviations),
+        "kernel": variant.kernel,
+        "dtb": variant.dtb,
+        "boot": variant.boot,
+        "switches": [list(switch) for switch in variant.switches],
+        "declares": dict(variant.declares),
+    }
+
+
+def lines_of(variant: Variant) -> list[str]:
+    """The same as lines of text."""
+    lines = [variant.name, f"  {variant.summary}", f"  source: {variant.source}"]
+    lines += [f"  deviates: {deviation}" for deviation in variant.deviations]
+    return [*lines, *(f"  {name}: {value}" for name, value in _settings(variant))]
+
+
+def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
+    eas = "on" if variant.declares["eas"] else "off"
+    yield "kernel", variant.kernel
+    if variant.dtb != "std":
+        yield "device tree", variant.dtb
+    if variant.boot:
+        yield "boot arguments", variant.boot
+    yield "switches", " ".join(switch_words(variant.switches)) or "none"
+    yield "declares", f"EAS {eas}, governor {variant.declares['governor']}"
+
+
+def page(written: str, variants: Iterable[Variant]) -> str:
+    """The page: of ``written``, the page as it was, what is above `HEADING`; the rest anew."""
+    above = written.partition(HEADING)[0]
+    return above + HEADING + HEAD + "".join(map(_section, variants))
+
+
+def _section(variant: Variant) -> str:
+    lines = [f"\n### {variant.name}\n", f"{variant.summary}\n"]
+    lines.append("* source: " + _LINK.sub(r"<\g<0>>", variant.source))
+    lines += [f"* deviates: {deviation}" for deviation in variant.deviations]
+    for name, value in _settings(variant):
+        code = name != "declares" and value != "none"
+        lines.append(f"* {name}: `{value}`" if code else f"* {name}: {value}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A variant's run-time switches: what may be one, and the proof that the guest took it."""
+
+from __future__ import annotations
+
+from host.errors import missing_key
+from host.strict import Table
+
+#: Where a switch may write; anything else is not a switch of the scheduler.
+SWITCH_ROOTS = (
+    "/proc/sys/",
+    "/sys/kernel/debug/sched/",
+    "/sys/devices/system/cpu/",
+    "/sys/fs/cgroup/",
+)
+SCHED_DEBUG = "/sys/kernel/debug/sched"
+ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
+FEATURES = f"{SCHED_DEBUG}/features"
+#: Any write to it resets the counters, so it reads back otherwise than it was written.
+STATS = f"{SCHED_DEBUG}/eascope/stats"
+
+Switches = tuple[tuple[str, str], ...]
+
+
+def read_switches(table: Table) -> Switches:
+    """The pairs of path and value at the key ``switches``.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    allowed = f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)}"
+    if not table.has("switches"):
+        raise missing_key(table.file, table.key("switches"), allowed)
+    value = table.data["switches"]
+    if not isinstance(value, list) or not all(_is_switch(item) for item in value):
+        raise table.error("switches", allowed)
+    return tuple((path, text) for path, text in value)
+
+
+def _is_switch(item: object) -> bool:
+    if not isinstance(item, list) or len(item) != 2:
+        return False
+    if not all(isinstance(part, str) and part and "\n" not in part for part in item):
+        return False
+    path = item[0]
+    return path.startswith(SWITCH_ROOTS) and ".." not in path and " " not in path
+
+
+def switch_proofs(switches: Switches) -> list[tuple[str, ...]]:
+    """Lines of the agent's script that read every switch back.
+
+    A feature is a word of its file; every other file must hold what was last written to it.
+    """
+    features = [value for path, value in switches if path == FEATURES]
+    files = {path: value for path, value in switches if path not in (FEATURES, STATS)}
+    return [
+        *(("word", FEATURES, value) for value in features),
+        *(("expect", path, value) for path, value in files.items()),
+    ]
+
+
+def switch_words(switches: Switches) -> list[str]:
+    """Each switch as ``NAME=VALUE``; a file below ``sched/eascope`` goes without its folder."""
+    own = f"{SCHED_DEBUG}/eascope/"
+    return [f"{path.removeprefix(own)}={value}" for path, value in switches]
