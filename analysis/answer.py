@@ -18,37 +18,38 @@ def answers(comparison: Comparison) -> list[str]:
 def _energy(comparison: Comparison, name: str) -> str:
     """``cas uses 10.5 % less energy than mainline (-13.9 .. -8.2), 10 seeds``."""
     base, total = comparison.baseline, comparison.total
-    found = total.differences[name]
-    seeds = f"{found.pairs} seeds" if found.pairs > 1 else "one seed"
-    if found.clear is None:
-        percent = "" if found.percent is None else f" ({found.percent:+.1f} %)"
+    difference = total.differences[name]
+    seeds = f"{difference.pairs} seeds" if difference.pairs > 1 else "one seed"
+    if difference.clear is None:
+        percent = "" if difference.percent is None else f" ({difference.percent:+.1f} %)"
         return (
             f"{name} {total.mean(name):.2f} mJ, {base} {total.mean(base):.2f} mJ{percent}; "
             f"{seeds}, no test (--seeds {ENOUGH} gives one)"
         )
-    if found.percent is None:
+    if difference.percent is None:
         return f"{base} uses no energy, {name} {total.mean(name):.2f} mJ, {seeds}"
-    interval = percent_interval(found)
-    if not found.clear:
+    interval = percent_interval(difference)
+    if not difference.clear:
         return (
-            f"{name} and {base} cannot be told apart in energy: {found.percent:+.1f} % "
-            f"({interval}), {seeds}"
+            f"{seeds} show no difference in energy between {name} and {base}: "
+            f"{difference.percent:+.1f} % ({interval})"
         )
-    word = "more" if found.absolute > 0 else "less"
-    return f"{name} uses {abs(found.percent):.1f} % {word} energy than {base} ({interval}), {seeds}"
+    word = "more" if difference.absolute > 0 else "less"
+    percent = f"{abs(difference.percent):.1f} %"
+    return f"{name} uses {percent} {word} energy than {base} ({interval}), {seeds}"
 
 
-def percent_interval(found: Difference) -> str:
+def percent_interval(difference: Difference) -> str:
     """``-2.5 .. +3.7``: the ends of the interval in percent of the baseline.
 
     :raises ValueError: when there is no interval, or the baseline is zero.
     """
-    if found.low is None or found.high is None or not found.percent:
-        if found.low == found.high == 0:
+    if difference.low is None or difference.high is None or not difference.percent:
+        if difference.low == difference.high == 0:
             return "0.0 .. 0.0"
         raise ValueError("no interval in percent")
-    scale = found.percent / found.absolute
-    return f"{scale * found.low:+.1f} .. {scale * found.high:+.1f}"
+    scale = difference.percent / difference.absolute
+    return f"{scale * difference.low:+.1f} .. {scale * difference.high:+.1f}"
 
 
 def _alone(comparison: Comparison) -> str:

@@ -39,8 +39,8 @@ class Line:
 
     def mean(self, variant: str) -> float | None:
         """Mean over seeds, or None when no run of the variant gives it."""
-        found = self.values.get(variant)
-        return sum(found.values()) / len(found) if found else None
+        by_seed = self.values.get(variant)
+        return sum(by_seed.values()) / len(by_seed) if by_seed else None
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Comparison:
     @cached_property
     def lines(self) -> list[Line]:
         """Every measure that at least one run gives."""
-        found = []
+        lines = []
         for row in rows(self.platform, self.tasks):
             values = {
                 name: {
@@ -123,8 +123,8 @@ class Comparison:
                     differences[name] = difference(
                         [base[seed] for seed in common], [values[name][seed] for seed in common]
                     )
-            found.append(Line(row, values, differences))
-        return found
+            lines.append(Line(row, values, differences))
+        return lines
 
     def line(self, *path: str) -> Line | None:
         """The measure at a path of ``result.json``, or None when no run gives it."""
@@ -181,7 +181,7 @@ class Comparison:
 
     def differences_json(self) -> list[dict[str, Any]]:
         """``differences`` of ``eascope compare --json``, in the units of ``result.json``."""
-        found = []
+        objects = []
         for line in self.lines:
             raw = {
                 name: {
@@ -192,8 +192,8 @@ class Comparison:
                 for name, by_seed in self.results.items()
             }
             for name in line.differences:
-                found.append(self._difference_json(line.row, raw, name))
-        return found
+                objects.append(self._difference_json(line.row, raw, name))
+        return objects
 
     def _difference_json(
         self, row: Row, raw: Mapping[str, Mapping[int, float]], name: str
@@ -298,18 +298,18 @@ class Comparison:
         shown = 1 if counts else digits
         cells += [number(line.mean(name), shown) for name in self.names]
         for name in self.names[1:]:
-            one = line.differences.get(name)
-            if one is None:
+            difference = line.differences.get(name)
+            if difference is None:
                 cells += ["-", "-"] + (["-"] if confident else [])
                 continue
             # Percent of a percentage misleads: shares are compared in points only.
-            percent = None if line.row.unit == "%" else one.percent
-            cells += [signed(one.absolute, shown), signed(percent, 1)]
+            percent = None if line.row.unit == "%" else difference.percent
+            cells += [signed(difference.absolute, shown), signed(percent, 1)]
             if confident:
-                mark = " *" if one.clear else "  "
+                mark = " *" if difference.clear else "  "
                 cells.append(
-                    f"{signed(one.low, shown)} .. {signed(one.high, shown)}{mark}"
-                    if one.low is not None
+                    f"{signed(difference.low, shown)} .. {signed(difference.high, shown)}{mark}"
+                    if difference.low is not None
                     else "-"
                 )
         return cells
@@ -346,22 +346,24 @@ class Comparison:
     def _expect(self) -> list[str]:
         if not self.verdicts:
             return []
-        found = ["", "expectations"]
-        for one in self.verdicts:
-            found.append(f"{_INDENT}{verdict_word(one)}: {one.variant}: {one.statement}")
-            detail = verdict_values(one)
+        lines = ["", "expectations"]
+        for verdict in self.verdicts:
+            lines.append(
+                f"{_INDENT}{verdict_word(verdict)}: {verdict.variant}: {verdict.statement}"
+            )
+            detail = verdict_values(verdict)
             if detail:
-                found.append(f"{_DEEP}{detail}")
-            if one.source:
-                found.append(f"{_DEEP}source: {one.source}")
-            if one.explained:
-                found += wrap(
-                    f"finding: {one.explained}",
+                lines.append(f"{_DEEP}{detail}")
+            if verdict.source:
+                lines.append(f"{_DEEP}source: {verdict.source}")
+            if verdict.explained:
+                lines += wrap(
+                    f"finding: {verdict.explained}",
                     width=_WIDTH,
                     initial_indent=_DEEP,
                     subsequent_indent=_DEEP + _INDENT,
                 )
-        return found
+        return lines
 
 
 #: What runs have in common that are compared.

@@ -57,12 +57,12 @@ def candidates(text: str) -> list[Candidate]:
 
     :raises ValueError: when it is not of that form.
     """
-    found = []
-    for one in text.split():
-        cpu, fits, _, tasks, energy = one.split(":")
+    parsed = []
+    for fields in text.split():
+        cpu, fits, _, tasks, energy = fields.split(":")
         number = None if tasks == "-" else int(tasks)
-        found.append(Candidate(int(cpu), int(fits), number, int(energy)))
-    return found
+        parsed.append(Candidate(int(cpu), int(fits), number, int(energy)))
+    return parsed
 
 
 def reason(mode: int, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]) -> str:
@@ -74,31 +74,31 @@ def reason(mode: int, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]
     """
     if dst_cpu < 0:
         return "no answer"
-    chosen = [one for one in compared if one.cpu == dst_cpu]
-    others = [one for one in compared if one.cpu != dst_cpu]
+    chosen = [other for other in compared if other.cpu == dst_cpu]
+    others = [other for other in compared if other.cpu != dst_cpu]
     if not chosen:
         return "not compared"
     (best,) = chosen[:1]
     if not others:
         return "only candidate"
-    if any(one.fits > best.fits for one in others):
+    if any(other.fits > best.fits for other in others):
         return "other"
-    others = [one for one in others if one.fits == best.fits]
+    others = [other for other in others if other.fits == best.fits]
     if not others:
         return "fits better"
-    least = min(one.energy for one in others)
+    least = min(other.energy for other in others)
     if best.energy != least:
         return "least energy" if best.energy < least else "other"
-    equal = [one for one in others if one.energy == least]
+    equal = [other for other in others if other.energy == least]
     if best.tasks is not None:
-        fewest = min(one.tasks or 0 for one in equal)
+        fewest = min(other.tasks or 0 for other in equal)
         if best.tasks > fewest:
             return "headroom" if mode == HEADROOM_MODE else "other"
         if best.tasks < fewest:
             return "fewest tasks"
     if dst_cpu == prev_cpu:
         return "stays among equals"
-    return "other" if any(one.cpu == prev_cpu for one in equal) else "one of equals"
+    return "other" if any(other.cpu == prev_cpu for other in equal) else "one of equals"
 
 
 def decisions(run: Derived) -> pl.DataFrame:
@@ -114,15 +114,15 @@ def decisions(run: Derived) -> pl.DataFrame:
     table = read_trace(run.run / "trace.dat").table(EVENT)
     table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))
     table = table.filter(pl.col("t_ns").is_between(0, window.ns, closed="left"))
-    found, paths = [], []
+    reasons, paths = [], []
     for row in table.select("mode", "prev_cpu", "dst_cpu", "candidates", "path").iter_rows():
         try:
-            found.append(reason(row[0], row[1], row[2], candidates(row[3])))
+            reasons.append(reason(row[0], row[1], row[2], candidates(row[3])))
             paths.append(PATHS[row[4]])
         except (ValueError, IndexError) as error:
             raise TraceError(f"{run.run}: a decision is not understood: {row}: {error}") from error
     named = table.rename({"comm": "thread"}).with_columns(
-        pl.Series("reason", found, dtype=pl.String), pl.Series("path", paths, dtype=pl.String)
+        pl.Series("reason", reasons, dtype=pl.String), pl.Series("path", paths, dtype=pl.String)
     )
     return with_task(named, thread_names(run.cell.tasks)).select(
         *("t_ns", "task", "thread", "pid", "path", "mode"),
@@ -165,14 +165,14 @@ def listing(tables: Mapping[str, pl.DataFrame]) -> Table:
         own = table.filter(pl.col("task").is_not_null()).head(LISTED)
         for row in own.iter_rows(named=True):
             compared = sorted(
-                candidates(row["candidates"]), key=lambda one: one.cpu != row["dst_cpu"]
+                candidates(row["candidates"]), key=lambda candidate: candidate.cpu != row["dst_cpu"]
             )
             to = "-" if row["dst_cpu"] < 0 else str(row["dst_cpu"])
             rows.append(
                 [
                     *(variant, f"{row['t_ns'] / 1e6:.3f}", row["thread"], row["path"]),
                     *(str(row["prev_cpu"]), to, row["reason"]),
-                    "; ".join(one.words for one in compared) or "-",
+                    "; ".join(candidate.words for candidate in compared) or "-",
                 ]
             )
     columns = (

@@ -85,12 +85,12 @@ def active_shares(
             row_fj = part["energy_fj"][number]
             given = 0
             whole = max(total, part["active_ns"][number])
-            for one, overlap in zip(pid, covered, strict=True):
+            for thread, overlap in zip(pid, covered, strict=True):
                 piece = row_fj * overlap // whole if whole else 0
                 given += piece
                 out_cluster.append(cluster)
                 out_cpu.append(cpu)
-                out_pid.append(one)
+                out_pid.append(thread)
                 out_fj.append(piece)
             out_cluster.append(cluster)
             out_cpu.append(cpu)

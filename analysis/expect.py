@@ -125,9 +125,9 @@ class _Parser:
         self.at = 0
 
     def error(self, position: int, allowed: str) -> ExpectationError:
-        found = repr(self.text[position : position + 12]) if self.text[position:] else "its end"
+        instead = repr(self.text[position : position + 12]) if self.text[position:] else "its end"
         return ExpectationError(
-            f"expectation {self.text!r}: character {position + 1}: found {found}: "
+            f"expectation {self.text!r}: character {position + 1}: found {instead}: "
             f"allowed: {allowed}"
         )
 

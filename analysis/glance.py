@@ -57,13 +57,13 @@ def _leading(comparison: Comparison) -> list[list[str]]:
     paths += [("work_share", name) for name in clusters[1:]]
     paths += [("migrations",), ("overutilized_share",)]
     paths += [("mean_mhz", name) for name in clusters]
-    found = []
+    rows = []
     for path in paths:
         line = comparison.line(*path)
         if line is not None:
             label = f"{line.row.group}, {line.row.label}"
-            found.append(_row(comparison, label, [line]))
-    return found
+            rows.append(_row(comparison, label, [line]))
+    return rows
 
 
 def _latency(comparison: Comparison, task: str) -> list[str] | None:
@@ -87,10 +87,10 @@ def _row(comparison: Comparison, label: str, lines: list[Line]) -> list[str]:
 
 
 def _difference(line: Line, name: str, digits: int) -> str:
-    found = line.differences.get(name)
-    if found is None:
+    difference = line.differences.get(name)
+    if difference is None:
         return "-"
-    return f"{signed(found.absolute, digits)}{'*' if found.clear else ''}"
+    return f"{signed(difference.absolute, digits)}{'*' if difference.clear else ''}"
 
 
 def _expectation(verdict: Verdict) -> str:

@@ -13,9 +13,9 @@ import polars as pl
 
 from analysis import decisions
 from analysis.answer import answers
-from analysis.beside import Beside
 from analysis.compare import Comparison, verdict_values
 from analysis.decided import verdict_word
+from analysis.energy_models import EnergyModels
 from analysis.engine import engine_words, error_words
 from analysis.records.cell import TaskRecord
 from analysis.statistics import ENOUGH
@@ -69,22 +69,22 @@ def write(
     comparison: Comparison,
     figures: Mapping[str, Sequence[Path]],
     path: Path,
-    beside: Beside | None = None,
+    models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
 ) -> Path:
     """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
 
-    :param beside: the same under the usual energy model, when the kernel was told another one.
+    :param models: the same under the usual energy model, when the kernel was given another one.
     :param decided: decisions of EAS by variant, where runs recorded them.
     """
-    write_atomic(path, page(comparison, figures, beside, decided).encode())
+    write_atomic(path, page(comparison, figures, models, decided).encode())
     return path
 
 
 def page(
     comparison: Comparison,
     figures: Mapping[str, Sequence[Path]],
-    beside: Beside | None = None,
+    models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
 ) -> str:
     """The report as text; the same comparison gives the same text."""
@@ -93,7 +93,7 @@ def page(
     sections = [
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
-        ("model", "The kernel's energy model", _energy_model(comparison, beside)),
+        ("model", "The kernel's energy model", _energy_model(comparison, models)),
         ("figures", "Figures", _figures(figures)),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
         ("seeds", "Values by seed", _seeds(comparison)),
@@ -153,13 +153,19 @@ def _measures(comparison: Comparison) -> str:
 
 def _expectations(comparison: Comparison) -> str:
     rows = []
-    for one in comparison.verdicts:
-        kind = {True: "holds", False: "fails", None: "open"}[one.holds if one.decided else None]
-        note = ". Finding: ".join(part for part in (one.source, one.explained) if part)
+    for verdict in comparison.verdicts:
+        kind = {True: "holds", False: "fails", None: "open"}[
+            verdict.holds if verdict.decided else None
+        ]
+        note = ". Finding: ".join(part for part in (verdict.source, verdict.explained) if part)
         rows.append(
             (
-                *(Cell(verdict_word(one), kind), one.variant, Cell(one.statement, "code")),
-                *(verdict_values(one), Cell(note, "note")),
+                *(
+                    Cell(verdict_word(verdict), kind),
+                    verdict.variant,
+                    Cell(verdict.statement, "code"),
+                ),
+                *(verdict_values(verdict), Cell(note, "note")),
             )
         )
     if not rows:
@@ -170,7 +176,7 @@ def _expectations(comparison: Comparison) -> str:
     return note + _words(("", "variant", "statement", "values", "whose statement"), rows)
 
 
-def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
+def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
     """What the kernel was given, and the verdicts compared with those under the usual model."""
     given = comparison.cell.energy_model
     if not given.opp_microwatt:  # an older record
@@ -185,13 +191,13 @@ def _energy_model(comparison: Comparison, beside: Beside | None) -> str:
     ]
     heads = ("cluster", "MHz", "given (mW of a busy CPU)", "published")
     table = _wide(Table.of(heads, rows))
-    if beside is None:
+    if models is None:
         return f"<details><summary>{escape(given.words)}</summary>{table}</details>"
     note = (
-        f'<p class="note">The kernels of this report were given <b>{escape(beside.words[1])}</b>; '
+        f'<p class="note">The kernels of this report were given <b>{escape(models.words[1])}</b>; '
         "the energy of a run is computed from the same power whatever the kernel was given.</p>"
     )
-    return f"{note}{_wide(beside.table)}<br>{table}"
+    return f"{note}{_wide(models.table)}<br>{table}"
 
 
 def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:

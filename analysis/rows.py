@@ -62,8 +62,8 @@ class Row:
     @property
     def raw_unit(self) -> str:
         """The unit of `raw`: that of ``result.json``, whose keys name it, ``1`` for a number."""
-        found = next((unit for end, unit in UNITS.items() if self.path[0].endswith(end)), "1")
-        return "W" if self.per_second and found == "J" else found
+        named = next((unit for end, unit in UNITS.items() if self.path[0].endswith(end)), "1")
+        return "W" if self.per_second and named == "J" else named
 
     def raw(self, result: Result) -> float | None:
         """The value in `raw_unit`, or None when the run does not give it."""
@@ -108,9 +108,9 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
     for name in STACK:
         part = (*_STACK, name)
         yield Row("energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2)
-    told, group = ("memory_j", "controller"), "memory, not in the total"
-    yield Row("energy stack", STACK_WORDS["controller"], "mJ", told, 1e3, 2, needs=_STACK)
-    yield Row(group, "memory controller", "mJ", told, 1e3, 2, unless=_STACK)
+    path, group = ("memory_j", "controller"), "memory, not in the total"
+    yield Row("energy stack", STACK_WORDS["controller"], "mJ", path, 1e3, 2, needs=_STACK)
+    yield Row(group, "memory controller", "mJ", path, 1e3, 2, unless=_STACK)
     yield Row(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
     for task in (*tasks, "(other)"):
         yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)

@@ -102,13 +102,13 @@ def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> U
         raise ValueError("a sample is empty")
     if min(baseline) <= 0:
         raise ValueError("the baseline is not positive")
-    base, other = (np.asarray(one, dtype=float) for one in (baseline, values))
+    base, other = (np.asarray(sample, dtype=float) for sample in (baseline, values))
     low = high = None
     if min(len(base), len(other)) >= ENOUGH:
         generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
         means = [
-            one[generator.integers(0, len(one), size=(RESAMPLES, len(one)))].mean(axis=1)
-            for one in (base, other)
+            sample[generator.integers(0, len(sample), size=(RESAMPLES, len(sample)))].mean(axis=1)
+            for sample in (base, other)
         ]
         shares = 100 * (means[1] / means[0] - 1)
         low, high = (float(np.quantile(shares, share)) for share in (0.025, 0.975))

@@ -38,13 +38,13 @@ def read_window(path: Path) -> Window:
     :raises EascopeError: when START or STOP is missing, doubled or in the wrong order.
     """
     marks = read_marks(path)
-    starts = [mark for mark in marks if mark.id == START]
+    begins = [mark for mark in marks if mark.id == START]
     stops = [mark for mark in marks if mark.id == STOP]
-    if len(starts) != 1 or len(stops) != 1:
+    if len(begins) != 1 or len(stops) != 1:
         raise EascopeError(
-            f"{path}: {len(starts)} START and {len(stops)} STOP markers: one of each is needed"
+            f"{path}: {len(begins)} START and {len(stops)} STOP markers: one of each is needed"
         )
-    return _between(starts[0], stops[0], path)
+    return _between(begins[0], stops[0], path)
 
 
 def _between(start: Mark, stop: Mark, path: Path) -> Window:

@@ -160,13 +160,13 @@ def measured_ipc(platform: Platform, activity: Activity) -> tuple[float, ...]:
 
     :raises RequestError: when the platform's cores were not characterised.
     """
-    loops = {one.cluster: one for one in activity.measured if one.kernel == BUSY_LOOP}
+    loops = {entry.cluster: entry for entry in activity.measured if entry.kernel == BUSY_LOOP}
     if len(loops) != len(platform.clusters):
         raise RequestError(
             f"speeds measured: {shown_path(activity.path)} has none: allowed: board, or after "
             f"eascope characterise {platform.name}: {', '.join(SPEEDS)}"
         )
-    return tuple(loops[one.name].ipc[one.max_khz] for one in platform.clusters)
+    return tuple(loops[cluster.name].ipc[cluster.max_khz] for cluster in platform.clusters)
 
 
 def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platform:
@@ -178,10 +178,10 @@ def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platfo
     clusters = tuple(
         replace(
             cluster,
-            capacity_dmips_mhz=round(largest.capacity_dmips_mhz * one / ipc[largest.index]),
+            capacity_dmips_mhz=round(largest.capacity_dmips_mhz * rate / ipc[largest.index]),
             capacity_source=source,
         )
-        for cluster, one in zip(platform.clusters, ipc, strict=True)
+        for cluster, rate in zip(platform.clusters, ipc, strict=True)
     )
     return replace(platform, clusters=clusters)
 
@@ -194,19 +194,21 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
 
     :raises RequestError: as `measured_ipc`.
     """
-    found = measured_ipc(platform, activity)
+    measured = measured_ipc(platform, activity)
     source = "measured: rt-app's busy loop at the fastest OPP on gem5's models of the cores"
     speeds = tuple(
-        replace(one, ipc=ipc, source=source)
-        for one, ipc in zip(activity.clusters, found, strict=True)
+        replace(cluster, ipc=ipc, source=source)
+        for cluster, ipc in zip(activity.clusters, measured, strict=True)
     )
-    told = {"speeds": "measured"}
+    choice = {"speeds": "measured"}
     return (
         replace(
-            with_speeds(platform, found, source),
-            digest=digest_of({"platform": platform.digest, **told}),
+            with_speeds(platform, measured, source),
+            digest=digest_of({"platform": platform.digest, **choice}),
         ),
-        replace(activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **told})),
+        replace(
+            activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **choice})
+        ),
     )
 
 
@@ -218,7 +220,7 @@ def _read_measured(table: Table, platform: Platform) -> tuple[KernelActivity, ..
     provenance.finish()
     table.text("conditions")
     kernels = table.table("kernels")
-    found = []
+    entries = []
     for kernel in kernels.data:
         clusters = kernels.table(kernel)
         for cluster in platform.clusters:
@@ -231,11 +233,11 @@ def _read_measured(table: Table, platform: Platform) -> tuple[KernelActivity, ..
             counts = {name: events.number(name, 0, 100) for name in events.data}
             for part in (rates, events, entry):
                 part.finish()
-            found.append(KernelActivity(kernel, cluster.name, ipc, counts))
+            entries.append(KernelActivity(kernel, cluster.name, ipc, counts))
         clusters.finish()
     for part in (kernels, table):
         part.finish()
-    return tuple(found)
+    return tuple(entries)
 
 
 def check_capacity(platform: Platform, activity: Activity) -> None:

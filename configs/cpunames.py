@@ -47,7 +47,7 @@ def resolve(
     )
     if not isinstance(name, str):
         raise CpuNameError(platform, name, known)
-    found: list[int] = []
+    chosen: list[int] = []
     gone: list[int] = []
     for part in map(str.strip, name.split(",")):
         match = _PART.fullmatch(part)
@@ -68,12 +68,12 @@ def resolve(
                     platform, name, f"{cluster}:0 to {cluster}:{len(groups[cluster]) - 1}"
                 )
             cpus = groups[cluster][low : high + 1]
-        (gone if part.startswith("!") else found).extend(cpus)
-    if not found:
-        found = [cpu for group in clusters.values() for cpu in group]
-    if len(set(found)) != len(found) or not set(gone) <= set(found):
+        (gone if part.startswith("!") else chosen).extend(cpus)
+    if not chosen:
+        chosen = [cpu for group in clusters.values() for cpu in group]
+    if len(set(chosen)) != len(chosen) or not set(gone) <= set(chosen):
         raise CpuNameError(platform, name, "every CPU named once, and ! before one that is named")
-    left = set(found) - set(gone)
+    left = set(chosen) - set(gone)
     if not left:
         raise CpuNameError(platform, name, "a name that leaves at least one CPU")
     return tuple(sorted(left))

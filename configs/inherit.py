@@ -28,7 +28,7 @@ class Donor:
 
     def like(self, cluster: Cluster) -> Iterator[Cluster]:
         """Its clusters with the core of ``cluster``."""
-        return (one for one in self.platform.clusters if one.core.name == cluster.core.name)
+        return (other for other in self.platform.clusters if other.core.name == cluster.core.name)
 
 
 def activity_of(platform: Platform, directory: Path = ACTIVITY) -> Activity:
@@ -38,18 +38,18 @@ def activity_of(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     """
     own = (directory / f"{platform.name}.json").exists() or not platform.own
     activity = load_activity(platform, directory) if own else None
-    if activity is not None and all(one.system_ipc is not None for one in activity.clusters):
+    if activity is not None and all(speeds.system_ipc is not None for speeds in activity.clusters):
         return activity
     donors = _donors(platform, directory)
     if activity is None:
         activity = _as_capacities_say(platform, donors, directory)
     clusters = tuple(
-        one if one.system_ipc is not None else _with_system_rate(one, cluster, donors)
-        for one, cluster in zip(activity.clusters, platform.clusters, strict=True)
+        speeds if speeds.system_ipc is not None else _with_system_rate(speeds, cluster, donors)
+        for speeds, cluster in zip(activity.clusters, platform.clusters, strict=True)
     )
     if clusters == activity.clusters:
         return activity
-    rates = [one.system_ipc for one in clusters]
+    rates = [speeds.system_ipc for speeds in clusters]
     digest = digest_of({"activity": activity.digest, "inherited": rates})
     return replace(activity, clusters=clusters, digest=digest)
 
@@ -59,18 +59,18 @@ def _donors(platform: Platform, directory: Path) -> list[Donor]:
 
     One whose files are wrong gives nothing, but what is wrong with the base is an error.
     """
-    found = []
+    donors = []
     names = sorted(path.stem for path in directory.glob("*.json"))
     for name in sorted(names, key=lambda name: name != platform.base):
         if name == platform.name:
             continue
         try:
             other = load_platform(name)
-            found.append(Donor(other, load_activity(other, directory)))
+            donors.append(Donor(other, load_activity(other, directory)))
         except RequestError:
             if name == platform.base:
                 raise
-    return found
+    return donors
 
 
 def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: Path) -> Activity:
@@ -90,11 +90,13 @@ def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: P
         )
         for cluster in platform.clusters
     )
-    measured = tuple(one for cluster in platform.clusters for one in _measured(cluster, donors))
+    measured = tuple(entry for cluster in platform.clusters for entry in _measured(cluster, donors))
     figures = {
-        "ipc": [one.ipc for one in clusters],
+        "ipc": [entry.ipc for entry in clusters],
         "turn_instructions": loop.turn_instructions,
-        "measured": [[one.kernel, one.cluster, *one.ipc.items(), one.events] for one in measured],
+        "measured": [
+            [entry.kernel, entry.cluster, *entry.ipc.items(), entry.events] for entry in measured
+        ],
     }
     return Activity(
         platform=platform.name,
@@ -127,14 +129,14 @@ def _measured(cluster: Cluster, donors: Sequence[Donor]) -> Iterator[KernelActiv
     """Workload kernels on the core of ``cluster``; its OPPs have the rates of the nearest ones."""
     for donor in donors:
         for like in donor.like(cluster):
-            found = [one for one in donor.activity.measured if one.cluster == like.name]
-            for one in found:
+            kernels = [entry for entry in donor.activity.measured if entry.cluster == like.name]
+            for entry in kernels:
                 rates = {
-                    opp.khz: one.ipc[min(one.ipc, key=lambda khz: abs(khz - opp.khz))]
+                    opp.khz: entry.ipc[min(entry.ipc, key=lambda khz: abs(khz - opp.khz))]
                     for opp in cluster.opps
                 }
-                yield replace(one, cluster=cluster.name, ipc=rates)
-            if found:
+                yield replace(entry, cluster=cluster.name, ipc=rates)
+            if kernels:
                 return
 
 

@@ -35,13 +35,13 @@ MAX_POWER_UW = 64_000_000
 
 def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str | RequestError]]:
     """Name and one-line summary of every platform file, by name, or what is wrong with it."""
-    found: list[tuple[str, str | RequestError]] = []
+    platforms: list[tuple[str, str | RequestError]] = []
     for path in sorted(directory.glob("*.toml")):
         try:
-            found.append((path.stem, read_platform(path, directory).summary))
+            platforms.append((path.stem, read_platform(path, directory).summary))
         except RequestError as error:
-            found.append((path.stem, error))
-    return found
+            platforms.append((path.stem, error))
+    return platforms
 
 
 def load_platform(name: str | Path) -> Platform:

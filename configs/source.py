@@ -24,10 +24,10 @@ SOURCE_RULE = "text that begins with " + ", ".join(repr(kind) for kind in KINDS)
 
 def kind(source: str) -> str:
     """The kind of a source's text, a key of `KINDS`."""
-    found = _SOURCE.fullmatch(source)
-    if found is None:
+    match = _SOURCE.fullmatch(source)
+    if match is None:
         raise ValueError(f"{source!r} is not a source: {SOURCE_RULE}")
-    return found[1]
+    return match[1]
 
 
 def is_borrowed(source: str) -> bool:

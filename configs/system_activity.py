@@ -49,7 +49,7 @@ class SystemActivity:
     @property
     def ipc(self) -> tuple[float, ...]:
         """Instructions per cycle of each cluster."""
-        return tuple(one.ipc for one in self.clusters)
+        return tuple(cluster.ipc for cluster in self.clusters)
 
 
 def system_path(platform: Platform, directory: Path) -> Path:
@@ -74,16 +74,18 @@ def load_system(platform: Platform, directory: Path) -> SystemActivity | None:
     top.integer("schema", 1, 1)
     if top.name("platform") != platform.name:
         raise top.error("platform", f"{platform.name!r}, the file's own name")
-    told = top.table("provenance")
+    origin = top.table("provenance")
     provenance: dict[str, str | int] = {
-        key: told.text(key)
+        key: origin.text(key)
         for key in ("gem5", "gem5_sha256", "simkey", "scenario", "variant", "mode", "command")
     }
-    provenance["seed"] = told.integer("seed", 0, 2**63 - 1)
-    told.finish()
+    provenance["seed"] = origin.integer("seed", 0, 2**63 - 1)
+    origin.finish()
     conditions = top.text("conditions")
     table = top.table("clusters")
-    clusters = tuple(_read_cluster(table.table(one.name), one.name) for one in platform.clusters)
+    clusters = tuple(
+        _read_cluster(table.table(cluster.name), cluster.name) for cluster in platform.clusters
+    )
     for part in (table, top):
         part.finish()
     digest = sha256_bytes(canonical_json(top.data))

@@ -52,7 +52,7 @@ from kernels.variants import (
     on_platform,
     state_expectations,
 )
-from power.given import USUAL, ToldModel, tell, told_record
+from power.given import USUAL, GivenModel, as_given, given_record
 from rootfs.image import ImageArtefact, initramfs
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
@@ -71,15 +71,15 @@ class Request:
     full: bool = False
     elide: bool = True
     controls: Controls = AS_IT_IS
-    told: ToldModel = USUAL
+    energy_model: GivenModel = USUAL
     #: One of the engine's modes; None: its default.
     mode: str | None = None
 
     @property
     def words(self) -> str:
         """For progress lines."""
-        told = () if self.told.usual else (f"energy model {self.told.words}",)
-        return ", ".join([self.variant, *self.controls.words, *told, f"seed {self.seed}"])
+        model = () if self.energy_model.usual else (f"energy model {self.energy_model.words}",)
+        return ", ".join([self.variant, *self.controls.words, *model, f"seed {self.seed}"])
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Names:
     variant: Variant
     scenario: Scenario
     engine: Engine
-    #: The platform as the kernel is told: other powers when the request has another energy model.
-    told: Platform
+    #: The platform as the kernel is given it: with the powers of the request's energy model.
+    given: Platform
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ def resolve(request: Request) -> Names:
             f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
             f"{DECISION_EVENT}: allowed: variants of the kernel feec (feec-a decides as mainline)"
         )
-    told = tell(platform, request.told)
-    return Names(request, platform, activity, variant, scenario, engine, told)
+    given = as_given(platform, request.energy_model)
+    return Names(request, platform, activity, variant, scenario, engine, given)
 
 
 def wrong_capacities(names: Names) -> str:
@@ -157,7 +157,7 @@ def wrong_capacities(names: Names) -> str:
         return ""
     platform, activity = names.platform, names.activity
     machine = names.engine.settings(platform, activity)["machine"]
-    pipelined = all(told["pipeline"] for told in machine["clusters"])
+    pipelined = all(each["pipeline"] for each in machine["clusters"])
     if pipelined and not activity.measured:
         return "how fast these CPUs are is not known: eascope characterise tells"
     ipc = measured_ipc(platform, activity) if pipelined else [1.0] * len(platform.clusters)
@@ -190,22 +190,24 @@ def rate_warnings(names: Names) -> list[str]:
         return []
     clusters = names.activity.clusters
     inherited = [
-        f"{one.name} from {one.system_inherited}" for one in clusters if one.system_inherited
+        f"{speeds.name} from {speeds.system_inherited}"
+        for speeds in clusters
+        if speeds.system_inherited
     ]
     fast = [
-        f"{one.name} ({cluster.core.name})"
-        for one, cluster in zip(clusters, names.platform.clusters, strict=True)
-        if one.system_ipc is None
+        f"{speeds.name} ({cluster.core.name})"
+        for speeds, cluster in zip(clusters, names.platform.clusters, strict=True)
+        if speeds.system_ipc is None
     ]
-    found = []
+    warnings = []
     if inherited:
-        found.append(f"the kernel's rate is inherited: {', '.join(inherited)}")
+        warnings.append(f"the kernel's rate is inherited: {', '.join(inherited)}")
     if fast:
-        found.append(
+        warnings.append(
             f"the kernel runs at the busy loop's rate, 2 to 4 times too fast, on {', '.join(fast)}:"
             " no platform has measured it (eascope characterise)"
         )
-    return found
+    return warnings
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:
@@ -255,7 +257,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
         workload.document,
         activity=names.activity,
         switches=variant.switches,
-        expectations=state_expectations(variant, names.told),
+        expectations=state_expectations(variant, names.given),
         engine=request.engine,
         mode=names.engine.mode,
         full=request.full,
@@ -269,7 +271,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
     record = _record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
-    dts = device_tree_source(names.told, variant.dtb, request.engine)
+    dts = device_tree_source(names.given, variant.dtb, request.engine)
     inputs = partial(inputs_of, machine, image, names.scenario.path, workload.document, dts)
     return Cell(names, machine, simkey, record, inputs)
 
@@ -285,7 +287,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
         platform=names.platform,
         activity=names.activity,
         image=image.image,
-        dtb=_device_tree(names.told, variant.dtb, request.engine),
+        dtb=_device_tree(names.given, variant.dtb, request.engine),
         initramfs=_initramfs().path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
@@ -362,7 +364,7 @@ def _record(
         duration="full" if request.full else "short",
         elide=request.elide,
         kernel=KernelRecord(names.variant.kernel, image.version, image.provenance),
-        energy_model=EnergyModelRecord.decode(told_record(platform, request.told), CELL),
+        energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
         declares=dict(names.variant.declares),
         switches=names.variant.switches,
         initramfs=guest.provenance,

@@ -38,18 +38,18 @@ class Controls:
     @property
     def words(self) -> list[str]:
         """What differs, for names of folders and for people; empty when nothing does."""
-        found = []
+        words = []
         if self.rate_limit_us is not None:
-            found.append(f"rate-limit-{self.rate_limit_us}-us")
+            words.append(f"rate-limit-{self.rate_limit_us}-us")
         if self.transition_latency_us is not None:
-            found.append(f"transition-{self.transition_latency_us}-us")
+            words.append(f"transition-{self.transition_latency_us}-us")
         if not self.delay_dequeue:
-            found.append("no-delay-dequeue")
+            words.append("no-delay-dequeue")
         if self.decisions:
-            found.append("decisions")
+            words.append("decisions")
         if self.speeds != "board":
-            found.append(f"{self.speeds}-speeds")
-        return found
+            words.append(f"{self.speeds}-speeds")
+        return words
 
     def load(self, name: str) -> tuple[Platform, Activity]:
         """The platform ``name`` and its activity with the controls in place.
@@ -79,15 +79,15 @@ class Controls:
         }
         if not changed:
             return platform
-        found = replace(
+        resolved = replace(
             platform, **changed, digest=digest_of({"platform": platform.digest, **changed})
         )
-        if found.rate_limit_us < found.transition_latency_us:
+        if resolved.rate_limit_us < resolved.transition_latency_us:
             raise RequestError(
-                f"rate limit {found.rate_limit_us} us: allowed: at least the transition latency "
-                f"({found.transition_latency_us} us), or a cluster may never change its OPP"
+                f"rate limit {resolved.rate_limit_us} us: allowed: at least the transition latency "
+                f"({resolved.transition_latency_us} us), or a cluster may never change its OPP"
             )
-        return found
+        return resolved
 
     def of_variant(self, variant: Variant) -> Variant:
         """``variant`` with its switches, and delayed dequeue off where that is asked for."""

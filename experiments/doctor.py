@@ -164,11 +164,11 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
 
 def diagnose() -> list[Check]:
     """Every check; one that cannot be made is one that fails, with the reason."""
-    found: list[Check] = []
+    checks: list[Check] = []
     for check in CHECKS:
         try:
-            found += check()
+            checks += check()
         except EascopeError as error:
             name = check.__name__.strip("_")
-            found.append(_check(name, False, str(error).splitlines()[0], "see the detail"))
-    return found
+            checks.append(_check(name, False, str(error).splitlines()[0], "see the detail"))
+    return checks

@@ -74,33 +74,33 @@ def _patches(kernel: Kernel) -> list[dict[str, str]]:
 
 def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
     """The platform's own file and all that it refers to, by their places below ``configs``."""
-    found = {f"platforms/{platform.path.name}": platform.path.read_bytes()}
+    texts = {f"platforms/{platform.path.name}": platform.path.read_bytes()}
     if platform.base:
         base = platform_path(platform.base, PLATFORMS)
-        found[f"platforms/{base.name}"] = base.read_bytes()
+        texts[f"platforms/{base.name}"] = base.read_bytes()
     for name in sorted({cluster.core.name for cluster in platform.clusters}):
         for folder, label in ((CORES, "cores"), (PIPELINES, "cores/pipelines")):
             path = folder / f"{name}.toml"
             if path.is_file():
-                found[f"{label}/{path.name}"] = path.read_bytes()
+                texts[f"{label}/{path.name}"] = path.read_bytes()
     if activity.path.is_file():  # else it is inherited
-        found[f"activity/{activity.path.name}"] = activity.path.read_bytes()
+        texts[f"activity/{activity.path.name}"] = activity.path.read_bytes()
     system = system_path(platform, activity.path.parent)
     if system.is_file():
-        found[f"activity/system/{system.name}"] = system.read_bytes()
-    return found
+        texts[f"activity/system/{system.name}"] = system.read_bytes()
+    return texts
 
 
 def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:
     """The kernel's configuration, asked for and complete, and the patches of an own kernel."""
-    found = {
+    texts = {
         "kernel/fragments.config": fragment_text(kernel).encode(),
         "kernel/config": image.config.read_bytes(),
     }
     if kernel.own:
         for patch in series_patches(SERIES / kernel.own):
-            found[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
-    return found
+            texts[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
+    return texts
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:

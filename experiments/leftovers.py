@@ -56,14 +56,14 @@ def leftovers(kinds: tuple[str, ...], days: float) -> list[Leftover]:
 
     :param days: least time without use of what is in `AGED`.
     """
-    found = []
+    entries = []
     for kind in KINDS:
         if kind in kinds:
             for entry in _FINDERS[kind](days):
                 with entry.free() as free:
                     if free:
-                        found.append(entry)
-    return found
+                        entries.append(entry)
+    return entries
 
 
 def remove(entry: Leftover) -> bool:
@@ -182,7 +182,7 @@ def _age_days(path: Path) -> float:
 def _size(path: Path) -> int:
     """Bytes of the files at and below ``path``."""
     total = 0
-    for one in (path, *(path.rglob("*") if path.is_dir() and not path.is_symlink() else ())):
+    for part in (path, *(path.rglob("*") if path.is_dir() and not path.is_symlink() else ())):
         with suppress(OSError):
-            total += 0 if one.is_dir() else one.lstat().st_size
+            total += 0 if part.is_dir() else part.lstat().st_size
     return total

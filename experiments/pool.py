@@ -134,7 +134,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
     progress = Progress(max(1, len(missing)), expected)
     stop = threading.Event()
 
-    def one(cell: Cell) -> Result:
+    def simulate(cell: Cell) -> Result:
         def advance(simulated_s: float) -> None:
             if stop.is_set():
                 raise Cancelled
@@ -152,7 +152,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
         return after(cell, run)
 
     with ThreadPoolExecutor(workers()) as executor:
-        futures = [executor.submit(one, cell) for cell in cells]
+        futures = [executor.submit(simulate, cell) for cell in cells]
         try:
             # In short steps, because Python sees an interrupt only between waits.
             while not wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).done >= set(futures):

@@ -175,13 +175,13 @@ def path_of(name: str) -> Path:
 
 def summaries() -> list[tuple[str, str | RequestError]]:
     """Name and summary of every scenario, or what is wrong with its file."""
-    found: list[tuple[str, str | RequestError]] = []
+    summaries: list[tuple[str, str | RequestError]] = []
     for name in names():
         try:
-            found.append((name, read_toml(path_of(name)).text("summary")))
+            summaries.append((name, read_toml(path_of(name)).text("summary")))
         except RequestError as error:
-            found.append((name, error))
-    return found
+            summaries.append((name, error))
+    return summaries
 
 
 def load_scenario(name: str, platform: Platform) -> Scenario:
@@ -270,8 +270,8 @@ def _check_meetings(scenario: Scenario, tables: tuple[Table, ...]) -> None:
                 there = [other for other in scenario.tasks if meetings(other, name)]
                 if len(there) != 2 or any(other.count != 1 for other in there):
                     raise where.error(key, f"two tasks of one thread that meet at {name!r}")
-                one, two = ((meetings(other, name), other.repeat) for other in there)
-                if one != two or any(times != 1 for times, _ in one[0]):
+                first, second = ((meetings(other, name), other.repeat) for other in there)
+                if first != second or any(times != 1 for times, _ in first[0]):
                     raise where.error(
                         key, f"{name!r} once in as many phases, loops and repeats of either task"
                     )
@@ -444,15 +444,15 @@ def _meet(table: Table, key: str, others: list[str]) -> tuple[str, ...]:
     if not table.has(key):
         return ()
     value = table.data[key]
-    found = [value] if isinstance(value, str) else value
+    names = [value] if isinstance(value, str) else value
     allowed = "a name of a-z 0-9 _, or a list of such names"
-    if not isinstance(found, list) or not found:
+    if not isinstance(names, list) or not names:
         raise table.error(key, allowed)
-    if not all(isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in found):
+    if not all(isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names):
         raise table.error(key, allowed)
     if not others:
         raise table.error(key, "another task to meet, and there is none")
-    return tuple(found)
+    return tuple(names)
 
 
 def _uclamp(table: Table, platform: Platform) -> tuple[int | None, int | None]:
@@ -479,11 +479,11 @@ def _clamp(table: Table, key: str, platform: Platform) -> int | None:
             offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
             clamp = int(Fraction(match[1]) * capacity) + offset
     if clamp is None or not 0 <= clamp <= 1024:
-        one = platform.clusters[0].name
+        example = platform.clusters[0].name
         raise table.error(
             key,
-            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{one}" '
-            f'or "1.0*{one}+1", with a result in 0..1024',
+            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{example}" '
+            f'or "1.0*{example}+1", with a result in 0..1024',
         )
     return clamp
 

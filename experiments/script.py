@@ -66,7 +66,7 @@ def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: boo
     :param decisions: they are as long as the other events of a wake-up together.
     """
     seconds = scenario.window.simulated_s(full)
-    programs = sum(one.count(full) * KINDS[one.run].trace_bytes for one in scenario.programs)
+    programs = sum(each.count(full) * KINDS[each.run].trace_bytes for each in scenario.programs)
     wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * (2 if decisions else 1)
     most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
     return min(most, max(TRACE_KIB_LEAST, wanted))
@@ -145,7 +145,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *(f"report {path}" for path in REPORTED),
         "trace-collect",
         *(["collect /tmp/rt-app.log rt-app.log"] if tasks else []),
-        *(f"collect /tmp/{one.name}.log {one.log}" for one in programs),
+        *(f"collect /tmp/{program.name}.log {program.log}" for program in programs),
         "exit",
     ]
     return "\n".join(head).encode() + b"\n" + workload + b"\n" + "\n".join(body).encode() + b"\n"

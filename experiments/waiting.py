@@ -42,19 +42,19 @@ def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
     """
     reached = dict.fromkeys(tasks, 0)
     met: Counter[tuple[str, str]] = Counter()
-    told: set[str] = set()
+    signalled: set[str] = set()
     moved = True
     while moved:
         moved = False
         for name, steps in tasks.items():
             while reached[name] < len(steps):
                 step = steps[reached[name]]
-                if isinstance(step, Wait) and step.whom not in told:
+                if isinstance(step, Wait) and step.whom not in signalled:
                     break
                 if isinstance(step, Meet) and not _others_come(tasks, reached, met, name, step):
                     break
                 if isinstance(step, Tell):
-                    told.add(name)
+                    signalled.add(name)
                 if isinstance(step, Meet):
                     met[name, step.name] += 1
                 reached[name] += 1

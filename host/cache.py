@@ -180,12 +180,12 @@ def check_artefact(folder: Path, *, large: bool = False) -> None:
     """
     for name, (size, digest) in _manifest(folder):
         path = folder / name
-        found = path.stat().st_size if path.is_file() else None
-        same = found == size
+        actual = path.stat().st_size if path.is_file() else None
+        same = actual == size
         if same and not large:
             same = sha256_file(path) == digest
         if not same:
-            what = "is missing" if found is None else "does not match its recorded SHA-256"
+            what = "is missing" if actual is None else "does not match its recorded SHA-256"
             raise EascopeError(
                 f"cache entry {folder} is corrupt: {name} {what}: remove that folder and run again"
             )
@@ -210,5 +210,5 @@ def _manifest(folder: Path) -> list[tuple[str, tuple[int, str]]]:
 
 def entries(kind: str = "*") -> list[Path]:
     """Folders of the artefacts of ``kind`` (default: all) that are in the cache, whole or not."""
-    found = cache_root().glob(f"{kind}/*")
-    return sorted(path for path in found if ENTRY.fullmatch(path.name) and path.is_dir())
+    folders = cache_root().glob(f"{kind}/*")
+    return sorted(path for path in folders if ENTRY.fullmatch(path.name) and path.is_dir())

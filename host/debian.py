@@ -69,20 +69,20 @@ def mirrors() -> dict[str, str]:
         ],
         label="apt sources",
     ).decode()
-    found: dict[str, str] = {}
+    archives: dict[str, str] = {}
     for line in listing.splitlines():
         uri, _, release = line.partition(" ")
         base = uri.rstrip("/")
         if not re.search(r"/debian(-security)?$", base):
             continue  # another vendor's archive
         part = "security" if base.endswith("-security") or "security" in release else "main"
-        found.setdefault(part, base)
-    if "main" not in found:
+        archives.setdefault(part, base)
+    if "main" not in archives:
         raise EascopeError(
             "no Debian archive in the system's apt sources: run eascope on Debian 12 or 13"
         )
-    found.setdefault("security", found["main"] + "-security")
-    return found
+    archives.setdefault("security", archives["main"] + "-security")
+    return archives
 
 
 class PrivateApt:

@@ -30,7 +30,8 @@ class RequestError(EascopeError):
 def one_line(text: str) -> str:
     r"""``text`` with control characters and line breaks as Python escapes: ``a\nb``."""
     return "".join(
-        ascii(one)[1:-1] if unicodedata.category(one) in ("Cc", "Zl", "Zp") else one for one in text
+        ascii(char)[1:-1] if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char
+        for char in text
     )
 
 

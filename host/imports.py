@@ -38,11 +38,11 @@ def files_of(name: str, root: Path = REPO) -> Iterator[Path]:
 
 def closure(paths: Iterable[Path], root: Path = REPO) -> set[Path]:
     """``paths`` and every file below ``root`` that they import, at once or by way of others."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = list(paths)
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in files:
+            files.add(path)
             waiting += [file for name in imported_names(path) for file in files_of(name, root)]
-    return found
+    return files

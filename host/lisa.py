@@ -43,10 +43,10 @@ def host_trace_cmd() -> Path:
     name = MACHINES.get(platform.machine())
     if name is not None:
         return lisa_binaries() / name / "trace-cmd"
-    found = shutil.which("trace-cmd")
-    if found is None:
+    program = shutil.which("trace-cmd")
+    if program is None:
         raise EascopeError("trace-cmd is not installed: run: apt-get install trace-cmd")
-    return Path(found)
+    return Path(program)
 
 
 def _unpack(folder: Path) -> None:

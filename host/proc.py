@@ -41,12 +41,12 @@ class CommandFailed(EascopeError):
 
 def need(program: str, package: str) -> str:
     """Path of ``program``, or an error that names the Debian package which has it."""
-    found = shutil.which(program)
-    if found is None:
+    path = shutil.which(program)
+    if path is None:
         raise EascopeError(
             f"{program} is not installed: run: apt-get install {package} (or make setup)"
         )
-    return found
+    return path
 
 
 def run(

@@ -41,13 +41,13 @@ def files_of(folder: Path, outside: Collection[str] = ()) -> dict[str, Path]:
 
     :param outside: names at the top that do not count.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for top in folder.iterdir():
         if top.name not in outside:
             for path in (top, *(top.rglob("*") if top.is_dir() else ())):
                 if not path.is_dir() or path.is_symlink():
-                    found[path.relative_to(folder).as_posix()] = path
-    return dict(sorted(found.items()))
+                    files[path.relative_to(folder).as_posix()] = path
+    return dict(sorted(files.items()))
 
 
 def seal(folder: Path, outside: Collection[str] = ()) -> None:
@@ -68,14 +68,14 @@ def damage(folder: Path) -> list[str]:
         done = Done.read(folder / DONE)
     except EascopeError as error:
         return [str(error)]
-    found = []
+    damages = []
     for name, wanted in sorted(done.files.items()):
         path = folder / name
         if not path.is_file():
-            found.append(f"{path}: is missing")
+            damages.append(f"{path}: is missing")
         elif sha256_file(path) != wanted.sha256:
-            found.append(f"{path}: does not match its recorded SHA-256")
-    return found
+            damages.append(f"{path}: does not match its recorded SHA-256")
+    return damages
 
 
 def added(folder: Path, outside: Collection[str] = ()) -> list[str]:

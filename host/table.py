@@ -163,8 +163,8 @@ class Table:
 
     def latex(self) -> str:
         """A ``tabular`` that needs no package."""
-        sides = "".join(column.align[0] for column in self.columns)
-        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\hline"]
+        alignment = "".join(column.align[0] for column in self.columns)
+        lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\hline"]
         lines += [_latex_row(column.title for column in self.columns), r"\hline"]
         for row in self.rows:
             if isinstance(row, Section):

@@ -49,7 +49,7 @@ def can_write(folder: Path) -> bool:
 
 def _nearest(path: Path) -> Path:
     """``path``, or the nearest folder above it that exists."""
-    return next(one for one in (path, *path.absolute().parents) if one.exists())
+    return next(folder for folder in (path, *path.absolute().parents) if folder.exists())
 
 
 def _line(where: Path | str, number: int | None) -> str:

@@ -248,13 +248,13 @@ def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
 
 def options(text: str) -> dict[str, str]:
     """``{"SMP": "y", "MODULES": "n", ...}``; an option's last line counts, as in kconfig."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in text.splitlines():
         if match := re.fullmatch(r"CONFIG_(\w+)=(.*)", line.strip()):
-            found[match[1]] = match[2]
+            values[match[1]] = match[2]
         elif match := re.fullmatch(r"# CONFIG_(\w+) is not set", line.strip()):
-            found[match[1]] = "n"
-    return found
+            values[match[1]] = "n"
+    return values
 
 
 def lost_options(fragment: str, config: str) -> list[str]:
@@ -277,7 +277,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml")
     wanted = parser.parse_args(arguments).kernel
     with Ending() as ending:
-        for name in wanted or sorted({one.kernel for one in load_variants().values()}):
+        for name in wanted or sorted({variant.kernel for variant in load_variants().values()}):
             done = kernel(name)
             say(f"  kernel {name}: {done.version}")
             print(done.image)

@@ -145,13 +145,13 @@ def offered() -> list[Source]:
     :raises EascopeError: when none does.
     """
     state = apt(ARCHITECTURE)
-    found: dict[str, Source] = {}
+    by_version: dict[str, Source] = {}
     for suite, _ in SUITES:
         fields = state.resolve(PACKAGE, suite)
         version = fields["version"]
-        found[version] = Source(upstream(version), version, fields["sha256"])
-    order = sorted(found, key=functools.cmp_to_key(_compare), reverse=True)
-    return [found[version] for version in order]
+        by_version[version] = Source(upstream(version), version, fields["sha256"])
+    order = sorted(by_version, key=functools.cmp_to_key(_compare), reverse=True)
+    return [by_version[version] for version in order]
 
 
 def _compare(left: str, right: str) -> int:
@@ -175,7 +175,7 @@ def find_source(queues: Sequence[Path] = ()) -> Source:
         source = directory_source(Path(given))
     else:
         sources = offered()
-        source = next((one for one in sources if one.tested), sources[0])
+        source = next((each for each in sources if each.tested), sources[0])
     if not source.tested:
         warn_untested(source)
     return source

@@ -92,10 +92,10 @@ def kept_objects(source: Source) -> bool:
 
 def _files(patch: Path) -> list[str]:
     """The files that ``patch`` changes, adds or removes, relative to the tree."""
-    found = re.findall(
+    names = re.findall(
         r"^(?:---|\+\+\+) [ab]/(\S+)", patch.read_text(errors="replace"), re.MULTILINE
     )
-    return sorted(set(found))
+    return sorted(set(names))
 
 
 class _Kept:
@@ -187,7 +187,7 @@ class _Kept:
             wanted.rename(out)
         elif self.whose and (self.objects / self.whose).exists():
             shutil.copytree(self.objects / self.whose, out, symlinks=True)
-        for old in sorted(self.objects.glob("*"), key=lambda one: -one.stat().st_mtime)[
+        for old in sorted(self.objects.glob("*"), key=lambda folder: -folder.stat().st_mtime)[
             KEPT_OBJECTS:
         ]:
             shutil.rmtree(old, ignore_errors=True)
@@ -202,12 +202,12 @@ class _Kept:
             seen = json.loads(note.read_bytes())
         now = time.time_ns()
         for name, before in self.pristine.items():
-            found, then = _stamp(self.tree / name), seen.get(name, before)
-            if found is not None:
-                same = then is not None and then[0] == found[0]
-                found[1] = then[1] if same and then else now
-                os.utime(self.tree / name, ns=(now, found[1]))
-            seen[name] = found
+            stamp, then = _stamp(self.tree / name), seen.get(name, before)
+            if stamp is not None:
+                same = then is not None and then[0] == stamp[0]
+                stamp[1] = then[1] if same and then else now
+                os.utime(self.tree / name, ns=(now, stamp[1]))
+            seen[name] = stamp
         note.parent.mkdir(exist_ok=True)
         write_atomic(note, json.dumps(seen, indent=1).encode() + b"\n")
 

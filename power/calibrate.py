@@ -112,13 +112,13 @@ def _fitted(data: Measured, matrix: np.ndarray, solver: Solver) -> dict[str, Any
     }
 
 
-def _by(found: Errors, keys: np.ndarray) -> dict[str, dict[str, float]]:
+def _by(errors: Errors, keys: np.ndarray) -> dict[str, dict[str, float]]:
     def name(key: float | str) -> str:
         return key if isinstance(key, str) else f"{key:g}"
 
     return {
         name(key): {"mape": _digits(absolute), "mean": _digits(mean)}
-        for key, (absolute, mean) in found.by(keys).items()
+        for key, (absolute, mean) in errors.by(keys).items()
     }
 
 

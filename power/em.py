@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope em PLATFORM``: the kernel's energy model beside the derived power, OPP by OPP.
+"""``eascope em PLATFORM``: the kernel's energy model and the derived power, OPP by OPP.
 
-Derived power is told twice: at the reference activity (what ``--em derived`` tells the kernel) and
-at the activity that runs are billed with, which is the same until ``eascope characterise`` has
-measured rt-app's busy loop.
+Derived power is shown twice: at the reference activity (``--em derived`` gives it to the kernel)
+and at the activity that runs are billed with. The two are the same until ``eascope characterise``
+has measured rt-app's busy loop.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from configs.activity import Activity
 from configs.platform import Platform
 from host.table import Column, Table
-from power.given import USUAL, ToldModel, tell
+from power.given import USUAL, GivenModel, as_given
 from power.level import load_level
 from power.model import DerivedPower, shared_microwatt
 
@@ -23,9 +23,9 @@ from power.model import DerivedPower, shared_microwatt
 class EmRow:
     """One OPP: powers in uW, ``difference`` of derived to published power of a CPU.
 
-    ``told_uw`` is what the kernel is told (``--em``, ``--em-error``; by default the published
-    power), ``simulated_uw`` a busy CPU as runs by derived power are billed,
-    ``simulated_difference`` how it differs from what the kernel is told.
+    ``given_uw`` is the power that the kernel is given (``--em``, ``--em-error``; by default the
+    published one), ``simulated_uw`` a busy CPU as runs by derived power are billed,
+    ``simulated_difference`` its difference from ``given_uw``.
 
     ``inefficient``: in each model, whether a higher OPP costs no more energy for the same work, as
     the kernel judges it; EAS then never wants this one.
@@ -42,8 +42,8 @@ class EmRow:
     derived_inefficient: bool
     published_shared_uw: int
     derived_shared_uw: int
-    told_uw: int
-    told_inefficient: bool
+    given_uw: int
+    given_inefficient: bool
     simulated_uw: int
     simulated_difference: float
 
@@ -55,15 +55,15 @@ def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
 
 
 def em_rows(
-    platform: Platform, activity: Activity | None = None, model: ToldModel = USUAL
+    platform: Platform, activity: Activity | None = None, model: GivenModel = USUAL
 ) -> list[EmRow]:
-    """Published, derived and told energy model of ``platform``, and power at ``activity``.
+    """Published, derived and given energy model of ``platform``, and power at ``activity``.
 
     :raises RequestError: an error for a cluster that is not there, a power that no kernel takes.
     """
     rows = []
-    billed, told = DerivedPower(platform, activity), tell(platform, model)
-    for cluster, heard in zip(platform.clusters, told.clusters, strict=True):
+    billed, given = DerivedPower(platform, activity), as_given(platform, model)
+    for cluster, heard in zip(platform.clusters, given.clusters, strict=True):
         level = load_level(cluster.core.name)
         khz = [opp.khz for opp in cluster.opps]
         derived = [
@@ -75,7 +75,7 @@ def em_rows(
             inefficient(khz, [opp.power_uw for opp in heard.opps]),
             strict=True,
         )
-        for opp, power, hears, (published_bad, derived_bad, told_bad) in zip(
+        for opp, power, hears, (published_bad, derived_bad, given_bad) in zip(
             cluster.opps, derived, heard.opps, judged, strict=True
         ):
             shared, _ = shared_microwatt(level, opp.khz, opp.uv, platform.temperature_c)
@@ -88,8 +88,8 @@ def em_rows(
                     derived_inefficient=derived_bad,
                     published_shared_uw=opp.shared_uw,
                     derived_shared_uw=shared,
-                    told_uw=hears.power_uw,
-                    told_inefficient=told_bad,
+                    given_uw=hears.power_uw,
+                    given_inefficient=given_bad,
                     simulated_uw=simulated,
                     simulated_difference=simulated / hears.power_uw - 1,
                 )
@@ -99,11 +99,11 @@ def em_rows(
 
 def text(rows: Sequence[EmRow]) -> str:
     """The rows as an aligned table in mW, with what the kernel is given where that differs."""
-    other = any(row.told_uw != row.published_uw for row in rows)
+    other = any(row.given_uw != row.published_uw for row in rows)
     columns = (
         *(Column("cluster", "left"), Column("clock", unit="MHz"), Column("supply", unit="V")),
         *(Column("published", unit="mW"), Column("derived", unit="mW"), Column("differ")),
-        *((Column("told", unit="mW"),) if other else ()),
+        *((Column("given", unit="mW"),) if other else ()),
         *(Column("simulated", unit="mW"), Column("differ")),
         *(Column("shared", unit="mW"), Column("derived", unit="mW"), Column("", "left")),
     )
@@ -114,7 +114,7 @@ def text(rows: Sequence[EmRow]) -> str:
             for name, bad in (
                 ("published", row.published_inefficient),
                 ("derived", row.derived_inefficient),
-                *((("told", row.told_inefficient),) if other else ()),
+                *((("given", row.given_inefficient),) if other else ()),
             )
             if bad
         ]
@@ -126,7 +126,7 @@ def text(rows: Sequence[EmRow]) -> str:
                 f"{row.published_uw / 1000:.1f}",
                 f"{row.derived_uw / 1000:.1f}",
                 f"{row.difference * 100:+.1f} %",
-                *((f"{row.told_uw / 1000:.1f}",) if other else ()),
+                *((f"{row.given_uw / 1000:.1f}",) if other else ()),
                 f"{row.simulated_uw / 1000:.1f}",
                 f"{row.simulated_difference * 100:+.1f} %",
                 f"{row.published_shared_uw / 1000:.1f}",

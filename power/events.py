@@ -134,10 +134,10 @@ def load_events(core: str) -> EventPower:
         group = group_of(event)
         if group:
             scale = level.level * level.factors[group]
-            found = {"clock": level.power.pj(event)}  # a clock tree belongs to no unit
+            by_part = {"clock": level.power.pj(event)}  # a clock tree belongs to no unit
             if event != CYCLE:
-                found = level.power.pj_by_part(event)
-            parts[event] = {part: scale * energy for part, energy in found.items()}
+                by_part = level.power.pj_by_part(event)
+            parts[event] = {part: scale * energy for part, energy in by_part.items()}
     # The reference activity has these events per other instruction, and OTHERS in this many of it.
     each = sum(PER_OTHER[event] for event in OTHERS)
     scale = level.level * level.factors["back_end"] / each
@@ -147,5 +147,5 @@ def load_events(core: str) -> EventPower:
                 for part, energy in level.power.pj_by_part(shared).items():
                     more = scale * PER_OTHER[shared] * energy
                     parts[event][part] = parts[event].get(part, 0.0) + more
-    energies = {event: sum(found.values()) for event, found in parts.items()}
+    energies = {event: sum(by_part.values()) for event, by_part in parts.items()}
     return EventPower(level, energies, parts)

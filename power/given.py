@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel is told of power: ``opp-microwatt`` of every OPP, right or wrong on purpose.
+"""The powers that the kernel is given: ``opp-microwatt`` of every OPP, right or wrong on purpose.
 
-EAS is judged by the model that it decides on. A run may tell it the platform's published figures,
-those of the derived model, or either with one cluster's figures scaled; only the device tree (and
-so the run's key) changes with it, never what the energy of a run is computed from.
+EAS decides by its energy model. A run may give it the platform's published figures, those of the
+derived model, or either with one cluster's figures scaled. Only the device tree (and so the run's
+key) changes with it; the energy of a run is computed from the same model as before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from configs.platform_file import MAX_POWER_UW
 from host.errors import RequestError, unknown
 from power.level import load_level
 
-#: Where the told figures come from.
+#: Where the given figures come from.
 SOURCES = {
     "published": "the platform's published power",
     "derived": "McPAT-derived power at the reference activity",
@@ -32,7 +32,7 @@ _ERROR = re.compile(r"([a-z][a-z0-9-]*)=([+-]\d+(?:\.\d+)?)%")
 
 
 @dataclass(frozen=True)
-class ToldModel:
+class GivenModel:
     """A choice of figures: a name of `SOURCES`, and errors in percent by cluster."""
 
     source: str = "published"
@@ -49,10 +49,10 @@ class ToldModel:
         return self == USUAL
 
 
-USUAL = ToldModel()
+USUAL = GivenModel()
 
 
-def told_model(source: str, errors: Sequence[str] = ()) -> ToldModel:
+def given_model(source: str, errors: Sequence[str] = ()) -> GivenModel:
     """The choice that ``--em source --em-error ..`` asks for.
 
     :param errors: texts of the form `ERROR_RULE`; each cluster at most once.
@@ -69,11 +69,11 @@ def told_model(source: str, errors: Sequence[str] = ()) -> ToldModel:
             raise RequestError(f"--em-error {text!r}: allowed: one error for each cluster")
         parsed[match[1]] = float(match[2])
     # No error is no choice; the order in which they were asked for does not matter.
-    return ToldModel(source, tuple(sorted((name, e) for name, e in parsed.items() if e)))
+    return GivenModel(source, tuple(sorted((name, e) for name, e in parsed.items() if e)))
 
 
-def tell(platform: Platform, model: ToldModel) -> Platform:
-    """``platform`` as the kernel is told: other powers of a CPU, everything else as it is.
+def as_given(platform: Platform, model: GivenModel) -> Platform:
+    """``platform`` as the kernel is given it: other powers of a CPU, everything else as it is.
 
     :raises RequestError: a cluster that the platform does not have, or a power outside of what the
         kernel takes.
@@ -95,7 +95,7 @@ def tell(platform: Platform, model: ToldModel) -> Platform:
 
 
 def _power(
-    platform: Platform, model: ToldModel, cluster: Cluster, opp: Opp, errors: dict[str, float]
+    platform: Platform, model: GivenModel, cluster: Cluster, opp: Opp, errors: dict[str, float]
 ) -> int:
     """The power in uW of one CPU at ``opp`` that the kernel is given."""
     power = opp.power_uw
@@ -111,7 +111,7 @@ def _power(
     return scaled
 
 
-def told_record(platform: Platform, model: ToldModel) -> dict[str, Any]:
+def given_record(platform: Platform, model: GivenModel) -> dict[str, Any]:
     """The choice for ``cell.json``: in words, and every figure (uW by cluster and kHz)."""
     return {
         "source": model.source,
@@ -119,6 +119,6 @@ def told_record(platform: Platform, model: ToldModel) -> dict[str, Any]:
         "words": model.words,
         "opp_microwatt": {
             cluster.name: {str(opp.khz): opp.power_uw for opp in cluster.opps}
-            for cluster in tell(platform, model).clusters
+            for cluster in as_given(platform, model).clusters
         },
     }

@@ -43,12 +43,12 @@ def shared_microwatt(level: Level, khz: int, microvolts: int, celsius: float) ->
 
 def whole(parts: Mapping[str, float], total: int) -> dict[str, int]:
     """``parts`` as integers that sum to ``total``: the largest remainders are rounded up."""
-    found = {name: int(value) for name, value in parts.items()}
-    order = sorted(parts, key=lambda name: (found[name] - parts[name], name))
-    for name in order[: max(0, total - sum(found.values()))]:
-        found[name] += 1
-    found[order[0]] += total - sum(found.values())
-    return found
+    rounded = {name: int(value) for name, value in parts.items()}
+    order = sorted(parts, key=lambda name: (rounded[name] - parts[name], name))
+    for name in order[: max(0, total - sum(rounded.values()))]:
+        rounded[name] += 1
+    rounded[order[0]] += total - sum(rounded.values())
+    return rounded
 
 
 @dataclass(frozen=True)
@@ -139,20 +139,20 @@ class DerivedPower:
             part: (active_ns if part in ("clock", "leakage") else stated_ns) * uw
             for part, uw in point.active.items()
         }
-        found = {f"active.{part}": value for part, value in _sum(parts, events).items()}
-        found["idle_exit.idle_exit"] = int(row["exit_ns"]) * sum(point.active.values())
+        energies = {f"active.{part}": value for part, value in _sum(parts, events).items()}
+        energies["idle_exit.idle_exit"] = int(row["exit_ns"]) * sum(point.active.values())
         for number, state in enumerate(cluster.idle_states):
             key = f"{component_of(state.name)}.idle"
             spent = int(row.get(f"idle{number}_ns", 0)) * point.idle[number]
-            found[key] = found.get(key, 0) + spent
-        return found
+            energies[key] = energies.get(key, 0) + spent
+        return energies
 
 
 def _loop_events(cluster: Cluster, activity: Activity) -> Mapping[str, float]:
     """Measured events of an instruction of the busy loop on ``cluster``; none, if not measured."""
-    for one in activity.measured:
-        if one.kernel == KERNEL and one.cluster == cluster.name:
-            return one.events
+    for entry in activity.measured:
+        if entry.kernel == KERNEL and entry.cluster == cluster.name:
+            return entry.events
     return {}
 
 
@@ -187,5 +187,5 @@ def _point(
     return _Point(whole(active, round(sum(active.values()))), whole(shared, on), off, idle, volts)
 
 
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {part: one.get(part, 0) + other.get(part, 0) for part in {**one, **other}}
+def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    return {part: first.get(part, 0) + second.get(part, 0) for part in {**first, **second}}

@@ -27,13 +27,13 @@ def predicted(core: str, source: Path) -> list[dict[str, Any]]:
     rows = read_rows(source)
     if COLUMN in rows[0]:
         raise bad_input(str(source), "columns", COLUMN, "a file without this column")
-    found = []
+    predictions = []
     for line, row in enumerate(rows, start=2):
         if None in row:
             raise bad_input(str(source), f"line {line}", row[None], "as many fields as the header")  # type: ignore[index]
         watts = sum(calibration.parts_w(row, str(source), line).values())
-        found.append({**row, COLUMN: round(watts, 6)})
-    return found
+        predictions.append({**row, COLUMN: round(watts, 6)})
+    return predictions
 
 
 def write_csv(rows: Sequence[dict[str, Any]], out: TextIO) -> None:

@@ -71,11 +71,11 @@ def with_function(program: bytes, function: bytes) -> bytes:
     :param function: as long as the original's.
     :raises EascopeError: one line, when it is not the rt-app whose function we know.
     """
-    found = hashlib.sha256(program).hexdigest()
-    if found != RT_APP_SHA256:
+    digest = hashlib.sha256(program).hexdigest()
+    if digest != RT_APP_SHA256:
         raise EascopeError(
-            f"rt-app: SHA-256 {found[:16]}..: allowed: {RT_APP_SHA256[:16]}.. (LISA 3.1.0, arm64): "
-            "its busy loop cannot be elided"
+            f"rt-app: SHA-256 {digest[:16]}..: allowed: {RT_APP_SHA256[:16]}.. (LISA 3.1.0, "
+            "arm64): its busy loop cannot be elided"
         )
     end = FUNCTION_OFFSET + FUNCTION_BYTES
     if hashlib.sha256(program[FUNCTION_OFFSET:end]).hexdigest() != FUNCTION_SHA256:

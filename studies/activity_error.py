@@ -58,17 +58,17 @@ def events(
     instructions = float(cpus["instructions"].sum())
     if not instructions:
         return {}
-    found = {}
+    compared = {}
     for event in power.energy_pj:
         picojoules = power.pj(event, volts)
         counted = float(counters[event].sum()) if event in counters.columns else 0.0
         if picojoules and (counted or stated.get(event)):
-            found[event] = {
+            compared[event] = {
                 "stated": digits(stated.get(event, 0.0)),
                 "counted": digits(counted / instructions),
                 "pj": digits(picojoules),
             }
-    return found
+    return compared
 
 
 def billed(
@@ -95,7 +95,7 @@ def compare(
     :param models: gem5's CPU model by cluster.
     """
     model = DerivedPower(platform, activity)
-    found = []
+    errors = []
     for cluster in platform.clusters:
         power = load_events(cluster.core.name)
         own = counters.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") >= SHARED))
@@ -105,7 +105,7 @@ def compare(
         stated = {event: count / ipc for event, count in per_cycle.items()}
         counted_j, stated_j = billed(model, cluster, rows, list(power.energy_pj))
         cpus = rows.filter(pl.col("cpu") != SHARED)
-        found.append(
+        errors.append(
             {
                 "cluster": cluster.name,
                 "core": cluster.core.name,
@@ -120,7 +120,7 @@ def compare(
                 "energy_stated_j": digits(stated_j),
             }
         )
-    return found
+    return errors
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

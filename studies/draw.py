@@ -60,16 +60,16 @@ ALL = (*DRAWINGS, *ELSEWHERE, INDEX)
 
 def index(results: Path = RESULTS) -> dict[str, str]:
     """What every page says in a line, by page and part; and energy by page, scenario, variant."""
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for name, drawing in DRAWINGS.items():
         record = drawing.kind.read(results / f"{name}.json")
         shown = dict(drawing.parts(record))
         if isinstance(record, Comparisons):
             shown |= comparisons_page.changes(record)
-        found |= {f"{name}/{part}": text for part, text in shown.items()}
+        parts |= {f"{name}/{part}": text for part, text in shown.items()}
     for name, shown_by in ELSEWHERE.items():
-        found |= {f"{name}/{part}": text for part, text in shown_by().items()}
-    return {part: text for part, text in found.items() if "\n" not in text}
+        parts |= {f"{name}/{part}": text for part, text in shown_by().items()}
+    return {part: text for part, text in parts.items() if "\n" not in text}
 
 
 def drawn(name: str, results: Path = RESULTS) -> str:

@@ -87,7 +87,7 @@ def executable(names: Names, case: Case) -> Names:
     else:
         activity = replace(
             names.activity,
-            clusters=tuple(replace(one, ipc=ATOMIC_IPC) for one in names.activity.clusters),
+            clusters=tuple(replace(cluster, ipc=ATOMIC_IPC) for cluster in names.activity.clusters),
             digest=digest_of({"activity": names.activity.digest, "ipc": ATOMIC_IPC}),
         )
     window = replace(
@@ -116,18 +116,18 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
         made = derived_by(run, DEFAULT_POWER)
         return CostedRun(made.result, made.cell, run.host)
 
-    found: dict[str, dict[str, CostedRun]] = {}
+    pairs: dict[str, dict[str, CostedRun]] = {}
     done = run_all(list(cells.values()), after)
     for (case, name), ran in zip(cells, done, strict=True):
-        found.setdefault(case, {})[name] = ran
-    return found
+        pairs.setdefault(case, {})[name] = ran
+    return pairs
 
 
-def verdicts(side: Pair) -> dict[str, list[tuple[str, bool]]]:
+def verdicts(pair: Pair) -> dict[str, list[tuple[str, bool]]]:
     """Each column's answers to the scenario's expectations about the run's own variant."""
     return {
         name: [(judged.statement, judged.holds) for judged in ran.result.expect]
-        for name, ran in side.items()
+        for name, ran in pair.items()
     }
 
 
@@ -137,16 +137,16 @@ def busy_share(ran: CostedRun) -> float:
     return sum(busy) / len(busy)
 
 
-def record_of(found: Mapping[str, Pair], command: str) -> Elision:
+def record_of(pairs: Mapping[str, Pair], command: str) -> Elision:
     """The record of what was run."""
     cases = {case.name: case for case in CASES}
-    cells = [ran.cell for pair in found.values() for ran in pair.values()]
+    cells = [ran.cell for pair in pairs.values() for ran in pair.values()]
     return Elision(
         origin=Origin(command, RUNS, versions_of(cells)),
         platform=PLATFORM,
         variant=VARIANT,
         seed=0,
-        cases=tuple(_case(cases[name], pair) for name, pair in found.items()),
+        cases=tuple(_case(cases[name], pair) for name, pair in pairs.items()),
     )
 
 
@@ -186,10 +186,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="where to write instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        found = run(prepared([names[name] for name in options.scenario]))
+        pairs = run(prepared([names[name] for name in options.scenario]))
         given = sys.argv[1:] if arguments is None else arguments
-        record = record_of(found, " ".join(["python -m studies.elision", *given]))
-        say(f"  {save(NAME, record, options.folder)}: {len(found)} cases")
+        record = record_of(pairs, " ".join(["python -m studies.elision", *given]))
+        say(f"  {save(NAME, record, options.folder)}: {len(pairs)} cases")
     return ending.code
 
 

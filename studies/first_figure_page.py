@@ -20,16 +20,16 @@ def parts(record: FirstFigure) -> dict[str, str]:
     }
 
 
-def _row(one: ComparedMeasure) -> list[str]:
-    digits = 0 if one.name.endswith("(us)") or one.name.startswith("missed") else 1
-    difference = _signed(one.difference, digits)
-    if one.percent is not None:
-        difference += f" ({one.percent:+.1f} %)"
-    interval = f"{_signed(one.low, digits)} .. {_signed(one.high, digits)}"
+def _row(measure: ComparedMeasure) -> list[str]:
+    digits = 0 if measure.name.endswith("(us)") or measure.name.startswith("missed") else 1
+    difference = _signed(measure.difference, digits)
+    if measure.percent is not None:
+        difference += f" ({measure.percent:+.1f} %)"
+    interval = f"{_signed(measure.low, digits)} .. {_signed(measure.high, digits)}"
     return [
-        one.name,
-        f"{one.baseline:.{digits}f}",
-        f"{one.variant:.{digits}f}",
+        measure.name,
+        f"{measure.baseline:.{digits}f}",
+        f"{measure.variant:.{digits}f}",
         difference,
         interval,
     ]

@@ -20,7 +20,7 @@ def versions(made_with: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, st
 
     :param made_with: upstream versions of kernels, each with its engine's identity.
     """
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for upstream, identity in made_with:
         for name, value in (
             ("kernel", upstream),
@@ -28,7 +28,7 @@ def versions(made_with: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, st
             ("gem5", identity.get("version")),
         ):
             if value is not None:
-                found.setdefault(name, set()).add(str(value))
-    return {name: ", ".join(sorted(values)) for name, values in found.items()} | {
+                versions.setdefault(name, set()).add(str(value))
+    return {name: ", ".join(sorted(values)) for name, values in versions.items()} | {
         "eascope": version("eascope")
     }

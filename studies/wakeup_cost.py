@@ -60,8 +60,8 @@ def measured(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
         for name in dict.fromkeys(known[variant].kernel for variant in there)
     }
     with ThreadPoolExecutor(workers()) as pool:
-        found = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
-        slopes = dict(zip(places, found, strict=True))
+        costs = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
+        slopes = dict(zip(places, costs, strict=True))
     identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()
     return WakeUpCost(
         origin=Origin(command, RUNS, versions((name, identity) for name in upstream)),
@@ -86,7 +86,7 @@ def _variant(base: str, variant: str, slopes: Mapping[tuple[str, str], Spread]) 
 
 
 def _queues() -> Iterator[Queue]:
-    for name in dict.fromkeys(queue for one in load_kernels().values() for queue in one.series):
+    for name in dict.fromkeys(queue for spec in load_kernels().values() for queue in spec.series):
         added, removed = lines_changed(name)
         yield Queue(name, added, removed, STATED.get(name, ""))
 
@@ -95,15 +95,15 @@ def measure(variant: str, cpus: str | None) -> Spread:
     """Instructions per wake-up of one variant in one form."""
     names = resolve(Request(PLATFORM, variant, "smoke"))
     allowed = None if cpus is None else names.platform.resolve(cpus)
-    found = []
+    costs = []
     for seed in range(SEEDS):
         short, long = (
             instructions(names, Program("pipe", "ping-pong", allowed, count, count), seed)
             for count in (COUNT, COUNT * TIMES)
         )
         # Two wake-ups in a round trip.
-        found.append((long - short) / (COUNT * (TIMES - 1)) / 2)
-    return Spread(sum(found) / len(found), min(found), max(found))
+        costs.append((long - short) / (COUNT * (TIMES - 1)) / 2)
+    return Spread(sum(costs) / len(costs), min(costs), max(costs))
 
 
 def instructions(names: Names, program: Program, seed: int) -> int:

@@ -26,7 +26,10 @@ def parts(record: WakeUpCost) -> dict[str, str]:
         "instructions": Table.of(heads, map(_row, record.variants)).markdown(),
         "lines": Table.of(
             ["queue", "added", "removed", "stated by its source: added, removed"],
-            [[one.name, str(one.added), str(one.removed), one.stated] for one in record.queues],
+            [
+                [queue.name, str(queue.added), str(queue.removed), queue.stated]
+                for queue in record.queues
+            ],
         ).markdown(),
     }
 
@@ -35,19 +38,19 @@ def _answer(record: WakeUpCost) -> str:
     """Each variant's change where its threads may run anywhere (the last form)."""
     form = list(record.forms)[-1]
     changes = [
-        f"{one.name} {one.change_percent[form]:+.1f} %"
-        for one in record.variants
-        if form in one.change_percent
+        f"{variant.name} {variant.change_percent[form]:+.1f} %"
+        for variant in record.variants
+        if form in variant.change_percent
     ]
     if not changes:
         return f"{record.variants[0].name} alone was measured"
     return f"{', '.join(changes)} of {record.variants[0].name}'s instructions"
 
 
-def _row(one: VariantCost) -> list[str]:
-    row = [one.name]
-    for form, spread in one.instructions.items():
+def _row(variant: VariantCost) -> list[str]:
+    row = [variant.name]
+    for form, spread in variant.instructions.items():
         row.append(f"{spread.mean:.0f} ({spread.least:.0f}..{spread.most:.0f})")
-        change = one.change_percent.get(form)
+        change = variant.change_percent.get(form)
         row.append("" if change is None else f"{change:+.1f} %")
     return row

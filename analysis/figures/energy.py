@@ -76,10 +76,10 @@ def draw(comparison: Comparison) -> Figure:
 
 def _difference(comparison: Comparison, name: str) -> str:
     """Lines below a bar's total: the difference in percent, and whether the seeds decide it."""
-    found = comparison.total.differences.get(name)
-    if found is None or found.percent is None:
+    difference = comparison.total.differences.get(name)
+    if difference is None or difference.percent is None:
         return ""
-    return f"\n{found.percent:+.1f} %" + ("\nundecided" if found.clear is False else "")
+    return f"\n{difference.percent:+.1f} %" + ("\nundecided" if difference.clear is False else "")
 
 
 def _window_s(comparison: Comparison) -> float:

@@ -48,33 +48,33 @@ def error_of(
     """
     if engine == "gem5":
         return f"the reference engine, on {cpus(mode)} CPUs"
-    found = next(
+    agreement = next(
         (
-            one
-            for one in agreements(folder)
-            if (one.platform, one.speeds, one.power) == (platform, speeds, power)
+            record
+            for record in agreements(folder)
+            if (record.platform, record.speeds, record.power) == (platform, speeds, power)
         ),
         None,
     )
-    if engine != "qemu" or found is None or not found.cells:
+    if engine != "qemu" or agreement is None or not agreement.cells:
         return (
             f"no error against gem5 was measured on {platform} at {_speeds(speeds)} with {power} "
             "power"
         )
-    here = [cell for cell in found.cells if cell.scenario == scenario]
-    return _worst(found, here or found.cells, "" if here else " on other scenarios")
+    here = [cell for cell in agreement.cells if cell.scenario == scenario]
+    return _worst(agreement, here or agreement.cells, "" if here else " on other scenarios")
 
 
-def _worst(found: Agreement, cells: Iterable[AgreementCell], where: str) -> str:
+def _worst(agreement: Agreement, cells: Iterable[AgreementCell], where: str) -> str:
     known = [
-        (len(cell.samples[name].seeds), name, one.energy_percent)
+        (len(cell.samples[name].seeds), name, cell.against[name].energy_percent)
         for cell in cells
-        for name, one in cell.against.items()
+        for name in cell.against
     ]
     seeds = max(count for count, _, _ in known)
     name = next(name for count, name, _ in known if count == seeds)
-    differences = [abs(percent) for count, one, percent in known if (count, one) == (seeds, name)]
-    mode = next(column.mode for column in found.columns if column.name == name)
+    differences = [abs(percent) for *which, percent in known if which == [seeds, name]]
+    mode = next(column.mode for column in agreement.columns if column.name == name)
     plural = "s" if len(differences) > 1 else ""
     over = f"means over {seeds} seeds" if seeds > 1 else "one seed of gem5"
     return (

@@ -29,12 +29,12 @@ def findings(
     if not path.is_file():
         return {}
     top = read_toml(path)
-    found: dict[tuple[str, str], str] = {}
+    texts: dict[tuple[str, str], str] = {}
     for table in top.tables("finding", 1, 99):
         key = table.text("variant"), table.text("statement")
-        if key in found:
+        if key in texts:
             raise table.error("statement", "one finding for each expectation")
-        found[key] = table.text("text")
+        texts[key] = table.text("text")
         table.finish()
     top.finish()
-    return found
+    return texts

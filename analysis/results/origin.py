@@ -64,11 +64,11 @@ def _json(value: Any, indent: str) -> str:  # noqa: ANN401 - JSON
     """JSON with what holds no further list or object on one line."""
     inner = value.values() if isinstance(value, dict) else value
     nested = isinstance(value, dict | list)
-    if not nested or not any(isinstance(one, dict | list) for one in inner):
+    if not nested or not any(isinstance(entry, dict | list) for entry in inner):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     deeper = indent + " "
     if isinstance(value, dict):
-        lines = [f"{json.dumps(name)}: {_json(one, deeper)}" for name, one in value.items()]
+        lines = [f"{json.dumps(name)}: {_json(entry, deeper)}" for name, entry in value.items()]
         return "{\n" + ",\n".join(deeper + line for line in lines) + f"\n{indent}}}"
-    lines = [_json(one, deeper) for one in value]
+    lines = [_json(entry, deeper) for entry in value]
     return "[\n" + ",\n".join(deeper + line for line in lines) + f"\n{indent}]"

@@ -79,16 +79,16 @@ def _check(path: Path, table: pl.DataFrame, platform: Platform, window: Window) 
             f"to {sum(row[name] for name in parts)} ns in an interval of "
             f"{row['t1_ns'] - row['t0_ns']} ns"
         )
-    found = {}
+    seen = {}
     for (cluster, cpu), rows in table.group_by("cluster", "cpu", maintain_order=True):
         begin, end = rows["t0_ns"], rows["t1_ns"]
         whole = begin[0] == window.t0_ns and end[-1] == window.t1_ns
         if not whole or (begin[1:] != end[:-1]).any():
             raise EascopeError(f"{path}: the rows of cpu {cpu} do not cover the window without gap")
-        found[(cluster, cpu)] = True
+        seen[(cluster, cpu)] = True
     for cluster in platform.clusters:
         for cpu in (*cluster.cpus, SHARED):
-            if (cluster.index, cpu) not in found:
+            if (cluster.index, cpu) not in seen:
                 what = f"cpu {cpu}" if cpu != SHARED else f"the shared part of {cluster.name}"
                 raise EascopeError(f"{path}: rows of {what} are missing")
 

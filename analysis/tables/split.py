@@ -48,15 +48,15 @@ def stretches(trace: Trace, platform: Platform, window: Window) -> dict[int, lis
     events = trace.table("cpu_idle").with_columns(
         (pl.col("t_ns") + window.offset_ns).alias("at_ns")
     )
-    found = {}
+    by_cpu = {}
     for cluster in platform.clusters:
         exits = [state.exit_us * 1000 for state in cluster.idle_states]
         # The driver plays the exit of deeper states only: WFI has none.
         exits[0] = 0
         for cpu in cluster.cpus:
             rows = events.filter(pl.col("cpu_id") == cpu).select("at_ns", "state").rows()
-            found[cpu] = list(_of_cpu(rows, exits, window, trace.path, cpu))
-    return found
+            by_cpu[cpu] = list(_of_cpu(rows, exits, window, trace.path, cpu))
+    return by_cpu
 
 
 def _of_cpu(
@@ -131,7 +131,11 @@ def split(rows: pl.DataFrame, trace: Trace, platform: Platform, window: Window) 
                 spent[columns[cluster.cluster_sleep]] = off
         else:
             for state, name in columns.items():
-                those = [(one.t0_ns, one.t1_ns) for one in by_cpu[cpu] if one.state == state]
+                those = [
+                    (stretch.t0_ns, stretch.t1_ns)
+                    for stretch in by_cpu[cpu]
+                    if stretch.state == state
+                ]
                 spent[name] = within(those, begin, end)
         parts.append(part.with_columns(pl.Series(name, spent[name]) for name in spent))
     return pl.concat(parts)
@@ -167,13 +171,13 @@ def _asleep(cluster: Cluster, by_cpu: dict[int, list[Stretch]]) -> list[tuple[in
 
 def _both(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Where two sorted lists of stretches overlap."""
-    found, i, j = [], 0, 0
+    overlaps, i, j = [], 0, 0
     while i < len(a) and j < len(b):
         begin, end = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
         if begin < end:
-            found.append((begin, end))
+            overlaps.append((begin, end))
         if a[i][1] < b[j][1]:
             i += 1
         else:
             j += 1
-    return found
+    return overlaps

@@ -19,9 +19,9 @@ from host.errors import RequestError
 if TYPE_CHECKING:
     import polars as pl
 
-    from analysis.beside import Beside
     from analysis.compare import Comparison
     from analysis.derive import Derived
+    from analysis.energy_models import EnergyModels
     from configs.platform import Platform
     from experiments.cell import Cell, Names
     from experiments.runs import Run
@@ -77,8 +77,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
-    from analysis.beside import Beside
     from analysis.decisions import of_first_runs
+    from analysis.energy_models import EnergyModels
     from experiments.cell import prepare
     from experiments.comparisons import check_out, comparison_folder
 
@@ -90,14 +90,14 @@ def run(options: argparse.Namespace) -> int:
     cells = [prepare(names) for names in asked.names]
     compared = _compared(asked, cells)
     result = compared[0]
-    beside = Beside(usual=compared[1], asked=result) if len(compared) > 1 else None
+    models = EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None
     decided = of_first_runs(result.variants)
     folder = out or comparison_folder(words(asked), digest(asked, cells))
-    drawn = _draw(folder, result, beside, decided)
+    drawn = _draw(folder, result, models, decided)
     if options.json:
-        _print_object(result, beside, drawn)
+        _print_object(result, models, drawn)
     else:
-        _print_text(result, beside, decided, drawn, whole=options.all)
+        _print_text(result, models, decided, drawn, whole=options.all)
     return 0
 
 
@@ -108,14 +108,14 @@ def asked_of(options: argparse.Namespace) -> Asked:
     """
     from experiments.cell import resolve
     from power.choice import check_power
-    from power.given import USUAL, told_model
+    from power.given import USUAL, given_model
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
         raise RequestError(f"compare needs two variants or more, got {', '.join(variants)}")
-    given = told_model(options.em, options.em_error)
+    given = given_model(options.em, options.em_error)
     check_power(options.power)
-    # Verdicts under another energy model stand beside those under the usual one.
+    # Verdicts under another energy model are compared with those under the usual one.
     models = [given] if given.usual else [given, USUAL]
     names = [
         resolve(request_of(options, variant, seed, model))
@@ -158,7 +158,7 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
 def _draw(
     folder: Path,
     result: Comparison,
-    beside: Beside | None,
+    models: EnergyModels | None,
     decided: Mapping[str, pl.DataFrame],
 ) -> Drawn:
     from analysis.figures import write as write_figures
@@ -171,7 +171,7 @@ def _draw(
         drawn = write_figures(result, work)
         for variant, table in decided.items():
             table.write_parquet(work / f"decisions.{variant}.parquet")
-        write_report(result, drawn, work / REPORT, beside, decided)
+        write_report(result, drawn, work / REPORT, models, decided)
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 
@@ -183,15 +183,15 @@ def words(asked: Asked) -> list[str]:
     """What a person looks for in the name of the comparison's folder."""
     first = asked.first
     request = first.request
-    found = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
-    found += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
-    found += ["full"] if request.full else []
-    found += [first.engine.mode] if first.engine.mode else []
-    found += ["no-elide"] if not request.elide else []
-    found += request.controls.words
-    found += [] if asked.power == "published" else [f"{asked.power}-power"]
-    found += [] if request.told.usual else ["em", request.told.source]
-    return [*found, *(f"{name}{error:+g}" for name, error in request.told.errors)]
+    parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
+    parts += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
+    parts += ["full"] if request.full else []
+    parts += [first.engine.mode] if first.engine.mode else []
+    parts += ["no-elide"] if not request.elide else []
+    parts += request.controls.words
+    parts += [] if asked.power == "published" else [f"{asked.power}-power"]
+    parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
+    return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 
 
 def digest(asked: Asked, cells: Sequence[Cell]) -> str:
@@ -209,7 +209,7 @@ def digest(asked: Asked, cells: Sequence[Cell]) -> str:
     )
 
 
-def _print_object(result: Comparison, beside: Beside | None, drawn: Drawn) -> None:
+def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn) -> None:
     from analysis.answer import answers
 
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
@@ -233,7 +233,7 @@ def _print_object(result: Comparison, beside: Beside | None, drawn: Drawn) -> No
             "energy_model": result.cell.energy_model.words,
             "variants": {name: result.variant_json(name) for name in result.names},
             "differences": result.differences_json(),
-            **({} if beside is None else {"energy_models": beside.record()}),
+            **({} if models is None else {"energy_models": models.record()}),
             "folder": str(drawn.folder),
             "report": str(drawn.report),
             "figures": figures,
@@ -243,7 +243,7 @@ def _print_object(result: Comparison, beside: Beside | None, drawn: Drawn) -> No
 
 def _print_text(
     result: Comparison,
-    beside: Beside | None,
+    models: EnergyModels | None,
     decided: Mapping[str, pl.DataFrame],
     drawn: Drawn,
     *,
@@ -252,8 +252,8 @@ def _print_text(
     from analysis.decisions import text as decisions_text
 
     print(measured(result, whole=whole), end="")
-    if beside is not None:
-        print(beside.text())
+    if models is not None:
+        print(models.text())
     print(decisions_text(decided), end="")
     kinds = sorted({path.suffix for paths in drawn.figures.values() for path in paths})
     print(f"figures: {shown(drawn.folder)}/: {', '.join(drawn.figures)} ({', '.join(kinds)})")

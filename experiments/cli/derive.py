@@ -60,16 +60,16 @@ def _derived(run: Run, power: str) -> dict[str, Any]:
     """One run by ``power``: total energy and host seconds, or what is wrong with it."""
     from experiments.finished import derived_by
 
-    found: dict[str, Any] = {"run": str(run.path), "power": power}
+    done: dict[str, Any] = {"run": str(run.path), "power": power}
     begin = time.monotonic()
     try:
         if run.state != "done":
             raise EascopeError(f"{run.state}: only a finished run has an energy")
         cell = run.cell
-        found["what"] = f"{cell.variant} {cell.scenario} seed {cell.seed}"
+        done["what"] = f"{cell.variant} {cell.scenario} seed {cell.seed}"
         derived = derived_by(run, power)
-        found |= {"energy_j": derived.result.energy_j.total, "derived": str(derived.path)}
+        done |= {"energy_j": derived.result.energy_j.total, "derived": str(derived.path)}
     except EascopeError as error:
-        found["problem"] = str(error)
-    found["host_s"] = round(time.monotonic() - begin, 3)
-    return found
+        done["problem"] = str(error)
+    done["host_s"] = round(time.monotonic() - begin, 3)
+    return done

@@ -28,11 +28,11 @@ def run(options: argparse.Namespace) -> int:
     from configs.inherit import activity_of
     from configs.platform_file import load_platform
     from power.em import em_rows, records, text
-    from power.given import told_model
+    from power.given import given_model
 
     platform = load_platform(options.platform)
-    told = told_model(options.em, options.em_error)
-    rows = em_rows(platform, activity_of(platform), told)
+    model = given_model(options.em, options.em_error)
+    rows = em_rows(platform, activity_of(platform), model)
     if options.json:
         print_json(records(rows))
     else:

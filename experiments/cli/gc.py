@@ -48,13 +48,13 @@ def run(options: argparse.Namespace) -> int:
     for kind in options.kinds:
         if kind not in KINDS:
             raise unknown("kind", kind, KINDS)
-    found = leftovers(tuple(options.kinds or KINDS), options.days)
-    gone = [entry for entry in found if options.remove and remove(entry)]
+    entries = leftovers(tuple(options.kinds or KINDS), options.days)
+    gone = [entry for entry in entries if options.remove and remove(entry)]
     if options.json:
-        print_json([_object(entry, entry in gone) for entry in found])
+        print_json([_object(entry, entry in gone) for entry in entries])
     else:
-        _print_text(found, gone, removing=options.remove)
-    return 1 if options.remove and len(gone) < len(found) else 0
+        _print_text(entries, gone, removing=options.remove)
+    return 1 if options.remove and len(gone) < len(entries) else 0
 
 
 def _object(entry: Leftover, removed: bool) -> dict[str, object]:
@@ -67,17 +67,17 @@ def _object(entry: Leftover, removed: bool) -> dict[str, object]:
     }
 
 
-def _print_text(found: Sequence[Leftover], gone: Sequence[Leftover], *, removing: bool) -> None:
+def _print_text(entries: Sequence[Leftover], gone: Sequence[Leftover], *, removing: bool) -> None:
     print_columns(
         (entry.kind, _megabytes(entry.size), shown(entry.path), entry.why)
-        for entry in found
+        for entry in entries
         if entry.kind != "locks"
     )
-    locks = sum(entry.kind == "locks" for entry in found)
-    print(f"{len(found)} to remove ({locks} of them locks), {_megabytes(_size(found))}")
+    locks = sum(entry.kind == "locks" for entry in entries)
+    print(f"{len(entries)} to remove ({locks} of them locks), {_megabytes(_size(entries))}")
     if removing:
         print(f"{len(gone)} removed, {_megabytes(_size(gone))}")
-    elif found:
+    elif entries:
         print("nothing was removed: eascope gc --remove does it")
 
 

@@ -10,10 +10,12 @@ from host.proc import say
 
 if TYPE_CHECKING:
     from experiments.cell import Names, Request
-    from power.given import ToldModel
+    from power.given import GivenModel
 
 
-def request_of(options: argparse.Namespace, variant: str, seed: int, told: ToldModel) -> Request:
+def request_of(
+    options: argparse.Namespace, variant: str, seed: int, energy_model: GivenModel
+) -> Request:
     """The request for one variant and seed, with the options of `add_cell`."""
     from experiments.cell import Request
     from experiments.controls import Controls
@@ -34,7 +36,7 @@ def request_of(options: argparse.Namespace, variant: str, seed: int, told: ToldM
         full=options.full,
         elide=not options.no_elide,
         controls=controls,
-        told=told,
+        energy_model=energy_model,
         mode=options.mode,
     )
 

@@ -43,11 +43,11 @@ def run(options: argparse.Namespace) -> int:
     from experiments.finished import derived_by
     from experiments.pool import run_all
     from power.choice import check_power
-    from power.given import told_model
+    from power.given import given_model
 
-    told = told_model(options.em, options.em_error)
+    model = given_model(options.em, options.em_error)
     check_power(options.power)
-    names = resolve(request_of(options, options.variant, options.seed, told))
+    names = resolve(request_of(options, options.variant, options.seed, model))
     warn(names)
     cell = prepare(names)
     [(done, derived)] = run_all([cell], lambda _, done: (done, derived_by(done, options.power)))

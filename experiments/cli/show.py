@@ -32,13 +32,13 @@ def run(options: argparse.Namespace) -> int:
     from power.choice import check_power
 
     check_power(options.power)
-    found = find_run(options.run)
-    record = run_object(found)
+    chosen = find_run(options.run)
+    record = run_object(chosen)
     text = ""
-    if found.state == "done":
-        record["result"], text = _result(found, options.power, whole=options.all)
-    elif found.state == "failed":
-        failure = found.failure
+    if chosen.state == "done":
+        record["result"], text = _result(chosen, options.power, whole=options.all)
+    elif chosen.state == "failed":
+        failure = chosen.failure
         record["failed"] = failure.encode()
         text = "\n".join([*(failure.console_tail or ()), *(failure.log_tail or ())])
     if options.json:
@@ -51,15 +51,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _result(found: Run, power: str, *, whole: bool) -> tuple[dict[str, Any], str]:
+def _result(run: Run, power: str, *, whole: bool) -> tuple[dict[str, Any], str]:
     """A finished run's ``result.json``, and the same as text."""
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs
     from analysis.decisions import text as decisions_text
     from experiments.finished import derived_by, platform_of
 
-    derived = derived_by(found, power)
-    variants = {found.cell.variant: [derived]}
-    text = measured(comparison(platform_of(found), variants), whole=whole)
+    derived = derived_by(run, power)
+    variants = {run.cell.variant: [derived]}
+    text = measured(comparison(platform_of(run), variants), whole=whole)
     text += decisions_text(of_first_runs(variants))
     return derived.result.encode(), text

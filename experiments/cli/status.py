@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Print every run."""
     from experiments.runs import all_runs
 
-    objects = [run_object(found) for found in all_runs()]
+    objects = [run_object(entry) for entry in all_runs()]
     if options.json:
         print_json(objects)
         return 0

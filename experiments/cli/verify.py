@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     from experiments.runs import all_runs, check, find_run
 
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
-    objects = [run_object(found) | {"problems": check(found)} for found in runs]
+    objects = [run_object(entry) | {"problems": check(entry)} for entry in runs]
     if not options.runs:
         objects += [_cache_object(folder) for folder in entries()]
     bad = [entry for entry in objects if entry["problems"]]
@@ -44,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _cache_object(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {"cache": str(folder), "state": "done", "problems": []}
+    entry: dict[str, Any] = {"cache": str(folder), "state": "done", "problems": []}
     try:
         check_artefact(folder)
     except EascopeError as error:
-        found |= {"state": "broken", "problems": [str(error)]}
-    return found
+        entry |= {"state": "broken", "problems": [str(error)]}
+    return entry

@@ -100,17 +100,19 @@ def run(
         return CostedRun(made.result, replace(made.cell, expect=cell.record.expect), run.host)
 
     done = run_all(list(cells.values()), after)
-    found: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
+    costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
         (scenario, variant): {} for scenario in scenarios for variant in VARIANTS
     }
     for (scenario, variant, column, seed), ran in zip(cells, done, strict=True):
-        found[scenario, variant].setdefault(column, {})[seed] = ran
-    return found
+        costed[scenario, variant].setdefault(column, {})[seed] = ran
+    return costed
 
 
-def comparable(found: Cells) -> Cells:
+def comparable(cells: Cells) -> Cells:
     """Cells that were run on the fast engine and on gem5."""
-    return {cell: side for cell, side in found.items() if FAST in side and len(side) > 1}
+    return {
+        cell: columns for cell, columns in cells.items() if FAST in columns and len(columns) > 1
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -146,19 +148,21 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = {"elided": options.seeds, FAST: options.fast_seeds, DETAILED: options.detailed_seeds}
     seeds = {column: wanted[column] for column in options.engine}
     with Ending() as ending:
-        found = comparable(
+        cells = comparable(
             run(options.scenario, seeds, speeds=options.speeds, present=options.present)
         )
-        if not found:
+        if not cells:
             raise EascopeError("no cell was run on both engines yet")
         given = sys.argv[1:] if arguments is None else arguments
         command = " ".join(["python -m studies.agreement", *given])
-        record = record_of(found, command, executed_costs())
+        record = record_of(cells, command, executed_costs())
         written = save(NAMES[options.speeds], record, options.folder)
-        runs = [ran for side in found.values() for some in side.values() for ran in some.values()]
+        runs = [
+            ran for columns in cells.values() for some in columns.values() for ran in some.values()
+        ]
         spent = sum(ran.host.host_s for ran in runs)
         say(
-            f"  {written}: {len(found)} cells, {len(runs)} runs, "
+            f"  {written}: {len(cells)} cells, {len(runs)} runs, "
             f"{duration(spent)} of host time in all of them"
         )
     return ending.code

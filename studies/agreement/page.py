@@ -106,11 +106,11 @@ def _range(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{low:+.1f} .. {high:+.1f}"
 
 
-def _words(one: Answer) -> str:
-    (fast, gem5), (of_fast, of_gem5) = one.holds, one.seeds
-    means = "the same" if one.alike else "differ *"
+def _words(answer: Answer) -> str:
+    (fast, gem5), (of_fast, of_gem5) = answer.holds, answer.seeds
+    means = "the same" if answer.alike else "differ *"
     return (
-        f"`{one.statement}` holds in {fast} of {of_fast} and {gem5} of {of_gem5}, by the means "
+        f"`{answer.statement}` holds in {fast} of {of_fast} and {gem5} of {of_gem5}, by the means "
         f"{means}"
     )
 
@@ -139,10 +139,10 @@ def _ratios(record: Agreement) -> Iterator[str]:
 def _costs(record: Agreement) -> Table:
     rows = [
         [
-            *(one.scenario, f"{one.gem5:.0f}", f"{one.fast:.2f}"),
-            f"{one.times:.0f}{_star(one.times >= SPEED_GOAL)}",
+            *(cost.scenario, f"{cost.gem5:.0f}", f"{cost.fast:.2f}"),
+            f"{cost.times:.0f}{_star(cost.times >= SPEED_GOAL)}",
         ]
-        for one in record.executed
+        for cost in record.executed
     ]
     return Table.of(["scenario", "gem5, executed", "fast", "times less"], rows)
 

@@ -61,12 +61,12 @@ def record_of(cells: Cells, command: str, executed: Mapping[str, float]) -> Agre
 
 
 def _columns(cells: Cells) -> tuple[Column, ...]:
-    found = {}
-    for columns in cells.values():
-        for name, runs in columns.items():
+    columns = {}
+    for by_column in cells.values():
+        for name, runs in by_column.items():
             cell = next(iter(runs.values())).cell
-            found[name] = Column(name, cell.engine, cell.mode, cpu_models(cell))
-    return tuple(found.values())
+            columns[name] = Column(name, cell.engine, cell.mode, cpu_models(cell))
+    return tuple(columns.values())
 
 
 def _cell(cells: Cells, key: tuple[str, str]) -> AgreementCell:

@@ -100,44 +100,46 @@ class Value:
 
 def measures(result: Result) -> dict[str, Value]:
     """What is compared of a run, by the names that tables show."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     energy = result.energy_j
     for cluster, joules in energy.cluster.items():
-        found[f"energy, {cluster} (mJ)"] = Value(1000 * joules, True)
-    found["energy, total (mJ)"] = Value(1000 * energy.total, True)
+        values[f"energy, {cluster} (mJ)"] = Value(1000 * joules, True)
+    values["energy, total (mJ)"] = Value(1000 * energy.total, True)
     for cluster, shares in result.residency.items():
         for khz, share in shares.items():
-            found[f"{cluster} at {int(khz) / 1000:g} MHz (%)"] = Value(100 * share)
+            values[f"{cluster} at {int(khz) / 1000:g} MHz (%)"] = Value(100 * share)
     for cluster, rate in result.opp_transitions_per_s.items():
-        found[f"OPP changes of {cluster} (1/s)"] = Value(rate, True)
+        values[f"OPP changes of {cluster} (1/s)"] = Value(rate, True)
     for cluster, rate in result.opp_requests_per_s.items():
-        found[f"OPP requests of {cluster} (1/s)"] = Value(rate, True)
+        values[f"OPP requests of {cluster} (1/s)"] = Value(rate, True)
     for task, shares in result.run_share.items():
         first = next(iter(shares))
-        found[f"{task} on {first} (%)"] = Value(100 * shares[first])
+        values[f"{task} on {first} (%)"] = Value(100 * shares[first])
     for cluster, busy in result.cluster_busy.items():
-        found[f"busiest CPU of {cluster} (%)"] = Value(100 * busy.max)
-    found["migrations"] = Value(result.migrations)
+        values[f"busiest CPU of {cluster} (%)"] = Value(100 * busy.max)
+    values["migrations"] = Value(result.migrations)
     for task, times in result.latency_us.items():
-        found[f"wake-up of {task}, p50 (us)"] = Value(times.p50)
-        found[f"wake-up of {task}, p99 (us)"] = Value(times.p99)
+        values[f"wake-up of {task}, p50 (us)"] = Value(times.p50)
+        values[f"wake-up of {task}, p99 (us)"] = Value(times.p99)
     if result.missed_deadlines is not None:
-        found["missed deadlines"] = Value(result.missed_deadlines)
-    return found
+        values["missed deadlines"] = Value(result.missed_deadlines)
+    return values
 
 
 def column_values(columns: Sequence[CostedRun], names: Sequence[str]) -> tuple[Measure, ...]:
     """Every measure of the first column with the values and differences of the others."""
     known = [measures(run.result) for run in columns]
-    found = []
+    rows = []
     for name, first in known[0].items():
         values = {
-            column: one[name].value for column, one in zip(names, known, strict=True) if name in one
+            column: by_name[name].value
+            for column, by_name in zip(names, known, strict=True)
+            if name in by_name
         }
         differences = {
             column: first.difference(value)
             for column, value in values.items()
             if column != names[0]
         }
-        found.append(Measure(name, first.relative, values, differences))
-    return tuple(found)
+        rows.append(Measure(name, first.relative, values, differences))
+    return tuple(rows)

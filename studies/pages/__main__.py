@@ -43,14 +43,14 @@ def main(arguments: list[str] | None = None) -> int:
         if options.variants:
             chosen = [only(page, options.variants.split(",")) for page in chosen]
             chosen = [page for page in chosen if page.groups]
-        found = compare(chosen, options.seeds, options.full) if chosen else {}
+        comparisons = compare(chosen, options.seeds, options.full) if chosen else {}
         given = sys.argv[1:] if arguments is None else arguments
         command = " ".join(["python -m studies.pages", *given])
         for page in chosen:
             rows = [
-                (group, load_scenario(group.scenario, one.platform), one)
+                (group, load_scenario(group.scenario, compared.platform), compared)
                 for group in page.groups
-                for one in (found[page.name, group],)
+                for compared in (comparisons[page.name, group],)
             ]
             say(f"  {save(page.name, record_of(rows, command), options.folder)}")
         if wakeup_cost.NAME in wanted:

@@ -20,9 +20,9 @@ from host.table import Table
 
 def parts(record: Comparisons) -> dict[str, str]:
     """Markdown by the names that the notes use."""
-    judged = [one for scenario in record.scenarios for one in scenario.judged]
+    judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
     return {
-        "held": f"{sum(one.holds for one in judged)} of {len(judged)}",
+        "held": f"{sum(verdict.holds for verdict in judged)} of {len(judged)}",
         "summary": _summary(record).markdown(),
         "conditions": _conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
@@ -34,19 +34,19 @@ def changes(record: Comparisons) -> dict[str, str]:
 
     Where a scenario stands under several sets of controls, the first one counts.
     """
-    first = {one.scenario: one for one in reversed(record.scenarios)}
+    first = {result.scenario: result for result in reversed(record.scenarios)}
     return {
-        f"{one.scenario}/{variant.name}": _in_words(variant.energy_change)
-        for one in first.values()
-        for variant in one.variants
+        f"{result.scenario}/{variant.name}": _in_words(variant.energy_change)
+        for result in first.values()
+        for variant in result.variants
         if variant.energy_change is not None
     }
 
 
-def _in_words(one: Change) -> str:
-    if one.low is None or one.high is None:
-        return f"{one.percent:+.1f} %"
-    return f"{one.percent:+.1f} % ({one.low:+.1f} to {one.high:+.1f})"
+def _in_words(change: Change) -> str:
+    if change.low is None or change.high is None:
+        return f"{change.percent:+.1f} %"
+    return f"{change.percent:+.1f} % ({change.low:+.1f} to {change.high:+.1f})"
 
 
 def _conditions(record: Comparisons) -> str:
@@ -70,14 +70,14 @@ def _conditions(record: Comparisons) -> str:
 def _summary(record: Comparisons) -> Table:
     """One line per scenario: energy against the first variant's, and how many statements hold."""
     rows = []
-    for one in record.scenarios:
+    for result in record.scenarios:
         changes = [
             f"{variant.name} {_change(variant.energy_change, 'the same')}"
-            for variant in one.variants[1:]
+            for variant in result.variants[1:]
         ]
-        held = sum(judged.holds for judged in one.judged)
-        name = f"{one.scenario}, {one.controls}" if _by_controls(record) else one.scenario
-        rows.append([name, "; ".join(changes) or "-", f"{held} of {len(one.judged)}"])
+        held = sum(judged.holds for judged in result.judged)
+        name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
+        rows.append([name, "; ".join(changes) or "-", f"{held} of {len(result.judged)}"])
     heads = [
         "scenario",
         f"energy, % of {record.scenarios[0].variants[0].name}'s",
@@ -88,33 +88,36 @@ def _summary(record: Comparisons) -> Table:
 
 def _by_controls(record: Comparisons) -> bool:
     """Whether a scenario stands there more than once, under other controls."""
-    return len({one.scenario for one in record.scenarios}) < len(record.scenarios)
+    return len({result.scenario for result in record.scenarios}) < len(record.scenarios)
 
 
 def _scenarios(record: Comparisons) -> Iterator[str]:
     last = ""
-    for one in record.scenarios:
-        if one.scenario != last:
-            yield f"### {one.scenario}\n\n{one.summary}.\n\n{one.source}"
-            last = one.scenario
+    for result in record.scenarios:
+        if result.scenario != last:
+            yield f"### {result.scenario}\n\n{result.summary}.\n\n{result.source}"
+            last = result.scenario
         if _by_controls(record):
-            yield f"#### {one.scenario}: {one.controls}"
-        yield _figures(one).markdown()
-        yield _placement(one).markdown()
-        verdicts = "\n".join(_verdicts(record.platform, one))
+            yield f"#### {result.scenario}: {result.controls}"
+        yield _figures(result).markdown()
+        yield _placement(result).markdown()
+        verdicts = "\n".join(_verdicts(record.platform, result))
         if verdicts:
             yield verdicts
 
 
-def _figures(one: ScenarioResult) -> Table:
-    base = one.variants[0].name
+def _figures(result: ScenarioResult) -> Table:
+    base = result.variants[0].name
     heads = ["variant", "energy (mJ)", f"% of {base}'s", "latency p95 (us)", "missed", "migrations"]
-    heads += ["overutilized (%)", *([f"{one.throughput} (1/s)", "%"] if one.throughput else [])]
-    return Table.of(heads, [_figures_row(one, variant) for variant in one.variants])
+    heads += [
+        "overutilized (%)",
+        *([f"{result.throughput} (1/s)", "%"] if result.throughput else []),
+    ]
+    return Table.of(heads, [_figures_row(result, variant) for variant in result.variants])
 
 
-def _figures_row(one: ScenarioResult, variant: VariantResult) -> list[str]:
-    first = variant.name == one.variants[0].name
+def _figures_row(result: ScenarioResult, variant: VariantResult) -> list[str]:
+    first = variant.name == result.variants[0].name
     latency = variant.latency
     row = [
         variant.name,
@@ -124,18 +127,18 @@ def _figures_row(one: ScenarioResult, variant: VariantResult) -> list[str]:
         *(_spread(variant.missed_deadlines, 1), _spread(variant.migrations, 1)),
         _spread(variant.overutilized_percent, 1),
     ]
-    if one.throughput:
+    if result.throughput:
         row.append(_spread(variant.throughput_per_s, 0))
         row.append(_change(variant.throughput_change, "" if first else "-"))
     return row
 
 
-def _placement(one: ScenarioResult) -> Table:
+def _placement(result: ScenarioResult) -> Table:
     heads = ["variant"]
-    for name in one.variants[0].clusters:
+    for name in result.variants[0].clusters:
         heads += [f"work on {name} (%)", f"{name} (MHz)", f"{name} transitions (1/s)"]
     rows = []
-    for variant in one.variants:
+    for variant in result.variants:
         row = [variant.name]
         for cluster in variant.clusters.values():
             row.append(_spread(cluster.work_percent, 1))
@@ -145,27 +148,27 @@ def _placement(one: ScenarioResult) -> Table:
     return Table.of(heads, rows)
 
 
-def _spread(one: Spread | None, digits: int) -> str:
+def _spread(spread: Spread | None, digits: int) -> str:
     """The mean, and its ends in brackets where they differ by what is shown."""
-    if one is None:
+    if spread is None:
         return "-"
-    if one.most - one.least < 0.5 * 10**-digits:
-        return f"{one.mean:.{digits}f}"
-    return f"{one.mean:.{digits}f} ({one.least:.{digits}f}..{one.most:.{digits}f})"
+    if spread.most - spread.least < 0.5 * 10**-digits:
+        return f"{spread.mean:.{digits}f}"
+    return f"{spread.mean:.{digits}f} ({spread.least:.{digits}f}..{spread.most:.{digits}f})"
 
 
-def _change(one: Change | None, absent: str) -> str:
-    if one is None:
+def _change(change: Change | None, absent: str) -> str:
+    if change is None:
         return absent
-    if one.low is None or one.high is None:
-        return f"{one.percent:+.1f}"
-    return f"{one.percent:+.1f} ({one.low:+.1f}..{one.high:+.1f})"
+    if change.low is None or change.high is None:
+        return f"{change.percent:+.1f}"
+    return f"{change.percent:+.1f} ({change.low:+.1f}..{change.high:+.1f})"
 
 
-def _verdicts(platform: str, one: ScenarioResult) -> Iterator[str]:
+def _verdicts(platform: str, result: ScenarioResult) -> Iterator[str]:
     """What the source says and what came out; where they differ, the platform's finding."""
-    known = findings(platform, one.scenario)
-    for judged in one.judged:
+    known = findings(platform, result.scenario)
+    for judged in result.judged:
         kind = "agrees" if judged.holds else "**disagrees**"
         yield (
             f"* {kind}: {judged.variant}: `{judged.statement}`: {_values(judged)}. Source: "

@@ -64,20 +64,20 @@ OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus",
 class Group:
     """Variants on one scenario under one set of controls; the first variant is the baseline.
 
-    ``told``: errors in per cent of the powers that the kernel is told, by cluster.
+    ``em_errors``: errors in percent of the powers that the kernel is given, by cluster.
     """
 
     scenario: str
     variants: tuple[str, ...]
     controls: Controls = AS_IT_IS
-    told: tuple[str, ...] = ()
+    em_errors: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """What is set otherwise."""
-        found = [word.replace("-", " ") for word in self.controls.words]
-        found += [f"energy model wrong: {error}" for error in self.told]
-        return ", ".join(found) or "as the platform has them"
+        words = [word.replace("-", " ") for word in self.controls.words]
+        words += [f"energy model wrong: {error}" for error in self.em_errors]
+        return ", ".join(words) or "as the platform has them"
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,12 @@ def _there(*variants: str) -> tuple[str, ...]:
 def _spoken_of(scenario: str, platform: str) -> tuple[str, ...]:
     """The variants of the scenario's expectations, mainline first."""
     expectations = load_scenario(scenario, load_platform(platform)).expect
-    found = {"mainline": None}
-    for one in expectations:
-        found |= dict.fromkeys((one.variant, *parse_statement(one.statement).variants))
-    return _there(*found)
+    variants = {"mainline": None}
+    for expectation in expectations:
+        variants |= dict.fromkeys(
+            (expectation.variant, *parse_statement(expectation.statement).variants)
+        )
+    return _there(*variants)
 
 
 def pages() -> list[Page]:
@@ -127,7 +129,7 @@ def pages() -> list[Page]:
     )
     rework = _there(*OF_THE_REWORK)
     stuck = _there("mainline", "feec-a1", *OF_THE_REWORK[2:])
-    found = [
+    pages = [
         Page(
             "uclamp",
             "juno-r2",
@@ -140,7 +142,7 @@ def pages() -> list[Page]:
         ),
     ]
     for platform in ("pixel6", "juno-r2"):
-        found.append(
+        pages.append(
             Page(
                 f"eas-{platform}",
                 platform,
@@ -150,8 +152,8 @@ def pages() -> list[Page]:
                 ),
             )
         )
-    found.append(_controls_page())
-    return found
+    pages.append(_controls_page())
+    return pages
 
 
 #: What is set otherwise, one at a time.
@@ -164,8 +166,8 @@ CONTROLS = (
     Controls(delay_dequeue=False),
     Controls(speeds="measured"),
 )
-#: Errors of the energy model that the kernel is told, one at a time.
-TOLD = ("big=-20%", "big=+20%", "little=+50%")
+#: Errors of the energy model that the kernel is given, one at a time.
+EM_ERRORS = ("big=-20%", "big=+20%", "little=+50%")
 
 
 def _controls_page() -> Page:
@@ -182,7 +184,7 @@ def _controls_page() -> Page:
             for scenario, variants in wanted.items()
             for group in (
                 *(Group(scenario, variants, controls) for controls in CONTROLS),
-                *(Group(scenario, variants, told=(error,)) for error in TOLD),
+                *(Group(scenario, variants, em_errors=(error,)) for error in EM_ERRORS),
             )
         ),
     )

@@ -23,11 +23,16 @@ from studies.pages.pages import Group
 from studies.versions import versions_of
 
 
-def record_of(found: Sequence[tuple[Group, Scenario, Comparison]], command: str) -> Comparisons:
+def record_of(compared: Sequence[tuple[Group, Scenario, Comparison]], command: str) -> Comparisons:
     """The record of a page's groups, each with its scenario and what was compared."""
-    first = found[0][2]
+    first = compared[0][2]
     cell = first.cell
-    cells = [run.cell for _, _, one in found for runs in one.variants.values() for run in runs]
+    cells = [
+        run.cell
+        for _, _, comparison in compared
+        for runs in comparison.variants.values()
+        for run in runs
+    ]
     return Comparisons(
         origin=Origin(command, RUNS, versions_of(cells)),
         platform=cell.platform,
@@ -39,7 +44,7 @@ def record_of(found: Sequence[tuple[Group, Scenario, Comparison]], command: str)
         hz=cell.controls.hz,
         rate_limit_us=cell.controls.rate_limit_us,
         transition_latency_us=cell.controls.transition_latency_us,
-        scenarios=tuple(_scenario(*one) for one in found),
+        scenarios=tuple(_scenario(*comparison) for comparison in compared),
     )
 
 
@@ -134,9 +139,9 @@ def _latency(compared: Comparison, variant: str) -> Latency | None:
 
 def _judged(verdicts: Sequence[Verdict]) -> Iterator[Judged]:
     """What was judged; what could not be measured is left out."""
-    for one in verdicts:
-        if one.holds is not None:
+    for verdict in verdicts:
+        if verdict.holds is not None:
             yield Judged(
-                *(one.variant, one.statement, one.source, one.sides),
-                *(one.holds, one.seeds_held, one.seeds),
+                *(verdict.variant, verdict.statement, verdict.source, verdict.sides),
+                *(verdict.holds, verdict.seeds_held, verdict.seeds),
             )

@@ -13,7 +13,7 @@ from experiments.finished import derived_by
 from experiments.pool import run_all
 from experiments.runs import Run
 from power.choice import DEFAULT_POWER
-from power.given import told_model
+from power.given import given_model
 from studies.pages.pages import Group, Page
 
 
@@ -26,7 +26,7 @@ def requests(page: Page, group: Group, full: bool) -> list[Request]:
             scenario=group.scenario,
             full=full,
             controls=group.controls,
-            told=told_model("published", group.told),
+            energy_model=given_model("published", group.em_errors),
         )
         for variant in group.variants
     ]
@@ -39,29 +39,29 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    found = [
+    resolved = [
         (page.name, group, resolve(request))
         for page in pages
         for group in page.groups
         for request in requests(page, group, full)
     ]
-    identity = dict(found[0][2].engine.identity())
+    identity = dict(resolved[0][2].engine.identity())
     wanted = [
         (page, group, prepare(_with_seed(names, seed), identity))
         for seed in range(seeds)
-        for page, group, names in found
+        for page, group, names in resolved
     ]
     # Pages share cells; each is run and derived once.
     cells = {cell.simkey: cell for _, _, cell in wanted}
     done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
-    sides: dict[tuple[str, Group], dict[str, list[Derived]]] = {}
+    grouped: dict[tuple[str, Group], dict[str, list[Derived]]] = {}
     platforms = {}
     for page_name, group, cell in wanted:
         derived = replace(done[cell.simkey], cell=cell.record)
-        by_variant = sides.setdefault((page_name, group), {})
+        by_variant = grouped.setdefault((page_name, group), {})
         by_variant.setdefault(cell.names.request.variant, []).append(derived)
         platforms[page_name, group] = cell.names.platform
-    return {key: comparison(platforms[key], runs) for key, runs in sides.items()}
+    return {key: comparison(platforms[key], runs) for key, runs in grouped.items()}
 
 
 def _with_seed(names: Names, seed: int) -> Names:

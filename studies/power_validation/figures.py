@@ -50,8 +50,8 @@ def draw(core: str, folder: Path) -> None:
         ("leaving OPPs out", opps),
         ("free regression, leaving OPPs out", free_opps),
     )
-    for index, (label, found) in enumerate(bars):
-        heights = [error for error, _ in found.by(data.megahertz).values()]
+    for index, (label, crossed) in enumerate(bars):
+        heights = [error for error, _ in crossed.by(data.megahertz).values()]
         right.bar(positions + (index - 1.5) * 0.2, heights, 0.2, label=label)
     right.set_xticks(positions, [f"{mhz:g}" for mhz in np.unique(data.megahertz)])
     right.set(xlabel="OPP (MHz)", ylabel="mean absolute error (%)")

@@ -24,15 +24,15 @@ def expressions() -> list[str]:
     rows = []
     for path in sorted(EXPRESSIONS.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        for one in record["kernels"]:
-            error = one["expression_pj"] / one["rows_pj"] - 1
+        for kernel in record["kernels"]:
+            error = kernel["expression_pj"] / kernel["rows_pj"] - 1
             rows.append(
                 (
                     record["core"],
                     record["model"],
-                    one["kernel"],
-                    f"{one['ipc']:.3g}",
-                    f"{one['rows_pj']:.1f}",
+                    kernel["kernel"],
+                    f"{kernel['ipc']:.3g}",
+                    f"{kernel['rows_pj']:.1f}",
                     f"{error * 100:+.3f} %",
                 )
             )
@@ -104,7 +104,7 @@ class MeasuredChip:
 def chips() -> list[MeasuredChip]:
     """Every core that was measured in another chip."""
     anchors = tomllib.loads(ANCHORS.read_text(encoding="utf-8"))
-    found = []
+    chips = []
     for core, entry in anchors.items():
         measured = entry.get("measured")
         if measured is not None and core in level_cores():
@@ -114,8 +114,8 @@ def chips() -> list[MeasuredChip]:
                 (mhz, volts, milliwatts, _dynamic_mw(core, mhz, volts))
                 for (mhz, milliwatts), volts in points
             )
-            found.append(MeasuredChip(core, measured["chip"], rows))
-    return found
+            chips.append(MeasuredChip(core, measured["chip"], rows))
+    return chips
 
 
 def _dynamic_mw(core: str, mhz: int, volts: float) -> float:

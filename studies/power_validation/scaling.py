@@ -59,7 +59,7 @@ def scaling() -> Scaling:
         for row in legal:
             head = (core, f"{row['vdd_v']:g}")
             worst = max(abs(row[unit][figure]["error"]) for unit, figure in FIGURES)
-            leakage = max(leakage, *(abs(row[one]["leakage"]["error"]) for one in ("core", "l2")))
+            leakage = max(leakage, *(abs(row[part]["leakage"]["error"]) for part in ("core", "l2")))
             if worst > GOAL:
                 misses.append((" at ".join(head) + " V", worst))
             kept, new = (_errors(row, kind) for kind in ("error", "error_laid_out_anew"))

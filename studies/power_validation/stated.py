@@ -52,16 +52,16 @@ def stated_parts() -> dict[str, str]:
     }
 
 
-def _kernels(found: Sequence[Kernel]) -> Iterator[str]:
+def _kernels(kernels: Sequence[Kernel]) -> Iterator[str]:
     heads = ["core", "kernel", "IPC, fast engine", "IPC, gem5"]
     heads += ["pJ a cycle, fast engine", "pJ a cycle, gem5", "error"]
     rows = [
         (
-            *(one.core, one.kernel, f"{one.stated_ipc:.3g}", f"{one.ipc:.3g}"),
-            *(f"{one.stated_pj:.0f}", f"{one.measured_pj:.0f}"),
-            f"{100 * (one.stated_pj / one.measured_pj - 1):+.1f} %",
+            *(kernel.core, kernel.kernel, f"{kernel.stated_ipc:.3g}", f"{kernel.ipc:.3g}"),
+            *(f"{kernel.stated_pj:.0f}", f"{kernel.measured_pj:.0f}"),
+            f"{100 * (kernel.stated_pj / kernel.measured_pj - 1):+.1f} %",
         )
-        for one in found
+        for kernel in kernels
     ]
     yield from _lines(heads, rows)
 
@@ -85,42 +85,42 @@ class Kernel:
 
 def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
     """Every measured kernel at the fastest OPP: as the fast engine bills it, and as measured."""
-    found = []
+    kernels = []
     for cluster in platform.clusters:
         power = load_events(cluster.core.name)
         per_cycle, _ = busy_events(power, cluster, activity)
         volts = cluster.opps[-1].uv / 1e6
         clock = power.pj(CYCLE, volts)
         loop = sum(power.pj(event, volts) * n for event, n in per_cycle.items()) - clock
-        for one in activity.measured:
-            if one.cluster == cluster.name:
-                ipc, stated_ipc = one.ipc[cluster.max_khz], activity.ipc(cluster)
-                if one.kernel != KERNEL:
+        for entry in activity.measured:
+            if entry.cluster == cluster.name:
+                ipc, stated_ipc = entry.ipc[cluster.max_khz], activity.ipc(cluster)
+                if entry.kernel != KERNEL:
                     stated_ipc = activity.system_ipc(cluster)
                 measured = clock + ipc * sum(
                     power.pj(event, volts) * count
-                    for event, count in one.events.items()
+                    for event, count in entry.events.items()
                     if event != CYCLE
                 )
-                found.append(
+                kernels.append(
                     Kernel(
-                        *(cluster.core.name, one.kernel, stated_ipc, ipc),
+                        *(cluster.core.name, entry.kernel, stated_ipc, ipc),
                         *(clock + loop * stated_ipc / activity.ipc(cluster), measured),
                     )
                 )
-    return found
+    return kernels
 
 
 def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:
     heads = ["cluster", "gem5's model", "CPU time, ms", "of it not elided, ms"]
     heads += ["counted, mJ", "as the fast engine, mJ", "error"]
     rows = []
-    for one in clusters:
-        counted, stated = one["energy_counted_j"], one["energy_stated_j"]
+    for cluster in clusters:
+        counted, stated = cluster["energy_counted_j"], cluster["energy_stated_j"]
         rows.append(
             (
-                *(f"{one['cluster']} ({one['core']})", one["model"]),
-                *(f"{1000 * one['active_s']:.1f}", f"{1000 * one['counted_s']:.1f}"),
+                *(f"{cluster['cluster']} ({cluster['core']})", cluster["model"]),
+                *(f"{1000 * cluster['active_s']:.1f}", f"{1000 * cluster['counted_s']:.1f}"),
                 *(f"{1000 * counted:.2f}", f"{1000 * stated:.2f}"),
                 f"{100 * (stated / counted - 1):+.2f} %",
             )
@@ -129,13 +129,13 @@ def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
-    found = {
-        event: one
-        for event, one in cluster["events"].items()
-        if max(one["stated"], one["counted"]) * 1000 >= RARE
+    frequent = {
+        event: both
+        for event, both in cluster["events"].items()
+        if max(both["stated"], both["counted"]) * 1000 >= RARE
     }
-    stated = sum(one["stated"] * one["pj"] for one in cluster["events"].values())
-    counted = sum(one["counted"] * one["pj"] for one in cluster["events"].values())
+    stated = sum(both["stated"] * both["pj"] for both in cluster["events"].values())
+    counted = sum(both["counted"] * both["pj"] for both in cluster["events"].values())
     yield (
         f"Of {cluster['instructions_counted']} instructions; dynamic energy of one at the fastest "
         f"OPP ({cluster['volts']:g} V) is {counted:.0f} pJ by the events counted, {stated:.0f} pJ "
@@ -146,16 +146,16 @@ def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
     heads = ["event", "a 1000 instructions, fast engine", "gem5", "difference"]
     heads += ["difference, pJ an instruction"]
     rows = []
-    for event, one in found.items():
+    for event, both in frequent.items():
         share = (
-            f"{100 * (one['stated'] / one['counted'] - 1):+.0f} %"
-            if one["counted"]
+            f"{100 * (both['stated'] / both['counted'] - 1):+.0f} %"
+            if both["counted"]
             else "all of it"
         )
         rows.append(
             (
-                *(event, f"{1000 * one['stated']:.1f}", f"{1000 * one['counted']:.1f}", share),
-                f"{(one['stated'] - one['counted']) * one['pj']:+.1f}",
+                *(event, f"{1000 * both['stated']:.1f}", f"{1000 * both['counted']:.1f}", share),
+                f"{(both['stated'] - both['counted']) * both['pj']:+.1f}",
             )
         )
     yield from _lines(heads, rows)

@@ -24,7 +24,7 @@ from experiments.rtapp import start_offset_us
 from experiments.script import elision, script
 from host.errors import EascopeError, RequestError
 from kernels.variants import load_catalogue
-from power.given import told_model
+from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
@@ -47,8 +47,8 @@ def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
         {"scenario": "eas/video-playback"},
         {"full": True},
         {"elide": False},
-        {"told": told_model("published", ["big=+20%"])},
-        {"told": told_model("derived")},
+        {"energy_model": given_model("published", ["big=+20%"])},
+        {"energy_model": given_model("derived")},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -94,7 +94,7 @@ def test_words_do_not_count(artefacts: Artefacts, tmp_path: Path) -> None:
 
 def test_energy_model_is_told_proven_and_recorded(artefacts: Artefacts) -> None:
     """Another energy model is another device tree and another proof, and nothing else."""
-    usual, wrong = prepared(), prepared(told=told_model("published", ["big=+20%"]))
+    usual, wrong = prepared(), prepared(energy_model=given_model("published", ["big=+20%"]))
     assert usual.record.energy_model.words == "published"
     assert wrong.record.energy_model.words == "published, big +20 %"
     told = wrong.record.energy_model.opp_microwatt["big"]["1200000"]

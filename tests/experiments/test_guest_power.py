@@ -13,7 +13,7 @@ from experiments import cell as cells
 from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
 from host.errors import EascopeError
-from power.given import told_model
+from power.given import given_model
 from tests.support.command import COMPARE, RUN, eascope
 
 pytestmark = pytest.mark.guest
@@ -40,7 +40,9 @@ def test_a_kernel_that_was_told_something_else_fails_the_run(
     usual = load_platform("juno-r2")
     proof = cells.state_expectations
     monkeypatch.setattr(cells, "state_expectations", lambda variant, told: proof(variant, usual))
-    request = Request("juno-r2", "mainline", "smoke", told=told_model("published", ["big=+20%"]))
+    request = Request(
+        "juno-r2", "mainline", "smoke", energy_model=given_model("published", ["big=+20%"])
+    )
     with pytest.raises(EascopeError, match=r"energy_model/cpu4/ps:\d+/power"):
         execute(prepare(resolve(request)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel is told of power: the choice, its figures, and what is refused."""
+"""What the kernel is given of power: the choice, its figures, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from configs.devicetree import device_tree_source
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.errors import RequestError
-from power.given import USUAL, tell, told_model, told_record
+from power.given import USUAL, as_given, given_model, given_record
 from power.level import load_level
 
 
@@ -25,29 +25,29 @@ def powers(platform: Platform, name: str) -> list[int]:
 
 
 def test_the_usual_model_is_the_platforms(board: Platform) -> None:
-    model = told_model("published")
+    model = given_model("published")
     assert model == USUAL
     assert model.usual
-    assert tell(board, model) == board
-    assert told_model("published", ["big=+0%"]) == USUAL
+    assert as_given(board, model) == board
+    assert given_model("published", ["big=+0%"]) == USUAL
 
 
 def test_an_error_scales_one_cluster(board: Platform) -> None:
-    model = told_model("published", ["big=+20%"])
-    told = tell(board, model)
+    model = given_model("published", ["big=+20%"])
+    given = as_given(board, model)
     assert model.words == "published, big +20 %"
-    assert powers(told, "little") == powers(board, "little")
-    assert powers(told, "big") == [217_800, 437_400, 648_000]
-    assert device_tree_source(told) == device_tree_source(board).replace(
+    assert powers(given, "little") == powers(board, "little")
+    assert powers(given, "big") == [217_800, 437_400, 648_000]
+    assert device_tree_source(given) == device_tree_source(board).replace(
         "<181500>", "<217800>"
     ).replace("<364500>", "<437400>").replace("<540000>", "<648000>")
     # What a run's energy is computed from does not change.
-    assert told.digest == board.digest
-    assert [c.shared_on_uw for c in told.clusters] == [c.shared_on_uw for c in board.clusters]
+    assert given.digest == board.digest
+    assert [c.shared_on_uw for c in given.clusters] == [c.shared_on_uw for c in board.clusters]
 
 
 def test_the_derived_model(board: Platform) -> None:
-    told = tell(board, told_model("derived", ["little=-50%"]))
+    given = as_given(board, given_model("derived", ["little=-50%"]))
     for cluster in board.clusters:
         level = load_level(cluster.core.name)
         scale = 0.5 if cluster.name == "little" else 1.0
@@ -55,17 +55,17 @@ def test_the_derived_model(board: Platform) -> None:
             round(level.opp_microwatt(opp.khz, opp.uv, board.temperature_c) * scale)
             for opp in cluster.opps
         ]
-        assert powers(told, cluster.name) == expected
+        assert powers(given, cluster.name) == expected
 
 
 def test_the_order_of_errors_does_not_matter() -> None:
-    one = told_model("derived", ["big=+20%", "little=-10.5%"])
-    assert one == told_model("derived", ["little=-10.5%", "big=+20%"])
+    one = given_model("derived", ["big=+20%", "little=-10.5%"])
+    assert one == given_model("derived", ["little=-10.5%", "big=+20%"])
     assert one.words == "derived, big +20 %, little -10.5 %"
 
 
 def test_record_has_every_figure(board: Platform) -> None:
-    record = told_record(board, told_model("published", ["big=+20%"]))
+    record = given_record(board, given_model("published", ["big=+20%"]))
     assert record["words"] == "published, big +20 %"
     assert record["errors_percent"] == {"big": 20.0}
     assert record["opp_microwatt"]["big"] == {
@@ -93,7 +93,7 @@ def test_record_has_every_figure(board: Platform) -> None:
 )
 def test_bad_choices(board: Platform, source: str, errors: list[str], message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:
-        tell(board, told_model(source, errors))
+        as_given(board, given_model(source, errors))
     assert "\n" not in str(caught.value)
 
 
@@ -101,4 +101,4 @@ def test_a_power_that_the_kernel_does_not_take(board: Platform) -> None:
     little, big = board.clusters
     hot = replace(big, opps=tuple(replace(opp, power_uw=opp.power_uw * 20) for opp in big.opps))
     with pytest.raises(RequestError, match=r"big at 1000000 kHz would have 65610000 uW: allowed"):
-        tell(replace(board, clusters=(little, hot)), told_model("published", ["big=+800%"]))
+        as_given(replace(board, clusters=(little, hot)), given_model("published", ["big=+800%"]))

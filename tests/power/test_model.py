@@ -14,7 +14,7 @@ from host.errors import RequestError
 from power.billed import SHARED, PublishedPower
 from power.em import em_rows, inefficient, records, text
 from power.events import load_events
-from power.given import told_model
+from power.given import given_model
 from power.level import load_level
 from power.model import DerivedPower, whole
 
@@ -34,8 +34,8 @@ def test_busy_cpu_uses_what_the_kernel_is_told(board: Platform) -> None:
             row = {"cpu": cluster.cpus[0], "khz": opp.khz, "t0_ns": 0, "t1_ns": second}
             row |= {"active_ns": second, "exit_ns": 0, "idle0_ns": 0, "idle1_ns": 0}
             parts = model.interval_fj(cluster, row)
-            told = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
-            assert sum(parts.values()) == told * second
+            given = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+            assert sum(parts.values()) == given * second
 
 
 def test_idle_states_and_the_shared_part(board: Platform) -> None:
@@ -54,9 +54,9 @@ def test_idle_states_and_the_shared_part(board: Platform) -> None:
     shared = {"cpu": SHARED, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1000, "exit_ns": 0}
     on = model.interval_fj(cluster, shared | {"active_ns": 1000})
     off = model.interval_fj(cluster, shared | {"active_ns": 0})
-    told = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
-    assert on["shared.l2"] == pytest.approx(told["cluster_clock"] * 1e9, abs=1e3)
-    assert on["shared.leakage"] == pytest.approx(told["leakage"] * 1e9, abs=1e3)
+    given = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
+    assert on["shared.l2"] == pytest.approx(given["cluster_clock"] * 1e9, abs=1e3)
+    assert on["shared.leakage"] == pytest.approx(given["leakage"] * 1e9, abs=1e3)
     assert off["shared.l2"] == off["shared.leakage"] == on["shared.idle"] == 0
     assert 0 < off["shared.idle"] < sum(on.values()) / 10
 
@@ -131,14 +131,14 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     assert spent == pytest.approx((dynamic + leakage) * 1e15, rel=1e-3)
     # Half of the active time was elided: that half has the reference activity's events instead.
     half = model.interval_fj(cluster, row | {"on_ns": 300_000})
-    told = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+    given = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
     reference = model.interval_fj(
         cluster, {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1, "active_ns": 1, "exit_ns": 0}
     )
-    assert sum(reference.values()) == told
+    assert sum(reference.values()) == given
     beside = reference["active.clock"] + reference["active.leakage"]
     more = sum(half.values()) - sum(parts.values())
-    assert more == 300_000 * (told - beside)
+    assert more == 300_000 * (given - beside)
     shared = {"cpu": SHARED, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1, "active_ns": 1, "exit_ns": 0}
     quiet = model.interval_fj(cluster, shared)
     loud = model.interval_fj(cluster, shared | {"L2.read_accesses": 1000.0})
@@ -171,8 +171,8 @@ def test_em_table(board: Platform) -> None:
     assert len(text(rows).splitlines()) == 1 + len(rows)
     assert records(rows)[0]["published_uw"] == board.clusters[0].opps[0].power_uw
     assert all(row.simulated_uw == row.derived_uw for row in rows), "the reference activity"
-    assert all(row.told_uw == row.published_uw for row in rows)
-    assert "told" not in text(rows)
+    assert all(row.given_uw == row.published_uw for row in rows)
+    assert "given" not in text(rows)
     lazy = em_rows(board, measured(board, core__load_instructions=0.01))
     for row, one in zip(rows, lazy, strict=True):
         assert one.derived_uw == row.derived_uw > one.simulated_uw
@@ -180,13 +180,15 @@ def test_em_table(board: Platform) -> None:
 
 
 def test_em_table_of_what_the_kernel_is_told(board: Platform) -> None:
-    wrong = em_rows(board, model=told_model("published", ["big=+20%"]))
+    wrong = em_rows(board, model=given_model("published", ["big=+20%"]))
     for row, usual in zip(wrong, em_rows(board), strict=True):
         scale = 1.2 if row.cluster == "big" else 1
-        assert row.told_uw == round(scale * row.published_uw)
-        assert row.simulated_difference == pytest.approx(row.simulated_uw / row.told_uw - 1)
+        assert row.given_uw == round(scale * row.published_uw)
+        assert row.simulated_difference == pytest.approx(row.simulated_uw / row.given_uw - 1)
         assert (row.derived_uw, row.simulated_uw) == (usual.derived_uw, usual.simulated_uw)
-    assert "  told (mW)  simulated (mW)" in text(wrong).splitlines()[0]
-    assert all(row.told_uw == row.derived_uw for row in em_rows(board, model=told_model("derived")))
+    assert "  given (mW)  simulated (mW)" in text(wrong).splitlines()[0]
+    assert all(
+        row.given_uw == row.derived_uw for row in em_rows(board, model=given_model("derived"))
+    )
     with pytest.raises(RequestError, match="bigg"):
-        em_rows(board, model=told_model("published", ["bigg=+20%"]))
+        em_rows(board, model=given_model("published", ["bigg=+20%"]))

@@ -118,7 +118,7 @@ def test_the_cell_does_not_need_what_is_made_from_it(
         assert with_it.activity.system_ipc(cluster) < names.activity.system_ipc(cluster)
     told = [one.engine.settings(one.platform, one.activity) for one in (names, with_it)]
     assert told[0] == told[1]
-    assert names.told == names.platform == with_it.platform != platform
+    assert names.given == names.platform == with_it.platform != platform
     assert (names.engine.name, names.engine.mode) == ("gem5", "elided-detailed")
     assert names.request.elide
     assert names.request.controls.speeds == "measured"

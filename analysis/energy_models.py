@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts beside each other: the same variants with a kernel that is told other powers.
+"""Two energy models compared: the same variants on kernels that are given other powers.
 
-EAS is judged by the energy model that it decides on, so what a comparison under another model says
-stands beside what it says under the platform's published one.
+EAS decides by its energy model. So a comparison under another model shows each verdict next to the
+verdict under the platform's published model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Beside:
+class EnergyModels:
     """Two comparisons of the same variants, scenario and seeds under two energy models."""
 
     usual: Comparison
@@ -52,14 +52,15 @@ class Beside:
         both = (self.usual, self.asked)
         for name in self.asked.names:
             rows += [
-                Row(name, label, *(_cell(side, name, path, scale, digits) for side in both))
+                Row(name, label, *(_cell(compared, name, path, scale, digits) for compared in both))
                 for label, path, scale, digits in self._measures()
             ]
         for name in self.asked.names[1:]:
             group = f"{name} against {self.asked.baseline}"
-            rows.append(Row(group, "energy (%)", *(_percent(side, name) for side in both)))
+            rows.append(Row(group, "energy (%)", *(_percent(compared, name) for compared in both)))
         words = [
-            {(v.variant, v.statement): verdict_word(v) for v in side.verdicts} for side in both
+            {(v.variant, v.statement): verdict_word(v) for v in compared.verdicts}
+            for compared in both
         ]
         for key, word in words[1].items():
             rows.append(Row("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word))

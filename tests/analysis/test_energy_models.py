@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts under two energy models beside each other."""
+"""Verdicts under two energy models, in one table."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.beside import Beside
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
+from analysis.energy_models import EnergyModels
 from analysis.records.cell import EnergyModelRecord
 from analysis.report import page
 from configs.platform import Platform
 from host.errors import EascopeError
-from power.given import told_model, told_record
+from power.given import given_model, given_record
 from tests.support.stated import stated
 
 
@@ -26,55 +26,55 @@ def told(
     result = replace(run.result, energy_j=energy)
     if misses is not None:
         result = replace(result, missed_deadlines=misses)
-    record = told_record(platform, told_model("published", ["big=+20%"]))
+    record = given_record(platform, given_model("published", ["big=+20%"]))
     model = EnergyModelRecord.decode(record, "cell.json")
     return replace(run, result=result, cell=replace(run.cell, energy_model=model))
 
 
 @pytest.fixture
-def beside(platform: Platform) -> Beside:
+def models(platform: Platform) -> EnergyModels:
     names = ("mainline", "cas")
     usual = comparison(platform, {name: [stated(name, 0)] for name in names})
     changed = {
         "mainline": [told(stated("mainline", 0), platform, 1.5)],
         "cas": [told(stated("cas", 0), platform, misses=0)],
     }
-    return Beside(usual, comparison(platform, changed))
+    return EnergyModels(usual, comparison(platform, changed))
 
 
-def cells(beside: Beside, group: str, label: str) -> tuple[str, str]:
-    [found] = [row for row in beside.rows if row.group == group and row.label.startswith(label)]
+def cells(models: EnergyModels, group: str, label: str) -> tuple[str, str]:
+    [found] = [row for row in models.rows if row.group == group and row.label.startswith(label)]
     return found.usual, found.asked
 
 
-def test_values_and_verdicts_stand_beside_each_other(beside: Beside) -> None:
-    assert beside.words == ("published", "published, big +20 %")
-    assert cells(beside, "mainline", "energy") == ("200.00", "300.00")
-    assert cells(beside, "cas", "work on big") == ("50.0", "50.0")
-    assert cells(beside, "cas against mainline", "energy") == ("+25.0", "-16.7")
+def test_values_and_verdicts_stand_beside_each_other(models: EnergyModels) -> None:
+    assert models.words == ("published", "published, big +20 %")
+    assert cells(models, "mainline", "energy") == ("200.00", "300.00")
+    assert cells(models, "cas", "work on big") == ("50.0", "50.0")
+    assert cells(models, "cas against mainline", "energy") == ("+25.0", "-16.7")
     more = "cas: energy_j.total > energy_j.total[mainline]"
-    assert cells(beside, "expectations", more) == ("holds, one seed", "does not hold, one seed")
+    assert cells(models, "expectations", more) == ("holds, one seed", "does not hold, one seed")
     missed = "cas: missed_deadlines == 0"
-    assert cells(beside, "expectations", missed) == ("does not hold, one seed", "holds, one seed")
+    assert cells(models, "expectations", missed) == ("does not hold, one seed", "holds, one seed")
 
 
-def test_text_is_aligned_and_says_the_models(beside: Beside) -> None:
-    lines = beside.text().splitlines()
+def test_text_is_aligned_and_says_the_models(models: EnergyModels) -> None:
+    lines = models.text().splitlines()
     ends = [line for line in lines if line.startswith("  ")]
     assert len({len(line) for line in ends}) == 1
     assert lines[1].split() == ["published", "published,", "big", "+20", "%"]
-    assert "the kernel is given another energy model: published, big +20 %" in beside.asked.text()
-    assert "energy model" not in beside.usual.text()
-    record = beside.record()
+    assert "the kernel is given another energy model: published, big +20 %" in models.asked.text()
+    assert "energy model" not in models.usual.text()
+    record = models.record()
     assert record["asked"] == "published, big +20 %"
     assert record["usual_variants"]["mainline"]["mean"]["energy_j"]["total"] == 0.2
 
 
-def test_report_has_what_the_kernel_was_told(beside: Beside) -> None:
-    text = page(beside.asked, {}, beside)
+def test_report_has_what_the_kernel_was_told(models: EnergyModels) -> None:
+    text = page(models.asked, {}, models)
     assert '<td class="left">big</td><td>1200</td><td>648.0</td><td>540.0</td>' in text
     assert '<td class="left">energy (%)</td><td>+25.0</td><td>-16.7</td>' in text
-    assert 'id="model"' not in page(beside.usual, {}), "runs of before there was a choice"
+    assert 'id="model"' not in page(models.usual, {}), "runs of before there was a choice"
 
 
 def test_runs_under_different_models_are_not_compared(platform: Platform) -> None:
@@ -83,9 +83,9 @@ def test_runs_under_different_models_are_not_compared(platform: Platform) -> Non
         comparison(platform, runs)
 
 
-def test_other_seeds_are_no_pair(platform: Platform, beside: Beside) -> None:
+def test_other_seeds_are_no_pair(platform: Platform, models: EnergyModels) -> None:
     other: Comparison = comparison(
         platform, {name: [stated(name, 1)] for name in ("mainline", "cas")}
     )
     with pytest.raises(EascopeError, match="different runs"):
-        Beside(other, beside.asked)
+        EnergyModels(other, models.asked)
