@@ -410,7 +410,7 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
 
 
 def verdict_values(verdict: Verdict) -> str:
-    """The values behind a verdict, or why there is none."""
+    """The values that a verdict compares, or why there is none."""
     if verdict.holds is None:
         return verdict.absent
     sides = "; ".join(f"{left:.6g} against {right:.6g}" for left, right in verdict.sides)

@@ -35,7 +35,7 @@ class Candidate:
     """A CPU that was compared.
 
     :param fits: as the kernel's ``util_fits_cpu()``: 1, or -1 when only a boost cannot be met.
-    :param tasks: runnable tasks beside the one in question; None where the mode does not look.
+    :param tasks: other runnable tasks on the CPU; None where the mode does not count them.
     :param energy: what the task adds there, in the energy model's unit.
     """
 

@@ -24,7 +24,7 @@ STACK_WORDS = {
     "idle_exit": "idle exits",
     "controller": "memory controller, not in the total",
 }
-#: Where a run's energy stack is, if its power model tells one.
+#: Where a run's energy stack is, if its power model has one.
 _STACK = ("energy_j", "stack")
 
 

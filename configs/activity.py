@@ -189,8 +189,7 @@ def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platfo
 def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
     """Both with the busy loop's speeds on gem5's cores, and the device tree's capacities with them.
 
-    What is not the busy loop keeps its IPC; where that was not measured, it is the loop's still.
-    Digests are others.
+    System code keeps its IPC; where that was not measured, it remains the loop's. Digests change.
 
     :raises RequestError: as `measured_ipc`.
     """

@@ -31,7 +31,8 @@ _INDENT = "    "
 def opps_of(cluster: Cluster, flavour: str = "std") -> tuple[Opp, ...]:
     """The OPPs, ascending, that a guest sees with this flavour of device tree.
 
-    The engine's controller has all of the platform's; the kernel asks for those that it was told.
+    The engine's controller has all OPPs of the platform; the kernel requests only those of its
+    device tree.
     """
     return cluster.opps[:: max(1, len(cluster.opps) - 1)] if flavour == "opp2" else cluster.opps
 

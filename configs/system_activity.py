@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast each core type runs everything but rt-app's busy loop: ``configs/activity/system``.
+"""How fast each core type runs system code: ``configs/activity/system``.
 
-Kernel, agent and rt-app beside its loop wait for caches and predictors, which the loop does not.
-The figures stand in files of their own: those of the busy loop are in the keys of every run, these
-only in those of the fast engine's. On gem5 the kernel takes what it takes.
+System code is the kernel, the agent and rt-app without its busy loop. It waits for caches and
+predictors; the loop does not. The figures have files of their own because the keys of all runs
+contain those of the busy loop, but only the fast engine's runs depend on these. On gem5 the CPU
+models decide how fast system code is.
 """
 
 from __future__ import annotations

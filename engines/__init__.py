@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The simulators behind one contract, :mod:`engines.base`."""
+"""The simulators, under one contract: :mod:`engines.base`."""

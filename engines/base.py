@@ -49,7 +49,7 @@ class EngineRun:
     """What a run cost: host seconds, simulated seconds, million instructions per host second.
 
     ``cpu_s`` is the engine's processor time. On the fast engine elided instructions count as
-    executed. ``parts_s`` are host seconds by part, where the engine tells them apart, and
+    executed. ``parts_s`` are host seconds by part, where the engine measures them, and
     ``parts_cpu_s`` those of the processor's time.
     """
 

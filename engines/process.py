@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A simulator as a process: started, listened to, watched, and never left behind.
+"""A simulator as a process: started, listened to, watched, and always ended.
 
 A simulator writes lines into a pipe: how far it is, and what else its engine wants to know. What
 the lines of one engine mean is that engine's; that simulated time moves, that the process ends and
@@ -62,9 +62,9 @@ class Simulator(ABC):
             moved |= self.line(line)
         return moved
 
-    def progress(self, told: str) -> bool:
-        """``told`` are simulated ns and instructions; true when simulated time has moved."""
-        at, instructions = (int(value) for value in told.split())
+    def progress(self, text: str) -> bool:
+        """``text`` has simulated ns and instructions; true when simulated time has moved."""
+        at, instructions = (int(value) for value in text.split())
         moved = at > self._spent.sim_ns
         self._spent.sim_ns, self._spent.instructions = at, instructions
         return moved

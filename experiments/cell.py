@@ -150,8 +150,8 @@ def resolve(request: Request) -> Names:
 def wrong_capacities(names: Names) -> str:
     """How far capacities and speeds differ where gem5 executes the busy loop; else empty.
 
-    Elided, the loop takes what the capacities say. Executed, it takes what it takes: a cycle per
-    instruction on CPUs without a pipeline, what was measured on those that have one.
+    Elided, the loop has the speed that the capacities state. Executed, it has the CPU model's: an
+    instruction per cycle without a pipeline, the measured rate with one.
     """
     if names.request.engine != "gem5" or names.request.elide:
         return ""
@@ -159,7 +159,7 @@ def wrong_capacities(names: Names) -> str:
     machine = names.engine.settings(platform, activity)["machine"]
     pipelined = all(each["pipeline"] for each in machine["clusters"])
     if pipelined and not activity.measured:
-        return "how fast these CPUs are is not known: eascope characterise tells"
+        return "how fast these CPUs are is not known: eascope characterise measures it"
     ipc = measured_ipc(platform, activity) if pipelined else [1.0] * len(platform.clusters)
     real = with_speeds(platform, ipc, "executed").capacities
     wrong = [
@@ -170,7 +170,7 @@ def wrong_capacities(names: Names) -> str:
     ]
     if not wrong:
         return ""
-    remedy = "; --speeds measured tells it right ones" if pipelined else ""
+    remedy = "; --speeds measured gives it right ones" if pipelined else ""
     return f"the kernel is given capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
 
 

@@ -25,7 +25,7 @@ from host.proc import duration, say
 
 Result = TypeVar("Result")
 
-#: Host seconds of a boot, and per simulated second, where no run tells yet; by `_kind`.
+#: Host seconds of a boot, and per simulated second, before any run has been timed; by `_kind`.
 BOOT_S = 3.0
 HOST_S_PER_S = {
     ("qemu", "", True): 1.0,
@@ -101,8 +101,8 @@ class Progress:
             through = sum(self.shares.values()) / self.total
             spent = now - self.started
             left = self.estimate - spent
-            # What has been done tells more, but for the first moments; and a wrong guess is known
-            # for one as soon as its time is up.
+            # The share done is a better guess than the estimate, except at the very beginning. An
+            # estimate whose time is up was wrong.
             if through > 0 and (through > 0.2 or left < 0):
                 left = spent / through - spent
             words = f"about {duration(left)} left" if left >= 0 else "longer than was expected"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of a scenario: what runs beside its tasks, for a count of its own, and tells a rate.
+"""Programs of a scenario: they run along with its tasks for a count of their own, and give a rate.
 
 A program starts when the window does, at the offset that the seed sets, and the window ends with
 it. Everything in it is executed: no part of a program is ever elided.
@@ -18,7 +18,7 @@ from host.errors import RequestError
 from host.strict import Table
 from rootfs.image import LAUNCH, OVERLAY, PERF, PING_PONG
 
-#: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" behind it.
+#: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" appended.
 MOST_CHARACTERS = 13
 
 

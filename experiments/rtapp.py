@@ -10,7 +10,7 @@ Traps of rt-app that this file avoids (seen in its source, at LISA 3.1.0's versi
 
 * a barrier's users are the events that name it: a task that names one in two phases is two users;
 * a task with ``phases`` but without ``loop`` starts again for ever; ``loop`` is always written;
-* keys of a phase are its events, in order, and are told apart by prefix;
+* keys of a phase are its events, in order, and differ by prefix;
 * a ``timer`` in relative mode shifts its grid after an overrun, so a late variant would do less
   work; ours are absolute;
 * with ftrace markers it refuses to start unless ``tracing_on`` is 1 at that moment;
@@ -32,7 +32,7 @@ from configs.platform import Platform
 from experiments.scenario import Phase, Scenario, Task
 from host.errors import bad_input
 
-#: ns per turn that rt-app is told: makes ``run: N`` mean N turns (see above).
+#: ns per turn that rt-app is given: makes ``run: N`` mean N turns (see above).
 CALIBRATION = 1000
 #: rt-app reads numbers into a 32-bit int.
 MOST_TURNS = 2**31 - 1

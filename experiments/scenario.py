@@ -20,7 +20,7 @@ from analysis.records.cell import Expectation
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from experiments.program import Program, read_cpus, read_program
-from experiments.waiting import Meet, Step, Tell, Wait, stuck
+from experiments.waiting import Meet, Signal, Step, Wait, stuck
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, missing_key, one_line, unknown
 from host.strict import Table, read_toml
@@ -291,12 +291,12 @@ def _check_waits(scenario: Scenario, tables: tuple[Table, ...]) -> None:
 
 
 def _steps(task: Task) -> list[Step]:
-    """What a turn of ``task`` waits for and tells, in rt-app's order."""
+    """What a turn of ``task`` waits for and signals, in rt-app's order."""
     steps: list[Step] = []
     for number, phase in enumerate(task.phases):
         steps += [Wait(phase.wait, number)] if phase.wait is not None else []
         steps += [Meet(name, number) for name in phase.meet_before]
-        steps.append(Tell())
+        steps.append(Signal())
         steps += [Meet(name, number) for name in phase.meet]
     return steps
 

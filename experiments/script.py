@@ -45,7 +45,7 @@ UCLAMP_IN_USE = tuple(
 
 TRACING_ON = "/sys/kernel/tracing/tracing_on"
 WORKLOAD = "/tmp/rt-app.json"
-#: Files of the guest that a run keeps beside its trace.
+#: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_aware")
 
 #: The copy of rt-app whose busy loop an engine elides.

@@ -25,11 +25,11 @@ class Meet:
 
 
 @dataclass(frozen=True)
-class Tell:
+class Signal:
     """The end of a phase's work, for which others may wait."""
 
 
-Step = Wait | Meet | Tell
+Step = Wait | Meet | Signal
 
 
 def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
@@ -53,7 +53,7 @@ def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
                     break
                 if isinstance(step, Meet) and not _others_come(tasks, reached, met, name, step):
                     break
-                if isinstance(step, Tell):
+                if isinstance(step, Signal):
                     signalled.add(name)
                 if isinstance(step, Meet):
                     met[name, step.name] += 1
@@ -62,7 +62,7 @@ def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
     ends = {
         name: steps[reached[name]] for name, steps in tasks.items() if reached[name] < len(steps)
     }
-    return {name: step for name, step in ends.items() if not isinstance(step, Tell)}
+    return {name: step for name, step in ends.items() if not isinstance(step, Signal)}
 
 
 def _others_come(

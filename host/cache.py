@@ -121,7 +121,7 @@ def artefact(
     :param kind: first folder level, e.g. ``kernel``.
     :param key_fields: everything that the result depends on (digests, versions, options).
     :param build: fills the empty folder that it is given; may raise, then nothing remains.
-    :param label: what a person is told while it is built.
+    :param label: shown on the terminal while it is built.
     :param estimate_s: expected seconds on two cores.
     :param large: check file sizes only on use (source trees), not every digest.
     :raises EascopeError: when the stored artefact does not match its manifest.

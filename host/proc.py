@@ -64,7 +64,7 @@ def run(
     :param log: file that receives stdout and stderr together (appended); without it both are
         captured and stdout is returned.
     :param env: added to the environment; ``LC_ALL`` is always ``C``.
-    :param nice: added niceness, for long work beside interactive work.
+    :param nice: added niceness, so that long work leaves the host usable.
     :returns: stdout, or ``b""`` when it went to ``log``.
     :raises CommandFailed: on a non-zero exit.
     :raises EascopeError: when the program does not exist.

@@ -19,7 +19,7 @@ MARKER_WRITER = "tracing_mark_write"
 def trace_symbols(vmlinux: Path) -> tuple[tuple[str, str], ...]:
     """(address, name) of `MARKER_WRITER` and of the symbol after it, as in ``/proc/kallsyms``.
 
-    The second one tells readers where the first one ends. The addresses hold in a guest, too, since
+    The second one marks the end of the first one. The addresses hold in a guest, too, since
     its kernel is not relocated (``nokaslr``).
 
     :raises EascopeError: when ``vmlinux`` is not readable, or lacks the symbol.

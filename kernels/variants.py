@@ -81,8 +81,8 @@ class Variant:
 class Catalogue:
     """What ``variants.toml`` has; each by name, in the file's order.
 
-    ``planned`` are one-line summaries, ``broken`` what is wrong with lines of ``[own]``: only who
-    asks for one of these is told.
+    ``planned`` are one-line summaries, ``broken`` errors of lines of ``[own]``: each is raised only
+    when its name is asked for.
     """
 
     kernels: Mapping[str, Kernel]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel tree that is kept, so that a changed patch costs the files that it touches.
 
-It lies in the cache beside the kernels, unpacked once for each source. To make it the tree of
+It lies in the cache, unpacked once for each source. To make it the tree of
 another kernel, patches are taken back down to the last one that both have, and the other's are
 applied. What a tree holds is written down before it is changed, so one that was left half changed
 is unpacked anew.
@@ -35,7 +35,7 @@ FOLDER = "kernel-tree"
 OUT = "build-eascope"
 #: Raised whenever a tree that an older version left cannot serve.
 LAYOUT = 2
-#: Kernels whose objects are kept beside those in `OUT`; 90 MB each.
+#: Kernels whose objects are kept in addition to those in `OUT`; 90 MB each.
 KEPT_OBJECTS = 4
 #: In `OUT`: digest and time stamp of each patched file, as of the last build there.
 STAMPS = "eascope-stamps.json"
@@ -101,8 +101,8 @@ def _files(patch: Path) -> list[str]:
 class _Kept:
     """The tree, copies of the patches that it has, and the note of which those are.
 
-    ``pristine`` tells of every file that a patch has ever changed what it was before: its digest
-    and time stamp (ns), or None when it was not there. ``whose`` is whose objects lie in `OUT`.
+    ``pristine`` has, for every file that a patch has ever changed, its state before: digest and
+    time stamp (ns), or None when it was not there. ``whose`` is whose objects lie in `OUT`.
     """
 
     def __init__(self, home: Path) -> None:

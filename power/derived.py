@@ -66,7 +66,7 @@ class CorePower:
     leakage: Mapping[str, Leakage]
     area_mm2: Mapping[str, float]
     l2_cpus: int
-    #: SHA-256 of the figures alone: where they come from may be told in other words.
+    #: SHA-256 of the figures alone: the words of their sources may change.
     sha256: str
 
     def pj(self, event: str) -> float:

@@ -4,7 +4,7 @@
 A busy CPU's power is the sum over McPAT's events. Where the engine counted them (gem5's detailed
 cores) the counts are billed; elsewhere, and for busy loops that were elided, every instruction has
 the events that ``eascope characterise`` measured for one of rt-app's busy loop. Where those were
-not measured, a busy CPU has the reference activity and uses exactly what ``--em derived`` tells the
+not measured, a busy CPU has the reference activity and uses exactly what ``--em derived`` gives the
 kernel (`Level.opp_microwatt`). Idle CPUs leak by their power state; the shared part has a clock,
 leakage and, where counted, the L2's accesses.
 """

@@ -5,7 +5,7 @@ rt-app burns time in one function: ``x0`` turns of a loop that computes nothing 
 the copy for the fast engine that function only counts its turns down and executes a hint at each
 step; at the hint, the engine adds the instructions that the turns would have been to the CPU's
 local time (see ``engines/qemu``). On any other machine the hints are NOPs: the copy would then not
-burn time at all, which is why it lies beside the executed program and never replaces it. gem5 has
+burn time at all. So the image has both, and the copy never replaces the executed program. gem5 has
 a copy of its own, made by `rootfs.elide_gem5`.
 
 How many instructions the original executes for ``n`` turns, by counting (single steps of the
@@ -41,7 +41,7 @@ LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 
 #: Instructions executed per turn of the original loop, its twelve calls included.
 TURN_INSTRUCTIONS = 223
-#: Instructions executed per call beside the turns: entry 11, last comparison 4, return 3.
+#: Instructions executed per call besides the turns: entry 11, last comparison 4, return 3.
 CALL_INSTRUCTIONS = 18
 #: Turns that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
 BULK_TURNS = 4

@@ -3,8 +3,8 @@
  * What stands in place of rt-app's busy loop in the copy for gem5: x0 turns pass while the CPU
  * stands still, by gem5's pseudo operations. elide_gem5.py says why it is done like this.
  *
- * The assembler is told PROBE_TURNS (length of the first slice after a look around), OWN_CYCLES
- * (what a slice costs beside standing still) and AWAY_SHIFT (see x15).
+ * The assembler is given PROBE_TURNS (length of the first slice after a look around), OWN_CYCLES
+ * (what a slice costs besides standing still) and AWAY_SHIFT (see x15).
  *
  *	x9	turns left
  *	x10	cycles of a turn on this CPU, in sixteenths

@@ -12,18 +12,18 @@ turns of the next one are still counted at the frequency before; where that was 
 is longer by as much.
 
 **What an interrupt cuts off is taken back.** An interrupt ends a slice early. gem5 could be asked
-how long the CPU stood still, but WFE, which the out-of-order CPUs need behind the operation, counts
+how long the CPU stood still, but WFE, which the out-of-order CPUs need after the operation, counts
 as standing still, too; so the slice is credited with the time that has passed, at the rate of the
 last whole slice and up to all of it.
 
-**Unless others ran meanwhile**, which is told by how much time has passed: `AWAY_NS` or more. Then
+**Unless others ran meanwhile**: then `AWAY_NS` or more have passed. Then
 it is credited with the CPU time that the kernel says this thread got. Others that run for less, as
 kernel threads do, count as the loop's own, up to a slice. The kernel is not asked at other
 interruptions, because asking has an effect: the answer brings the running task's account up to
-date, by which the scheduler may see right behind a wake-up that this task is to make way, where
+date, by which the scheduler may see right after a wake-up that this task is to make way, where
 with a loop that is executed it sees so at the next tick.
 
-**Whether there was an interruption** is told by the exclusive monitor, which every return from an
+**Whether there was an interruption** shows in the exclusive monitor, which every return from an
 exception clears: a load-exclusive before the slice, a store-exclusive after it. An O3CPU that an
 interrupt wakes up fetches one more group of instructions before it takes it; were the exclusives
 in that group, the slice would pass for whole and the next one be too long. So `MOST_FETCHED` other

@@ -3,7 +3,7 @@
 
 The fast engine counts instructions and no events: every instruction is billed as one of rt-app's
 busy loop, by the events that gem5's detailed core had in it. A cell on gem5's
-detailed cores counts the events of everything beside the loop, which is elided. The record has both
+detailed cores counts the events of everything but the loop, which is elided. The record has both
 for each event, and the energy of the same rows billed both ways, so that nothing but activity
 differs.
 """

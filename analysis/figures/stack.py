@@ -25,12 +25,12 @@ COLOURS = {
     "idle_exit": "#E0C94A",
     "controller": "#CC79A7",
 }
-#: The bar of the memory controller, which is beside the clusters' energy.
+#: The bar of the memory controller, whose energy no cluster has.
 MEMORY = "memory"
 
 
 def known(comparison: Comparison) -> bool:
-    """Whether the power model of these runs tells parts."""
+    """Whether the power model of these runs knows the parts of a core's energy."""
     return all(
         bool(run.result.energy_j.cluster_stack)
         for runs in comparison.variants.values()

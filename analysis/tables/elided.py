@@ -24,8 +24,7 @@ def with_elided(
     """``intervals`` with the turns' instructions in ``instructions``, as the fast engine counts.
 
     While a thread of ``tasks`` ran, its turns took the busy loop's instructions per cycle at the
-    interval's clock; what it executed beside them (system calls) is some per mille of that, and is
-    counted twice.
+    interval's clock. What it executed in system calls is some per mille of that and counted twice.
     """
     parts = []
     for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):

@@ -52,8 +52,7 @@ def markers(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.Dat
 def deadlines(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Deadlines]:
     """Turns of each task, and how many of them were late: a negative slack is a missed deadline.
 
-    Tasks that wrote no marker within the window, or have no period, are absent: the run cannot
-    tell.
+    Tasks that wrote no marker within the window, or have no period, are absent.
     """
     result = {}
     for task in tasks:

@@ -77,15 +77,15 @@ def expressions(settings: MachineSettings, celsius: float) -> dict[str, dict[str
     :param settings: as of `engines.gem5.settings.machine_settings`, of a detailed mode.
     """
     made = {}
-    for told in settings["clusters"]:
-        power = load_events(told["core"])
-        path = f"system.cluster_{told['name'].replace('-', '_')}"
-        count = len(told["cpus"])
-        columns = readable(cpu_events(told["model"]))
+    for described in settings["clusters"]:
+        power = load_events(described["core"])
+        path = f"system.cluster_{described['name'].replace('-', '_')}"
+        count = len(described["cpus"])
+        columns = readable(cpu_events(described["model"]))
         cpus = [f"{path}.cpus{place}" if count > 1 else f"{path}.cpus" for place in range(count)]
         scale = number(power.cluster_cycle_pj / power.level.power.vdd_v**2)
         clock = f"{scale}*voltage*voltage/clock_period"  # a period is in ps
-        made[told["name"]] = {
+        made[described["name"]] = {
             "cpus": [
                 {"dynamic": dynamic(columns, power, cpu), "static": static(power, "Core", celsius)}
                 for cpu in cpus

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5 as a process: started, listened to, watched, and never left behind.
+"""gem5 as a process: started, listened to, watched, and always ended.
 
 ``engines/gem5/inside/run.py`` says on stdout how far it is, how long each part took, and how it
 ended. What else gem5 says goes to a log, whose end a failure shows.
@@ -30,7 +30,7 @@ TERMINAL = "system.terminal"
 FULL_BYTES = 1 << 20
 
 #: O3CPU allocates and frees several objects for each instruction; glibc keeps seven freed ones of a
-#: size at hand unless it is told to keep more, which is an eighth less processor time there.
+#: size at hand by default; keeping more takes an eighth less processor time there.
 #: Huge pages for the heap make what is read at an OPP change, all over it, a seventh cheaper.
 MALLOC = "glibc.malloc.tcache_count=4000:glibc.malloc.hugetlb=1"
 
@@ -96,23 +96,23 @@ class _Gem5(Simulator):
         if _NO_SPACE in said or shutil.disk_usage(self.folder).free < FULL_BYTES:
             free = shutil.disk_usage(self.folder).free
             return self.failed(f"the disk is full: {self.folder.parent}: {free} bytes free")
-        found = _DIED.findall(said)
-        if not found:
+        reasons = _DIED.findall(said)
+        if not reasons:
             return self.failed(died("gem5", code))
-        return self.failed(f"gem5 died: {found[-1].decode(errors='replace')}")
+        return self.failed(f"gem5 died: {reasons[-1].decode(errors='replace')}")
 
     def reason(self) -> str:
         """Why a run ended that did not end well."""
         cause, text = self.ended.cause, self.ended.text
         if cause == "fail":
-            told = self.folder / "fail-reason"
-            return told.read_text(errors="replace") if told.is_file() else f"the guest: {text}"
+            file = self.folder / "fail-reason"
+            return file.read_text(errors="replace") if file.is_file() else f"the guest: {text}"
         if cause == "panic":
             try:
-                found = PANIC.search((self.folder / TERMINAL).read_bytes())
+                panic = PANIC.search((self.folder / TERMINAL).read_bytes())
             except FileNotFoundError:
-                found = None
-            return "guest panic: " + (found.group().decode(errors="replace") if found else text)
+                panic = None
+            return "guest panic: " + (panic.group().decode(errors="replace") if panic else text)
         if cause == "stall":
             return f"the guest hangs: {text}"
         return f"gem5: {text}" if cause == "fatal" else text

@@ -31,11 +31,11 @@ def find_gem5() -> Path:
     :raises EascopeError: one line, when there is none.
     """
     given = os.environ.get("GEM5")
-    found = shutil.which(given or "gem5")
-    if found is None:
+    program = shutil.which(given or "gem5")
+    if program is None:
         where = f"GEM5 = {given!r}: no such program" if given else "no gem5 on PATH"
         raise EascopeError(f"{where}: set GEM5 to a gem5 built for ARM (see {RECIPE})")
-    return Path(found).resolve()
+    return Path(program).resolve()
 
 
 def version(program: Path) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gem5 is told about a machine: a function of the platform and the mode.
+"""What gem5 is given of a machine: a function of the platform and the mode.
 
 The result is plain data (JSON): part of every run's key, and all that ``run.py`` reads of the
 platform. Parameter names of the CPU models are gem5's own.
@@ -56,7 +56,7 @@ O3_MAX_WIDTH = 12
 
 
 def machine_settings(platform: Platform, mode: str) -> MachineSettings:
-    """Everything that gem5 is told about ``platform`` in ``mode``.
+    """Everything that gem5 is given of ``platform`` in ``mode``.
 
     Frequencies and voltages are in gem5's order: index 0 is the fastest OPP.
 
@@ -131,7 +131,7 @@ def _caches(cluster: Cluster, pipeline: Pipeline) -> CacheLevels:
 
 
 def _l3(l3: L3) -> CacheSettings:
-    """The cache behind all clusters; it runs with the interconnect's clock."""
+    """The cache that all clusters share; it runs with the interconnect's clock."""
     return {
         "bytes": l3.cache.size_kib * 1024,
         "ways": l3.cache.ways,
@@ -213,7 +213,7 @@ def _o3(core: Core, pipeline: Pipeline) -> PipelineSettings:
             "LQEntries": structure["load_queue_entries"],
             "SQEntries": structure["store_queue_entries"],
             # Bytes that do not overlap are no conflict. gem5's own 4 compares 16-byte blocks: a
-            # load of the stack slot beside a store's then waits for that store, always.
+            # load of the stack slot next to a store's then waits for that store, always.
             "LSQDepCheckShift": 0,
             "numIQEntries": structure["issue_queue_entries"] + structure["fp_issue_queue_entries"],
             "numROBEntries": structure["rob_entries"],

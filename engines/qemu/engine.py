@@ -30,7 +30,7 @@ from host.proc import need
 from host.scratch import scratch
 from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BYTES, LDEXP_RANGE, hint_function
 
-#: How far a CPU may run ahead of the one behind it in a program and in the kernel, in virtual ns.
+#: How far a CPU may run ahead of the slowest one in a program and in the kernel, in virtual ns.
 PROGRAM_QUANTUM_NS = 100_000
 KERNEL_QUANTUM_NS = 20_000
 #: The interrupt controller, which has eight CPU interfaces (`configs.platform_file.MAX_CPUS`).
@@ -203,7 +203,7 @@ def _loop_weight(cluster: Cluster, activity: Activity) -> int:
 
 
 def _weighs(platform: Platform, activity: Activity) -> bool:
-    return any(_loop_weight(one, activity) != WORK_UNITS for one in platform.clusters)
+    return any(_loop_weight(cluster, activity) != WORK_UNITS for cluster in platform.clusters)
 
 
 def _weighed(cluster: Cluster, activity: Activity) -> dict[str, int]:
@@ -220,7 +220,7 @@ def _loop_options(machine: Machine) -> list[str]:
     function = (FUNCTION_ADDRESS, FUNCTION_ADDRESS + FUNCTION_BYTES)
     copies = [FUNCTION_BEGINS, struct.unpack_from("<4I", hint_function())]
     return [
-        *(f"loop_weight={one.index}:{_loop_weight(one, activity)}" for one in clusters),
+        *(f"loop_weight={cluster.index}:{_loop_weight(cluster, activity)}" for cluster in clusters),
         *(f"loop_code={start:#x}-{end:#x}" for start, end in (function, LDEXP_RANGE)),
         *("loop_begins=" + ":".join(f"{word:08x}" for word in words) for words in copies),
     ]

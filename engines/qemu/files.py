@@ -18,7 +18,7 @@ _FIXED = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns
 def with_script(initramfs: bytes, script: bytes) -> bytes:
     """The guest image followed by a second archive that holds the agent's script.
 
-    The kernel unpacks archives that lie one behind the other, each at a multiple of four bytes.
+    The kernel unpacks archives that follow one another, each at a multiple of four bytes.
     """
     folder = SCRIPT_PATH.partition("/")[0]
     image = initramfs + bytes(-len(initramfs) % 4)

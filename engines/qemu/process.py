@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU as a process: started, listened to, watched, and never left behind.
+"""QEMU as a process: started, listened to, watched, and always ended.
 
 The plugin sends lines through a pipe (progress, marks, the end). A guest that dies without a word
 is found by what its console says, by the plugin (every CPU idle for good), or by the host's clock
@@ -78,8 +78,8 @@ class _Qemu(Simulator):
                 self._console_read = console.tell()
         except FileNotFoundError:
             return None
-        found = PANIC.search(text)
-        return found.group().decode(errors="replace").strip() if found else None
+        match = PANIC.search(text)
+        return match.group().decode(errors="replace").strip() if match else None
 
     def failed(self, reason: str) -> EngineFailed:
         return EngineFailed(reason, tail_lines(self.out / CONSOLE), tail_lines(self.log))

@@ -118,9 +118,9 @@ def qemu() -> Qemu:
     return Qemu(folder, version, digest_of({"packages": packages}), packages)
 
 
-def provenance(found: Qemu) -> dict[str, Any]:
+def provenance(simulator: Qemu) -> dict[str, Any]:
     """What goes into a run's identity."""
-    return {"package": PACKAGE, "version": found.version, "closure_sha256": found.digest}
+    return {"package": PACKAGE, "version": simulator.version, "closure_sha256": simulator.digest}
 
 
 def _unpack(packages: list[dict[str, str]], folder: Path) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope characterise``: how fast gem5's detailed cores are, measured or as it was measured.
 
-Two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and what a whole
-system executes beside the busy loop (``configs/activity/system/PLATFORM.json``).
+Two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and the system
+code of a whole system (``configs/activity/system/PLATFORM.json``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXAMPLE = "eascope characterise juno-r2 --show"
 
 PARTS = {
     "kernels": "workload kernels on one CPU of each cluster, without an operating system",
-    "system": "what is not the busy loop, in one run of a whole system",
+    "system": "kernel, agent and rt-app without its busy loop, in one run of a whole system",
 }
 #: The cell of the second part: on each platform it wakes tasks on every cluster.
 SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
@@ -110,7 +110,7 @@ def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
     if system is None:
         raise RequestError(
             f"{shown_path(system_path(platform, folder))} is missing (instructions per cycle of "
-            f"what is not the busy loop): run eascope characterise {platform.name} (needs gem5)"
+            f"system code): run eascope characterise {platform.name} (needs gem5)"
         )
     record: dict[str, object] = {"system": [asdict(cluster) for cluster in system.clusters]}
     return record, system_text(system.clusters)
@@ -128,21 +128,21 @@ def _kernels(platform: Platform) -> Path:
     from studies.characterise.measure import measure, provenance
     from studies.characterise.record import write
 
-    instructions = 0.14e6 * len(KERNELS) * sum(len(one.opps) for one in platform.clusters)
+    instructions = 0.14e6 * len(KERNELS) * sum(len(cluster.opps) for cluster in platform.clusters)
     with (
         Step(f"gem5's detailed cores of {platform.name}", instructions / 0.1e6),
         ThreadPoolExecutor(2) as pool,
     ):
-        parts = list(pool.map(lambda one: measure(platform, one, say), platform.clusters))
-    measured = [one for part, _ in parts for one in part]
+        parts = list(pool.map(lambda cluster: measure(platform, cluster, say), platform.clusters))
+    measured = [entry for part, _ in parts for entry in part]
     return write(platform, measured, provenance(platform, parts[0][1]))
 
 
 def system_names(platform: Platform) -> Names:
-    """The cell in which what is not the busy loop is measured.
+    """The cell in which system code is measured.
 
-    Its loops take what they take on gem5's cores: it is the cell of ``--speeds measured``, whose
-    key does not depend on the file that is made from it.
+    It is the cell of ``--speeds measured``, where gem5's cores decide how fast loops are. Its key
+    does not depend on the file that is made from it.
 
     :raises RequestError: as `resolve`, so when the busy loop itself was not measured.
     """

@@ -49,12 +49,12 @@ pub fn run(cores: &Path, anchors: &Path, out: &Path, name: &str) -> Result<(), S
     let cycle = energies_of(&powers(&reports[0])?, 1);
     let mut energies = BTreeMap::from([(CYCLE.to_owned(), cycle)]);
     let mut without_effect = Vec::new();
-    // The second report is of the base once more: what each of the others holds beside its event.
-    let beside = powers(&reports[1])?;
+    // The second report is of the base once more: what each of the others has besides its event.
+    let common = powers(&reports[1])?;
     for (event, text) in names.iter().zip(&reports[2..]) {
         let mut above = powers(text)?;
         for (path, power) in &mut above {
-            *power -= beside.get(path).copied().unwrap_or(0.0);
+            *power -= common.get(path).copied().unwrap_or(0.0);
         }
         let energy = energies_of(&above, PER_CYCLE);
         if energy.is_empty() {
@@ -98,7 +98,7 @@ pub fn direct(
     let xml = xml::describe(core, design, core.l2_cpus, 1, counts)?.xml;
     let reports = runner::reports(&work.write("direct", &xml)?, &[], layout)?;
     let mut roots = report::parse(&reports[0])?;
-    // A private L2 is printed as a part of its core: stand it beside the core.
+    // A private L2 is printed as a part of its core: make it a sibling of the core.
     if let Some(at) = roots[0].parts.iter().position(|part| part.name == "L2") {
         let l2 = roots[0].parts.remove(at);
         let core = &mut roots[0];

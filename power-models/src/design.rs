@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{json, Value};
 use toml::Table;
 
-/// What McPAT is asked for beside the core's own figures.
+/// What McPAT is asked for in addition to the core's own figures.
 #[derive(Clone, Debug)]
 pub struct Design {
     pub technology_nm: u32,

@@ -23,7 +23,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// What `power-models mcpat` is told.
+    /// The arguments of `power-models mcpat`.
     pub fn arguments(&self) -> Vec<&std::ffi::OsStr> {
         match self {
             Layout::Best => vec![],

@@ -23,7 +23,7 @@ const USAGE: &str = "usage: power-models derive CORES_DIR ANCHORS_TOML OUT_DIR C
     power-models voltages CORES_DIR ANCHORS_TOML OUT_DIR CORE...   \
     the scaling law against direct runs\n       \
     power-models temperatures CORES_DIR OUT_DIR CORE   leakage by temperature\n       \
-    power-models memory CORES_DIR OUT_DIR CORE   the memory controller, derived beside CORE\n       \
+    power-models memory CORES_DIR OUT_DIR CORE   the memory controller, derived with CORE\n       \
     power-models mcpat [--opt-for-clk | --note-layout FILE | --keep-layout FILE] XML \
     [COUNTS_XML...]   McPAT's own report\n       \
     power-models report XML   the same, but every message that means failure is an error\n\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! McPAT's memory controller: power that is always spent, energy of an access, leakage.
 //!
-//! McPAT computes a controller beside a core alone, so one stands there; its figures are not used.
+//! McPAT computes a controller only together with a core, so there is one; its figures are not used.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! The law by which the figures of the design point are scaled, against direct runs of McPAT.
 //!
 //! Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage with V. A
-//! direct run keeps the layout of the design point; one that McPAT lays out anew stands beside it.
+//! direct run keeps the layout of the design point; a second one, which McPAT lays out anew, is shown next to it.
 
 use std::path::Path;
 

@@ -113,7 +113,7 @@ impl Writer<'_> {
 }
 
 /// Describe `cpus` cores with an L2: one core and a private one for the derivation, since that is
-/// the L2 that McPAT prints beside its core, or a cluster that shares it for the direct runs.
+/// the L2 that McPAT prints for its core, or a cluster that shares it for the direct runs.
 ///
 /// `busy` is the share of cycles in which the clock runs. Counts are sums over the cores.
 pub fn describe(

@@ -83,7 +83,7 @@ char *trim(char *string);
 /* ---- script.c: lines of the script, and which one is being done ---- */
 
 void script_open(struct text *text);
-/* Where the script is a file: beside another init, and on the console. */
+/* Where the script is a file: under another init, and on the console. */
 void script_set_path(const char *path);
 const char *script_path(void);
 /* Next line without its newline, or NULL at the end. */

@@ -29,7 +29,7 @@ static void on_alarm(int signal)
 
 /*
  * Waits until the console's last character has left the UART: the engine ends the machine at once
- * when it is told to. At most a second, since the console is the lesser of the two ways out.
+ * on request. At most a second, since the console is the lesser of the two ways out.
  */
 void console_drain(void)
 {
@@ -50,7 +50,7 @@ void finish(int code)
 		_exit(code);
 	sync();
 	reboot(RB_POWER_OFF);
-	/* An engine without power control has been told by now that the run is over. */
+	/* An engine without power control knows by now that the run is over. */
 	for (;;)
 		pause();
 }

@@ -25,7 +25,7 @@ void transport_choose(void)
 {
 	struct text wanted = { 0 };
 
-	/* Beside another init (tests), the machine's transport is not ours to use. */
+	/* Under another init (tests), the machine's transport is not ours to use. */
 	if (getpid() != 1)
 		return;
 	if (file_read(COMPATIBLE, &wanted) < 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's own power expressions beside our rows, kernel by kernel: ``make power-expressions``.
+"""gem5's own power expressions against our rows, kernel by kernel: ``make power-expressions``.
 
 Rows read every statistic that an event is billed by; an expression of gem5's MathExprPowerModel
 reads scalars alone (`engines.gem5.expressions`), and MinorCPU's mix of instructions is no scalar.
@@ -52,9 +52,9 @@ def statistics(text: str) -> list[dict[str, float]]:
     """Each of the dumps in gem5's text: scalars by name."""
     return [
         {
-            found[1]: float(found[2])
+            match[1]: float(match[2])
             for line in part.splitlines()
-            if (found := re.match(r"(\S+)\s+([-\d.e+]+)\s", line))
+            if (match := re.match(r"(\S+)\s+([-\d.e+]+)\s", line))
         }
         for part in text.split(_BEGIN)[1:]
     ]
@@ -111,7 +111,9 @@ def measure(platform: Platform, cluster: Cluster) -> dict[str, Any]:
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
     """
     fastest = replace(cluster, opps=cluster.opps[-1:])
-    clusters = tuple(fastest if one.name == cluster.name else one for one in platform.clusters)
+    clusters = tuple(
+        fastest if other.name == cluster.name else other for other in platform.clusters
+    )
     alone = replace(platform, clusters=clusters)
     asked = request(alone, fastest) | {"text_at_marks": True}
     asked["power"] = expressions(asked["machine"], platform.temperature_c)
@@ -130,7 +132,7 @@ def measure(platform: Platform, cluster: Cluster) -> dict[str, Any]:
         "gem5": version,
         "gem5_sha256": sha256_file(find_gem5()),
         "command": "make power-expressions",
-        "kernels": [asdict(one) for one in compare(fastest, power, rows, marks, dumps)],
+        "kernels": [asdict(kernel) for kernel in compare(fastest, power, rows, marks, dumps)],
     }
 
 

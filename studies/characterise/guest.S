@@ -3,7 +3,7 @@
  * Workload kernels on one CPU without an operating system, at each of its OPPs: every instruction
  * between two marks is the kernel's. gem5's boot loader enters here at EL2.
  *
- * The compiler is told LEVELS (OPPs of the cluster), ENERGYCTRL and SETTLE_TICKS (ticks of the
+ * The compiler is given LEVELS (OPPs of the cluster), ENERGYCTRL and SETTLE_TICKS (ticks of the
  * system counter that an OPP change surely needs), and finds rt-app's text in rt-app.bin (from its
  * busy loop's function to the end of ldexp, at the same offset in a page).
  *

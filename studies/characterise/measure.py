@@ -108,7 +108,7 @@ def run_gem5(asked: Mapping[str, Any], folder: Path, what: str) -> str:
     ended = [line for line in done.stdout.splitlines() if line.startswith("eascope: ended")]
     if done.returncode or not ended or not ended[0].startswith("eascope: ended exit"):
         last = (done.stdout + done.stderr).strip().splitlines()[-12:]
-        reason = ended[0].removeprefix("eascope: ") if ended else "no end was told"
+        reason = ended[0].removeprefix("eascope: ") if ended else "it reported no end"
         raise EascopeError(
             f"gem5 on {what}: {reason} (exit status {done.returncode})\n" + "\n".join(last)
         )

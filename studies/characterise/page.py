@@ -64,7 +64,7 @@ def _speeds(known: list[tuple[Platform, Activity]]) -> Table:
     models, rest = ["model"], ["all but the busy loop: one run, all OPPs"]
     rows: list[list[str]] = [[words] for words in WORDS.values()]
     for platform, activity in known:
-        by_place = {(one.kernel, one.cluster): one for one in activity.measured}
+        by_place = {(entry.kernel, entry.cluster): entry for entry in activity.measured}
         settings = machine_settings(platform, "elided-detailed")["clusters"]
         for cluster, machine in zip(platform.clusters, settings, strict=True):
             columns.append(Column(f"{platform.name} {cluster.name}"))
@@ -109,15 +109,15 @@ def _system(known: list[tuple[Platform, Activity]]) -> Table:
         if system is None:
             raise ValueError(f"{platform.name}: no system activity")
         loops = measured_ipc(platform, activity)
-        for one, loop, cluster in zip(system.clusters, loops, platform.clusters, strict=True):
+        for measured, loop, cluster in zip(system.clusters, loops, platform.clusters, strict=True):
             rows.append(
                 [
                     f"{platform.name} {cluster.name}",
-                    f"{one.instructions / 1e6:.2f}",
-                    f"{one.cycles / 1e6:.2f}",
-                    f"{one.ipc:.3f}",
+                    f"{measured.instructions / 1e6:.2f}",
+                    f"{measured.cycles / 1e6:.2f}",
+                    f"{measured.ipc:.3f}",
                     f"{loop:.3f}",
-                    f"{loop / one.ipc:.1f}",
+                    f"{loop / measured.ipc:.1f}",
                 ]
             )
     return Table.of([*heads, "busy loop", "times slower"], rows)

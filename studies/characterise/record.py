@@ -27,15 +27,15 @@ CONDITIONS = (
 def table(measured: Iterable[Measured]) -> dict[str, Any]:
     """Kernels, clusters, IPC by kHz, events per instruction at the fastest OPP."""
     kernels: dict[str, Any] = {}
-    for one in measured:
-        entry = kernels.setdefault(one.kernel, {}).setdefault(
-            one.cluster, {"ipc": {}, "events_per_instruction": {}}
+    for point in measured:
+        entry = kernels.setdefault(point.kernel, {}).setdefault(
+            point.cluster, {"ipc": {}, "events_per_instruction": {}}
         )
         if not entry["ipc"]:  # the fastest comes first
             entry["events_per_instruction"] = {
-                name: digits(value) for name, value in sorted(one.events.items())
+                name: digits(value) for name, value in sorted(point.events.items())
             }
-        entry["ipc"][str(one.khz)] = digits(one.ipc)
+        entry["ipc"][str(point.khz)] = digits(point.ipc)
     for clusters in kernels.values():
         for entry in clusters.values():
             entry["ipc"] = dict(sorted(entry["ipc"].items(), key=lambda item: int(item[0])))
@@ -65,13 +65,13 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[di
 
     The largest cluster is 1024 by definition; ``all`` is the geometric mean over the kernels.
     """
-    speed = {(one.kernel, one.cluster): one for one in kernels}
+    speed = {(entry.kernel, entry.cluster): entry for entry in kernels}
 
     def rate(kernel: str, name: str) -> float:
         cluster = platform.cluster(name)
         return speed[kernel, name].ipc[cluster.max_khz] * cluster.max_khz
 
-    found = []
+    rows = []
     for cluster in platform.clusters:
         by_kernel = {
             kernel: CAPACITY_SCALE
@@ -79,7 +79,7 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[di
             / rate(kernel, platform.largest.name)
             for kernel in KERNELS
         }
-        found.append(
+        rows.append(
             {
                 "cluster": cluster.name,
                 "core": cluster.core.name,
@@ -88,12 +88,12 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[di
                 "all": round(prod(by_kernel.values()) ** (1 / len(by_kernel))),
             }
         )
-    return found
+    return rows
 
 
 def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
     """IPC of each kernel at the slowest and fastest OPP, then capacities."""
-    by_place = {(one.kernel, one.cluster): one for one in kernels}
+    by_place = {(entry.kernel, entry.cluster): entry for entry in kernels}
     columns = [Column("", "left")]
     for cluster in platform.clusters:
         columns += [
@@ -109,13 +109,13 @@ def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
         ]
         rows.append((kernel, *(f"{ipc:.3f}" for ipc in speeds)))
     heads = ("cluster", "board", *KERNELS, "all")
-    found = [[str(row[head]) for head in heads] for row in capacities(platform, kernels)]
+    capacity_rows = [[str(row[head]) for head in heads] for row in capacities(platform, kernels)]
     return "\n".join(
         [
             "instructions per cycle at the slowest and the fastest OPP",
             Table(tuple(columns), tuple(rows)).text(),
             "",
             "capacity by speed at the fastest OPP, the largest cluster's 1024",
-            Table.of(heads, found).text(),
+            Table.of(heads, capacity_rows).text(),
         ]
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gem5's detailed cores make of everything but the busy loop, from a run that elides the loop.
+"""How fast gem5's detailed cores execute system code, from a run that elides the busy loop.
 
 In mode ``elided-detailed`` a loop that stands still counts neither instructions nor cycles, so a
-CPU's rows are those of the kernel, the agent and rt-app beside its loop.
+CPU's rows are those of system code: the kernel, the agent, and rt-app without its loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from host.errors import EascopeError
 from host.table import Column, Table
 
 CONDITIONS = (
-    "kernel, agent and rt-app beside its busy loop, the instructions by which that stands still "
+    "kernel, agent and rt-app without its busy loop, the instructions by which that stands still "
     "included, in the window of one run of a whole system, at the OPPs that schedutil chose; CPUs "
     "that sleep or let an idle state's exit latency pass count neither instructions nor cycles"
 )
@@ -33,12 +33,12 @@ def evaluate(
     """Instructions and cycles of each cluster's CPUs between two times.
 
     :param counters: a run's ``counters.parquet``.
-    :raises EascopeError: when a cluster has executed too little to tell.
+    :raises EascopeError: when a cluster has executed too few instructions.
     """
     rows = counters.filter(
         (pl.col("cpu") >= 0) & (pl.col("t0_ns") >= t0_ns) & (pl.col("t1_ns") <= t1_ns)
     )
-    found = []
+    measured = []
     for cluster in platform.clusters:
         own = rows.filter(pl.col("cluster") == cluster.index)
         instructions, cycles = (round(own[name].sum()) for name in ("instructions", "cycles"))
@@ -47,10 +47,10 @@ def evaluate(
                 f"{platform.name}: {cluster.name}: {instructions} instructions that are not the "
                 f"busy loop's: at least {LEAST_INSTRUCTIONS} are needed to tell their cycles"
             )
-        found.append(
+        measured.append(
             ClusterSystem(cluster.name, instructions, cycles, digits(instructions / cycles))
         )
-    return found
+    return measured
 
 
 def write_system(
@@ -67,8 +67,12 @@ def write_system(
         "provenance": dict(provenance),
         "conditions": CONDITIONS,
         "clusters": {
-            one.name: {"instructions": one.instructions, "cycles": one.cycles, "ipc": one.ipc}
-            for one in measured
+            cluster.name: {
+                "instructions": cluster.instructions,
+                "cycles": cluster.cycles,
+                "ipc": cluster.ipc,
+            }
+            for cluster in measured
         },
     }
     path.parent.mkdir(exist_ok=True)
@@ -77,8 +81,11 @@ def write_system(
 
 
 def system_text(measured: Sequence[ClusterSystem]) -> str:
-    """Instructions per cycle of what is not the busy loop, one line for each cluster."""
+    """Instructions per cycle of system code, one line for each cluster."""
     columns = (Column("cluster", "left"), Column("IPC"), Column("instructions", unit="millions"))
-    rows = [(one.name, f"{one.ipc:.3f}", f"{one.instructions / 1e6:.2f}") for one in measured]
-    head = "instructions per cycle of what is not the busy loop"
+    rows = [
+        (cluster.name, f"{cluster.ipc:.3f}", f"{cluster.instructions / 1e6:.2f}")
+        for cluster in measured
+    ]
+    head = "instructions per cycle of system code"
     return f"{head}\n{Table(columns, tuple(rows)).text()}"

@@ -299,7 +299,7 @@ def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) ->
         ("elided-detailed", True, "measured", ""),
         ("elided", False, "board", "little 383 instead of 810"),  # 950 to 1200 MHz
         ("timing", False, "measured", "little 329 instead of 810"),
-        ("detailed", False, "board", "little 383 instead of 329; --speeds measured tells it"),
+        ("detailed", False, "board", "little 383 instead of 329; --speeds measured gives it"),
         ("detailed", False, "measured", ""),
     ],
 )
@@ -314,7 +314,7 @@ def test_capacities_that_gem5_does_not_have_are_told(
     # A platform that nobody has characterised can be run all the same.
     unknown = replace(names, activity=replace(names.activity, measured=()))
     if mode == "detailed":
-        assert "is not known: eascope characterise tells" in wrong_capacities(unknown)
+        assert "is not known: eascope characterise measures it" in wrong_capacities(unknown)
     elif speeds == "board":
         assert wrong_capacities(unknown) == told
 

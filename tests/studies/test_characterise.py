@@ -210,5 +210,7 @@ def test_a_gem5_that_fails_is_told_with_its_last_lines(
     fake.write_text("#!/bin/sh\necho 'fatal: no such thing' >&2\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.setenv("GEM5", str(fake))
-    with pytest.raises(EascopeError, match=r"(?s)no end was told \(exit status 1\)\nfatal: no su"):
+    with pytest.raises(
+        EascopeError, match=r"(?s)it reported no end \(exit status 1\)\nfatal: no su"
+    ):
         measure(juno, juno.clusters[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measure of what is not the busy loop, without gem5: rows to figures, the cell, the file."""
+"""The measure of system code, without gem5: rows to figures, the cell, the file."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_show_prints_the_parts_that_are_asked_for(
     assert characterise("juno-r2", "--show", "--only", "system")[1] == (
         system_text(system.clusters) + "\n"
     )
-    assert "not the busy loop" not in characterise("juno-r2", "--show", "--only", "kernels")[1]
+    assert "system code" not in characterise("juno-r2", "--show", "--only", "kernels")[1]
     found = json.loads(characterise("juno-r2", "--show", "--json")[1])
     assert sorted(found) == ["capacities", "kernels", "system"]
     assert [one["ipc"] for one in found["system"]] == [one.ipc for one in system.clusters]

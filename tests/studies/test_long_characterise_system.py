@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measure of what is not the busy loop, with gem5: what was committed comes out again."""
+"""The measure of system code, with gem5: what was committed comes out again."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@
  * CPU 0 goes on to the kernel with x0 = device tree and x1..x3 = 0 (arm64's boot protocol), the
  * others wait until the release word holds an address, and go there.
  *
- * The assembler is told GICD and GICC (GICv2 distributor and CPU interface) and COUNTER_HZ
+ * The assembler is given GICD and GICC (GICv2 distributor and CPU interface) and COUNTER_HZ
  * (system counter).
  */
 
@@ -39,7 +39,7 @@ _start:
 	msr	vbar_el3, x9
 
 	/*
-	 * What EL3 keeps from lower levels unless it is told otherwise. A kernel uses each feature
+	 * What EL3 keeps from lower levels by default. A kernel uses each feature
 	 * that the ID registers announce, so each is opened: NS, RES1 (4, 5), SMD, HCE, RW.
 	 */
 	mov	x10, #(1 << 0 | 3 << 4 | 1 << 7 | 1 << 8 | 1 << 10)

@@ -163,17 +163,17 @@ ABSENT: Mapping[str, tuple[str, ...]] = {
 
 
 def _formulas() -> dict[str, tuple[str, ...]]:
-    found = {}
+    formulas = {}
     for cache, commands in _SUMMED.items():
         misses = tuple(f"{cache}.{command}.misses" for command in commands)
         hits = tuple(f"{cache}.{command}.hits" for command in commands)
-        found[f"{cache}.overallMisses"] = misses
-        found[f"{cache}.overallAccesses"] = (*hits, *misses)
+        formulas[f"{cache}.overallMisses"] = misses
+        formulas[f"{cache}.overallAccesses"] = (*hits, *misses)
     for cache, commands in _ALONE.items():
         for command in commands:
-            one = f"{cache}.{command}"
-            found[f"{one}.accesses"] = (f"{one}.hits", f"{one}.misses")
-    return found
+            name = f"{cache}.{command}"
+            formulas[f"{name}.accesses"] = (f"{name}.hits", f"{name}.misses")
+    return formulas
 
 
 #: Formulas of gem5's caches, and the vectors of which they are sums. gem5 computes a formula for

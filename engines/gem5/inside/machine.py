@@ -130,7 +130,7 @@ def _connect(system: Any, settings: MachineSettings, clusters: list[Any]) -> Non
 
 
 def _devices(system: Any, settings: MachineSettings, clusters: list[Any]) -> None:
-    """The board's devices, and the DVFS handler behind its energy controller."""
+    """The board's devices, and the DVFS handler of its energy controller."""
     system.realview = VExpress_GEM5_V1()
     system.realview.sys_counter.freqs = [settings["counter_hz"]]
     system.gic_cpu_addr = system.realview.gic.cpu_addr
@@ -155,7 +155,7 @@ def _devices(system: Any, settings: MachineSettings, clusters: list[Any]) -> Non
 
 
 def _power(cluster: Any, expressions: dict[str, Any]) -> None:
-    """gem5's own power model of CPUs and L2, beside our rows."""
+    """gem5's own power model of CPUs and L2, to be compared with our rows."""
     for part, model in [
         *zip(cluster.cpus, expressions["cpus"], strict=True),
         (cluster.l2, expressions["shared"]),

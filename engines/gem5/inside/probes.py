@@ -47,8 +47,10 @@ def _getter(stat: Any, name: str) -> Callable[[Any], Any]:
 
     gem5's own function where there is one: the way to it as an attribute is half of the time.
     """
-    found = getattr(type(stat), name, None)
-    return found.fget if isinstance(found, property) and found.fget else attrgetter(name)
+    attribute = getattr(type(stat), name, None)
+    return (
+        attribute.fget if isinstance(attribute, property) and attribute.fget else attrgetter(name)
+    )
 
 
 def reader(group: Any, names: Iterable[tuple[str, tuple[str, ...]]]) -> Reader:
@@ -64,13 +66,14 @@ def reader(group: Any, names: Iterable[tuple[str, tuple[str, ...]]]) -> Reader:
             stat = resolve(group, name)
             numbers.append((_number(stat), stat))
     runs = [
-        (get, [stat for _, stat in run]) for get, run in groupby(numbers, key=lambda one: one[0])
+        (get, [stat for _, stat in run])
+        for get, run in groupby(numbers, key=lambda number: number[0])
     ]
     mixes = []
     for name, wanted in vectors.items():
         stat = resolve(group, name)
         have = list(stat.subnames)
-        mixes.append((_getter(stat, "value"), stat, [_picker(name, have, one) for one in wanted]))
+        mixes.append((_getter(stat, "value"), stat, [_picker(name, have, part) for part in wanted]))
 
     def read(into: list[float]) -> None:
         for get, stats in runs:
@@ -97,9 +100,9 @@ def _picker(
 def join_power_states(cpus: Sequence[Any]) -> Callable[[], None]:
     """A function that counts the ticks of ``cpus``, a cluster's, in their present power states.
 
-    gem5 counts them when a state ends, or when it is told that statistics will be printed. Telling
-    a gem5 object that from Python takes some 60 us, however little it does; a plain group of
-    statistics takes one. So their power states become children of such a group, the first CPU's
+    gem5 counts them when a state ends, or before it prints statistics. Announcing that to a gem5
+    object from Python takes some 60 us, however little it does; to a plain group of statistics it
+    takes one. So their power states become children of such a group, the first CPU's
     ``fetchStats0``. The price is that gem5's own text has their statistics twice.
     """
     group = cpus[0].getStatGroups()["fetchStats0"]
@@ -176,14 +179,14 @@ class Probes:
         self._clocks = [resolve(cluster.clk_domain, "clock") for cluster in clusters]
         self._periods: list[float] = []
         self._get_clock = _getter(self._clocks[0], "value")
-        for told, cluster in zip(settings["clusters"], clusters, strict=True):
-            events = cpu_events(told["model"])
+        for wanted, cluster in zip(settings["clusters"], clusters, strict=True):
+            events = cpu_events(wanted["model"])
             cpu, shared = reading(events), reading(L2 if events else {})
-            self.layouts.append(cluster_layout(told, cpu, shared))
-            readers = [cpu_reader(one, cpu, bool(events)) for one in cluster.cpus]
+            self.layouts.append(cluster_layout(wanted, cpu, shared))
+            readers = [cpu_reader(core, cpu, bool(events)) for core in cluster.cpus]
             self._readers.append([*readers, reader(cluster, shared.names)])
             if events:
-                self._caches += [(one, name) for one in cluster.cpus for name in _L1]
+                self._caches += [(core, name) for core in cluster.cpus for name in _L1]
                 self._caches.append((cluster, "l2"))
 
     def check(self) -> None:

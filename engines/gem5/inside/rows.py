@@ -57,13 +57,13 @@ def reading(columns: Columns) -> Reading:
         )
         for column, terms in columns.items()
     }
-    terms = [term for one in columns.values() for term in one]
+    terms = [term for sums in columns.values() for term in sums]
     names = list(dict.fromkeys((term.stat, term.parts) for term in terms))
     names.sort(key=lambda name: (name[1] != (), name[0].endswith((".hits", ".misses"))))
     numbers = {name: number for number, name in enumerate(names)}
     weights = tuple(
-        (column, tuple((numbers[term.stat, term.parts], term.factor) for term in one))
-        for column, one in columns.items()
+        (column, tuple((numbers[term.stat, term.parts], term.factor) for term in sums))
+        for column, sums in columns.items()
     )
     return Reading(tuple(names), weights)
 

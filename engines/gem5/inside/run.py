@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What gem5 runs: ``gem5 -d OUT engines/gem5/inside/run.py OUT/request.json``.
 
-Builds the machine that the request describes, boots or restores it and goes on to the end. Tells
-the engine one line at a time on stdout::
+Builds the machine that the request describes, boots or restores it and goes on to the end. Reports
+to the engine one line at a time on stdout::
 
     eascope: progress SIM_NS INSTRUCTIONS
     eascope: part NAME HOST_SECONDS PROCESSOR_SECONDS
@@ -50,7 +50,7 @@ class Gem5:
     ) -> None:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
         self._probes = Probes(settings, clusters)
-        events = event_columns([told["model"] for told in settings["clusters"]])
+        events = event_columns([cluster["model"] for cluster in settings["clusters"]])
         self._recorder = Recorder(self._probes.layouts, events)
         self._recording = self._asked = False
         self._text_at_marks = text_at_marks
@@ -68,9 +68,9 @@ class Gem5:
         m5.stats.reset = _nothing
 
     def _ask(self, roots: Any = None) -> None:
-        """An OPP is about to change, of a cluster that gem5 does not tell.
+        """An OPP is about to change; gem5 does not say of which cluster.
 
-        Statistics are the same right after it, and then the clock tells which cluster's to read:
+        Statistics are the same right after it, and then the clock shows which cluster's to read:
         of the events at this tick, those of the CPUs come later.
         """
         if self._recording and not self._asked:
@@ -137,7 +137,7 @@ class Gem5:
             return
         rows, changes = self._recorder.rows(join)
         if self._memory_energy:
-            spent = sum(float(one.total) for one in self._memory_energy)
+            spent = sum(float(statistic.total) for statistic in self._memory_energy)
             rows.append(self._recorder.memory_row(spent))
         facts = {
             "marks": marks,

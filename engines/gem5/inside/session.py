@@ -17,10 +17,10 @@ from engines.gem5.inside.rows import TICKS_PER_NS
 #: Marks of the guest agent.
 READY, START, STOP = 1, 2, 3
 #: A step in ticks (ps) of simulated time, by gem5's memory mode: some ten host seconds at most, all
-#: CPUs busy and their loops executed. It never hangs on host time: the watch between two steps
+#: CPUs busy and their loops executed. It never depends on host time: the watch between two steps
 #: makes gem5 sample statistics, and these have to be the same in every run.
 STEP = {"atomic": 1_000_000_000, "timing": 200_000_000}
-#: Host seconds between two tellings of progress.
+#: Host seconds between two reports of progress.
 TELL_S = 0.5
 
 
@@ -112,13 +112,13 @@ class Session:
     marks: list[tuple[int, int]] = field(default_factory=list)
 
     def run(self) -> str:
-        """Simulate to the end; its cause and a text, as they are told to the engine."""
+        """Simulate to the end; its cause and a text, as the engine reads them."""
         self._part = "warmup" if self.request["checkpoint_in"] else "boot"
         self._began = (self.clock(), self.spent())
         watch = Watch(self.request["stall_ns"] * TICKS_PER_NS)
         limit = self.request["limit_ns"] * TICKS_PER_NS
         step = STEP[self.request["machine"]["memory_mode"]]
-        told = -TELL_S
+        reported = -TELL_S
         while True:
             left = limit - self.machine.tick()
             if left <= 0:
@@ -127,8 +127,8 @@ class Session:
             instructions = self.machine.instructions()
             cause = event.getCause()
             done = cause != "simulate() limit reached"
-            if done or self.clock() - told >= TELL_S:
-                told = self.clock()
+            if done or self.clock() - reported >= TELL_S:
+                reported = self.clock()
                 self.say(f"progress {self.machine.tick() // TICKS_PER_NS} {sum(instructions)}")
             if done:
                 ended = self._act(cause, event.getCode())

@@ -77,7 +77,7 @@ static void book(struct vcpu *vcpu, work done, work loop_weight, int sign)
 
 /*
  * An interrupt comes in at `at` for a parked vCPU. A program is interrupted where it was at that
- * time, but not before what it told or asked anybody last.
+ * time, but not before its last contact with anybody else (`tied`).
  */
 void debt_interrupted(struct vcpu *vcpu, vtime at)
 {

@@ -168,7 +168,7 @@ struct vcpu {
 	vtime woken_at;
 	/* Up to here no other vCPU, timer or event comes first: clock reads are in global order. */
 	vtime horizon;
-	/* The current block's work behind the instruction which reads the clock. */
+	/* The current block's work after the instruction that reads the clock. */
 	work tail;
 	/* The idle state announced by the guest's driver, IDLE_NONE outside idle and its exit. */
 	int announced_idle;

@@ -2,7 +2,7 @@
 /*
  * Which code is rt-app's busy loop, where that runs at a rate of its own.
  *
- * rt-app is at fixed addresses, and so are other programs of the guest: it is told from them by the
+ * rt-app is at fixed addresses, and so are other programs of the guest: it differs from them in the
  * first instructions of the loop's function, as the executed and the eliding copy have them.
  */
 #include <string.h>

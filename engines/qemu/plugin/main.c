@@ -66,7 +66,7 @@ static uint64_t started_at;
 #define HOST_PC ((uintptr_t)__builtin_return_address(0))
 
 /*
- * What a callback is told about its place: the instructions from there to the end of the block,
+ * What a callback knows of its place: the instructions from there to the end of the block,
  * and whose code it is.
  */
 #define PLACE_BITS 16
@@ -256,7 +256,7 @@ static bool follows_a_wait(uint64_t address)
  * has a branch backwards or an indirect one. So blocks that end in a direct branch forwards go
  * unchecked, which are most. But wherever a vCPU may wait for its turn, its next block must be
  * checked: at a block where it was stopped (checked, as it was), at an instruction of ours (checked),
- * behind WFI and HVC, at an exception vector (a multiple of 128), and where PSCI starts it.
+ * after WFI and HVC, at an exception vector (a multiple of 128), and where PSCI starts it.
  * turns_block_at_limit() finds out if one runs all the same.
  */
 static bool may_stop_at(uint64_t address, uint32_t last)

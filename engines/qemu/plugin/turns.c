@@ -331,7 +331,7 @@ void turns_block_at_limit(struct vcpu *vcpu, work block, enum code code, uintptr
 		*vcpu->count += block;
 	}
 	if (vcpu->granted) {
-		/* A block that starts within the slice may end behind it. */
+		/* A block that starts within the slice may end after it. */
 		if (*vcpu->count - block < COUNT_LIMIT)
 			return;
 		*vcpu->count -= block;

@@ -66,7 +66,7 @@ void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
 	turns_refuse(vcpu, host_pc);
 }
 
-/* WFE, YIELD: the vCPU waits for another one, so it looks again a little behind that one. */
+/* WFE, YIELD: the vCPU waits for another one, so it looks again a little after that one. */
 void turns_stall(struct vcpu *vcpu)
 {
 	vtime earliest = VT_NEVER;
