@@ -16,7 +16,7 @@ from analysis.expect import Verdict, judge
 from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
-from analysis.results.findings import findings
+from analysis.results.findings import Conditions, control_words, findings
 from analysis.rows import Row, rows
 from analysis.statistics import ENOUGH, Difference, difference
 from configs.platform import Platform
@@ -142,13 +142,30 @@ class Comparison:
         return line
 
     @cached_property
+    def conditions(self) -> Conditions:
+        """What the runs were made with, by which a finding is about them or not."""
+        cell = self.cell
+        return Conditions(
+            kernel=cell.kernel.source_words,
+            engine=cell.engine,
+            duration=cell.duration,
+            speeds=cell.controls.speeds,
+            power=self.power_model.name,
+            energy_model=cell.energy_model.words,
+            controls=control_words(cell.set_otherwise),
+        )
+
+    @cached_property
     def verdicts(self) -> list[Verdict]:
         """The scenario's expectations about the variants that were run."""
         expectations: dict[tuple[str, str], Expectation] = {}
         for runs in self.variants.values():
             for each in runs[0].cell.expect:
                 expectations.setdefault((each.variant, each.statement), each)
-        known = findings(self.platform.name, self.cell.scenario)
+        known = {
+            key: finding.shown(self.conditions)
+            for key, finding in findings(self.platform.name, self.cell.scenario).items()
+        }
         judged = [
             judge(each, self.results, known.get(key, ""))
             for key, each in expectations.items()

@@ -27,6 +27,13 @@ class KernelRecord(Record):
         """The Linux version that it is based on; the kernel's own where that is not known."""
         return str(self.provenance.get("upstream", self.version))
 
+    @property
+    def source_words(self) -> str:
+        """`upstream`, and the digest of the tree where it is a person's own (``KERNEL_SRC``)."""
+        if self.provenance.get("source") != "KERNEL_SRC":
+            return self.upstream
+        return f"{self.upstream} (KERNEL_SRC, {str(self.provenance.get('source_sha256'))[:12]})"
+
 
 @dataclass(frozen=True)
 class EnergyModelRecord(Record):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 #: Keys that came into ``cell.json`` after its first version, and what was the case before.
@@ -21,6 +22,7 @@ _CELL: dict[str, Any] = {
     "borrowed": [],
     "assumed": [],
 }
+_EM_ERROR = re.compile(r"(\S+)=(\S+)%")
 _CONTROLS: dict[str, Any] = {"speeds": "board", "trace_events": [], "delay_dequeue": True}
 
 
@@ -32,6 +34,23 @@ def cell(data: dict[str, Any]) -> dict[str, Any]:
 def controls(data: dict[str, Any]) -> dict[str, Any]:
     """``controls`` in ``cell.json`` likewise."""
     return _CONTROLS | data
+
+
+def scenario_result(data: dict[str, Any]) -> dict[str, Any]:
+    """An entry of ``scenarios`` in ``results/``; older ones have controls in words alone."""
+    words = data.get("controls")
+    if "speeds" in data or not isinstance(words, str):
+        return data
+    others, more = [], {}
+    for word in words.split(", "):
+        if word.endswith(" speeds"):
+            more["speeds"] = word.removesuffix(" speeds")
+        elif word.startswith("energy model wrong: "):
+            error = _EM_ERROR.sub(r"\1 \2 %", word.removeprefix("energy model wrong: "))
+            more["energy_model"] = f"{more.get('energy_model', 'published')}, {error}"
+        elif word not in ("", "as the platform has them"):
+            others.append(word.replace(" ", "-"))
+    return data | more | ({"set_otherwise": others} if others else {})
 
 
 def expectation(data: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from analysis.records import older
 from analysis.results.origin import ResultRecord
 from host.record import Record
 
@@ -93,6 +95,9 @@ class ScenarioResult(Record):
     """Variants on one scenario under one set of controls.
 
     :param controls: what is set otherwise than the platform has it, in words; may be empty.
+    :param speeds: of core types.
+    :param energy_model: that the kernel was given, in words.
+    :param set_otherwise: all other controls that are not the platform's.
     :param throughput: name of the program that throughput is of; empty where there is none.
     """
 
@@ -103,6 +108,14 @@ class ScenarioResult(Record):
     throughput: str
     variants: tuple[VariantResult, ...]
     judged: tuple[Judged, ...]
+    speeds: str = "board"
+    energy_model: str = "published"
+    set_otherwise: tuple[str, ...] = ()
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        return older.scenario_result(data)
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,83 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Findings: why a scenario's expectation does not hold on a platform, as its traces show.
 
-``results/findings/PLATFORM/SCENARIO.toml`` has one ``[[finding]]`` for each expectation of which
-something is known. What was found on a board says nothing of another, so each has its own file.
+``results/findings/PLATFORM/SCENARIO.toml`` states the conditions of the runs that were looked at,
+and has one ``[[finding]]`` for each expectation of which something is known. A finding says nothing
+of other platforms, so each has its own files, and nothing of other conditions, so it is shown only
+for runs that have the same ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
 from analysis.results.origin import RESULTS
-from host.strict import read_toml
+from host.strict import Table, read_toml
 
 FINDINGS = RESULTS / "findings"
+#: `Conditions.controls` where nothing is set otherwise.
+NO_CONTROLS = "as the platform has them"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What runs were made with, besides platform and scenario; everything in words.
+
+    :param kernel: `analysis.records.cell.KernelRecord.source_words`.
+    :param engine: ``qemu`` or ``gem5``.
+    :param duration: of windows, ``short`` or ``full``.
+    :param speeds: of core types (`configs.activity.SPEEDS`).
+    :param power: name of the power model that energy is computed with.
+    :param energy_model: that the kernel was given.
+    :param controls: all others, `NO_CONTROLS` where none is set otherwise.
+    """
+
+    kernel: str
+    engine: str
+    duration: str
+    speeds: str
+    power: str
+    energy_model: str
+    controls: str
+
+    def against(self, other: Conditions) -> str:
+        """What differs: ``speeds board instead of measured``; empty when nothing does."""
+        return ", ".join(
+            f"{field.name.replace('_', ' ')} {own} instead of {theirs}"
+            for field in fields(self)
+            if (own := getattr(self, field.name)) != (theirs := getattr(other, field.name))
+        )
+
+
+def control_words(set_otherwise: tuple[str, ...]) -> str:
+    """`Conditions.controls` of a cell's ``set_otherwise``; speeds are a condition of their own."""
+    words = [word.replace("-", " ") for word in set_otherwise if not word.endswith("-speeds")]
+    return ", ".join(words) or NO_CONTROLS
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding and the conditions under which it was made."""
+
+    text: str
+    conditions: Conditions
+
+    def shown(self, conditions: Conditions) -> str:
+        """The text, where ``conditions`` are its own; else that there is none, and where one is."""
+        differences = self.conditions.against(conditions)
+        if not differences:
+            return self.text
+        return f"none under these conditions; there is one for {differences}."
 
 
 @cache
 def findings(
     platform: str, scenario: str, folder: Path = FINDINGS
-) -> Mapping[tuple[str, str], str]:
-    """Text by variant and statement; empty where nothing is known.
+) -> Mapping[tuple[str, str], Finding]:
+    """Findings by variant and statement; empty where nothing is known.
 
     :raises RequestError: one line, when the file is not as the module says.
     """
@@ -29,12 +85,19 @@ def findings(
     if not path.is_file():
         return {}
     top = read_toml(path)
-    texts: dict[tuple[str, str], str] = {}
+    conditions = _conditions(top.table("conditions"))
+    known: dict[tuple[str, str], Finding] = {}
     for table in top.tables("finding", 1, 99):
         key = table.text("variant"), table.text("statement")
-        if key in texts:
+        if key in known:
             raise table.error("statement", "one finding for each expectation")
-        texts[key] = table.text("text")
+        known[key] = Finding(table.text("text"), conditions)
         table.finish()
     top.finish()
-    return texts
+    return known
+
+
+def _conditions(table: Table) -> Conditions:
+    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
+    table.finish()
+    return conditions

@@ -13,7 +13,7 @@ from analysis.results.comparisons import (
     Spread,
     VariantResult,
 )
-from analysis.results.findings import findings
+from analysis.results.findings import Conditions, control_words, findings
 from analysis.statistics import ENOUGH
 from host.table import Table
 
@@ -101,7 +101,7 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
             yield f"#### {result.scenario}: {result.controls}"
         yield _figures(result).markdown()
         yield _placement(result).markdown()
-        verdicts = "\n".join(_verdicts(record.platform, result))
+        verdicts = "\n".join(_verdicts(record, result))
         if verdicts:
             yield verdicts
 
@@ -165,9 +165,10 @@ def _change(change: Change | None, absent: str) -> str:
     return f"{change.percent:+.1f} ({change.low:+.1f}..{change.high:+.1f})"
 
 
-def _verdicts(platform: str, result: ScenarioResult) -> Iterator[str]:
+def _verdicts(record: Comparisons, result: ScenarioResult) -> Iterator[str]:
     """What the source says and what came out; where they differ, the platform's finding."""
-    known = findings(platform, result.scenario)
+    known = findings(record.platform, result.scenario)
+    conditions = _conditions_of(record, result)
     for judged in result.judged:
         kind = "agrees" if judged.holds else "**disagrees**"
         yield (
@@ -175,11 +176,23 @@ def _verdicts(platform: str, result: ScenarioResult) -> Iterator[str]:
             f"{judged.source}."
         )
         if judged.seeds_held < judged.seeds:
-            text = known.get((judged.variant, judged.statement))
-            if text:
-                yield f"  Finding: {text}"
+            finding = known.get((judged.variant, judged.statement))
+            if finding is not None:
+                yield f"  Finding: {finding.shown(conditions)}"
             elif not judged.holds:
                 yield "  Finding: none yet."
+
+
+def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
+    return Conditions(
+        kernel=record.kernel,
+        engine=record.engine,
+        duration=record.duration,
+        speeds=result.speeds,
+        power=record.power,
+        energy_model=result.energy_model,
+        controls=control_words(result.set_otherwise),
+    )
 
 
 def _values(judged: Judged) -> str:

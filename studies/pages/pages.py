@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from analysis.expect import parse as parse_statement
+from analysis.results.findings import NO_CONTROLS
 from configs.platform_file import load_platform
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import load_scenario
@@ -77,7 +78,7 @@ class Group:
         """What is set otherwise."""
         words = [word.replace("-", " ") for word in self.controls.words]
         words += [f"energy model wrong: {error}" for error in self.em_errors]
-        return ", ".join(words) or "as the platform has them"
+        return ", ".join(words) or NO_CONTROLS
 
 
 @dataclass(frozen=True)

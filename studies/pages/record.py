@@ -40,7 +40,7 @@ def record_of(compared: Sequence[tuple[Group, Scenario, Comparison]], command: s
         power=first.power_model.name,
         duration=cell.duration,
         seeds=len(first.seeds),
-        kernel=cell.kernel.upstream,
+        kernel=cell.kernel.source_words,
         hz=cell.controls.hz,
         rate_limit_us=cell.controls.rate_limit_us,
         transition_latency_us=cell.controls.transition_latency_us,
@@ -58,6 +58,9 @@ def _scenario(group: Group, scenario: Scenario, compared: Comparison) -> Scenari
         throughput="" if rate is None else rate.row.path[1],
         variants=tuple(_variant(compared, name, rate) for name in compared.names),
         judged=tuple(_judged(compared.verdicts)),
+        speeds=compared.cell.controls.speeds,
+        energy_model=compared.cell.energy_model.words,
+        set_otherwise=compared.cell.set_otherwise,
     )
 
 

@@ -12,6 +12,8 @@ import pytest
 from analysis.compare import Comparison, comparison
 from analysis.derive import derive
 from analysis.records.cell import Expectation, KernelRecord
+from analysis.results.comparisons import ScenarioResult
+from analysis.results.findings import NO_CONTROLS, Finding
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.cell import resolve
@@ -73,7 +75,9 @@ def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Compari
 def test_a_page_has_spread_difference_verdict_and_finding(
     compared: Comparison, juno: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = {("cas", "energy_j.total < 0"): "energy is never negative"}
+    known = {
+        ("cas", "energy_j.total < 0"): Finding("energy is never negative", compared.conditions)
+    }
     monkeypatch.setattr("studies.pages.page.findings", lambda *_: known)
     group = Group("eas/video-playback", ("mainline", "cas"))
     scenario = load_scenario(group.scenario, juno)
@@ -115,6 +119,70 @@ def test_controls_are_named_where_a_scenario_stands_more_than_once(
     assert shown["scenarios"].count("### eas/video-playback\n") == 1
     assert "#### eas/video-playback: rate limit 2000 us" in shown["scenarios"]
     assert "| eas/video-playback, rate limit 2000 us |" in shown["summary"]
+
+
+def test_a_finding_is_not_that_of_other_controls(
+    compared: Comparison, juno: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of controls and a comparison show a finding only where its conditions hold."""
+    statement = ("cas", "energy_j.total < 0")
+    known = {statement: Finding("energy is never negative", compared.conditions)}
+    for module in ("studies.pages.page", "analysis.compare"):
+        monkeypatch.setattr(f"{module}.findings", lambda *_: known)
+    assert "finding: energy is never negative" in compared.text()
+    controls = Controls(speeds="measured")
+    changed = comparison(
+        juno,
+        {
+            name: [
+                replace(
+                    run,
+                    cell=replace(
+                        run.cell,
+                        set_otherwise=tuple(controls.words),
+                        controls=replace(run.cell.controls, speeds="measured"),
+                    ),
+                )
+                for run in runs
+            ]
+            for name, runs in compared.variants.items()
+        },
+    )
+    text = " ".join(changed.text().split())
+    assert "energy is never negative" not in text
+    assert "finding: none under these conditions; there is one for speeds board instead of" in text
+    scenario = load_scenario("eas/video-playback", juno)
+    group = Group("eas/video-playback", ("mainline", "cas"), controls)
+    shown = parts(record_of([(group, scenario, changed)], "make results"))["scenarios"]
+    assert "energy is never negative" not in shown
+    assert "Finding: none under these conditions; there is one for speeds board" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "speeds", "energy_model", "set_otherwise"),
+    [
+        (NO_CONTROLS, "board", "published", ()),
+        ("rate limit 2000 us", "board", "published", ("rate-limit-2000-us",)),
+        ("measured speeds", "measured", "published", ()),
+        ("energy model wrong: big=-20%", "board", "published, big -20 %", ()),
+    ],
+)
+def test_older_records_have_their_controls_in_words(
+    words: str, speeds: str, energy_model: str, set_otherwise: tuple[str, ...]
+) -> None:
+    older = {
+        "scenario": "smoke",
+        "summary": "",
+        "source": "",
+        "controls": words,
+        "throughput": "",
+        "variants": [],
+        "judged": [],
+    }
+    record = ScenarioResult.decode(older, "controls.json")
+    assert (record.speeds, record.energy_model) == (speeds, energy_model)
+    assert record.set_otherwise == set_otherwise
+    assert ScenarioResult.decode(record.encode(), "controls.json") == record
 
 
 def test_only_some_variants_of_a_page() -> None:

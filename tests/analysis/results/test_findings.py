@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from analysis.results.findings import FINDINGS, findings
+from analysis.results.findings import (
+    FINDINGS,
+    NO_CONTROLS,
+    Conditions,
+    Finding,
+    control_words,
+    findings,
+)
 from configs.platform_file import load_platform
 from experiments.scenario import load_scenario
 from host.errors import RequestError
@@ -21,13 +29,30 @@ def write(folder: Path, text: str) -> None:
     path.write_text(text)
 
 
-ONE = '[[finding]]\nvariant = "cas"\nstatement = "migrations > 1"\ntext = "the trace says why"\n'
+CONDITIONS = Conditions(
+    kernel="6.12.117",
+    engine="qemu",
+    duration="short",
+    speeds="board",
+    power="published",
+    energy_model="published",
+    controls=NO_CONTROLS,
+)
+HEAD = "[conditions]\n" + "".join(
+    f'{key} = "{value}"\n' for key, value in asdict(CONDITIONS).items()
+)
+FINDING = (
+    '[[finding]]\nvariant = "cas"\nstatement = "migrations > 1"\ntext = "the trace says why"\n'
+)
+ONE = HEAD + FINDING
 
 
 def test_a_finding_is_that_of_its_platform(tmp_path: Path) -> None:
     write(tmp_path, ONE)
     key = "cas", "migrations > 1"
-    assert findings("juno-r2", "ui/jank", tmp_path) == {key: "the trace says why"}
+    assert findings("juno-r2", "ui/jank", tmp_path) == {
+        key: Finding("the trace says why", CONDITIONS)
+    }
     assert findings("pixel6", "ui/jank", tmp_path) == {}
 
 
@@ -36,14 +61,32 @@ def test_a_finding_is_that_of_its_platform(tmp_path: Path) -> None:
     [
         (ONE.replace("text", "txt"), r"finding\[0\].text is missing"),
         (ONE + "seed = 1\n", r"finding\[0\].seed = 1: allowed: no such key"),
-        (ONE + ONE, r"finding\[1\].statement = .*: allowed: one finding for each expectation"),
-        ("", "finding is missing"),
+        (ONE + FINDING, r"finding\[1\].statement = .*: allowed: one finding for each expectation"),
+        (HEAD, "finding is missing"),
+        (FINDING, "conditions is missing"),
+        (ONE.replace("speeds", "speed"), "conditions.speeds is missing"),
+        (HEAD + "seeds = 10\n" + FINDING, "conditions.seeds = 10: allowed: no such key"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, line: str) -> None:
     write(tmp_path, text)
     with pytest.raises(RequestError, match=line):
         findings("juno-r2", "ui/jank", tmp_path)
+
+
+def test_a_finding_is_shown_for_runs_of_its_conditions_alone() -> None:
+    finding = Finding("the trace says why", CONDITIONS)
+    assert finding.shown(CONDITIONS) == "the trace says why"
+    other = replace(CONDITIONS, speeds="measured", controls="rate limit 2000 us")
+    assert finding.shown(other) == (
+        "none under these conditions; there is one for speeds board instead of measured, "
+        "controls as the platform has them instead of rate limit 2000 us."
+    )
+
+
+def test_speeds_are_no_control_among_others() -> None:
+    assert control_words(("measured-speeds",)) == NO_CONTROLS == control_words(())
+    assert control_words(("rate-limit-2000-us", "measured-speeds")) == "rate limit 2000 us"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FINDINGS)))
