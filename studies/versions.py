@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from typing import Any
 
 from analysis.records.cell import CellRecord
+from host.version import eascope_version
 
 
 def versions_of(cells: Iterable[CellRecord]) -> dict[str, str]:
-    """What ``cell.json`` of all runs says: kernel, QEMU and gem5; and eascope's own version."""
+    """Versions of kernel, QEMU and gem5 as ``cell.json`` of all runs has them, and eascope's."""
     return versions((cell.kernel.upstream, cell.engine_identity) for cell in cells)
 
 
 def versions(made_with: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
-    """Versions of kernel and engine, and eascope's own.
+    """Versions of kernel and engine, and eascope's own with its commit.
 
     :param made_with: upstream versions of kernels, each with its engine's identity.
     """
@@ -30,5 +30,5 @@ def versions(made_with: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, st
             if value is not None:
                 versions.setdefault(name, set()).add(str(value))
     return {name: ", ".join(sorted(values)) for name, values in versions.items()} | {
-        "eascope": version("eascope")
+        "eascope": eascope_version()
     }
