@@ -36,7 +36,8 @@ from engines.registry import get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.inputs import inputs_of
 from experiments.rtapp import Workload, compile_scenario
-from experiments.scenario import Scenario, load_scenario
+from experiments.scenario import Scenario
+from experiments.scenario_file import load_scenario
 from experiments.script import DECISION_EVENT, script, trace_events, trace_kib
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.errors import EascopeError, RequestError, bad_input, nearest, unknown

@@ -41,7 +41,7 @@ def _variants() -> Objects:
 
 
 def _scenarios() -> Objects:
-    from experiments.scenario import summaries
+    from experiments.scenario_names import summaries
 
     return [_entry(name, summary) for name, summary in summaries()]
 

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.scenario import load_scenario
+from experiments.scenario_file import load_scenario
 from host.errors import unknown
 from host.proc import Ending, say
 from studies import wakeup_cost

@@ -10,7 +10,7 @@ from analysis.expect import parse as parse_statement
 from analysis.results.findings import NO_CONTROLS
 from configs.platform_file import load_platform
 from experiments.controls import AS_IT_IS, Controls
-from experiments.scenario import load_scenario
+from experiments.scenario_file import load_scenario
 from host.errors import unknown
 from kernels.variants import load_variants
 

@@ -14,8 +14,8 @@ from configs.core import list_cores, load_core
 from configs.pipeline import load_pipeline
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS, list_platforms, load_platform
-from experiments.scenario import load_scenario
-from experiments.scenario import names as scenario_names
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names as scenario_names
 from host.strict import Table
 from kernels.variants import SERIES, VARIANTS, load_variants
 from tests.support.markdown import ROOT

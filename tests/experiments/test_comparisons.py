@@ -20,7 +20,7 @@ from experiments.cli import compare
 from experiments.cli.compare import Asked
 from experiments.cli.verbs import make_parser
 from experiments.comparisons import FILES, REPORT, check_out, comparison_folder, publish
-from experiments.scenario import path_of
+from experiments.scenario_names import path_of
 from host.errors import EascopeError, RequestError
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from configs.platform import Platform
 from experiments import program
-from experiments.scenario import UNKNOWN_MS, load_scenario, names
+from experiments.scenario import UNKNOWN_MS
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names
 from host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, write
 

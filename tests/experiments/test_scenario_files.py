@@ -12,7 +12,9 @@ from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.platform_file import list_platforms, load_platform
 from experiments.rtapp import compile_scenario
-from experiments.scenario import Scenario, load_scenario, names
+from experiments.scenario import Scenario
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names
 from kernels.variants import load_catalogue, load_variants
 
 BOARDS = tuple(name for name, _ in list_platforms())

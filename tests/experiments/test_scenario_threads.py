@@ -12,7 +12,7 @@ import pytest
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.rtapp import Workload, compile_scenario
-from experiments.scenario import load_scenario
+from experiments.scenario_file import load_scenario
 from host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, write
 

@@ -18,7 +18,8 @@ from configs.activity import Activity
 from configs.platform import Platform
 from experiments.cell import resolve
 from experiments.controls import AS_IT_IS, Controls
-from experiments.scenario import load_scenario, names
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names
 from host.errors import RequestError
 from kernels import variants
 from kernels.variants import load_variants

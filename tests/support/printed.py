@@ -20,7 +20,7 @@ from pathlib import Path
 from configs.platform_file import list_platforms
 from experiments.cli.list_names import KINDS
 from experiments.cli.verbs import VERBS, make_parser
-from experiments.scenario import names as scenario_names
+from experiments.scenario_names import names as scenario_names
 from kernels.variants import load_variants
 from tests.support.markdown import INLINE_CODE, ROOT, lines
 

@@ -17,7 +17,7 @@ from analysis.results.findings import (
     findings,
 )
 from configs.platform_file import load_platform
-from experiments.scenario import load_scenario
+from experiments.scenario_file import load_scenario
 from host.errors import RequestError
 
 FILES = sorted(FINDINGS.rglob("*.toml"))

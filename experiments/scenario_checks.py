@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What no single table of a scenario file can say: meetings, waits, ends, measures."""
+
+from __future__ import annotations
+
+from analysis.expect import parse as parse_statement
+from analysis.paths import wrong_path
+from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, Scenario, Task
+from experiments.waiting import Meet, Signal, Step, Wait, stuck
+from host.errors import bad_input
+from host.strict import Table
+
+
+def check_tasks(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+    """What no single table can say: names once, threads countable, an end where one is needed."""
+    seen: set[str] = set()
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        if task.name in seen:
+            raise table.error("name", "a name that no other task has")
+        seen.add(task.name)
+        if scenario.window.until == "tasks-end" and task.repeat is None:
+            raise table.error("repeat", 'an integer, because window.until is "tasks-end"')
+        if scenario.window.until == "tasks-end" and task.endless:
+            last = table.tables("phase", 1, MOST_PHASES)[-1]
+            raise last.error("loops", 'an integer, because window.until is "tasks-end"')
+    _check_meetings(scenario, tables)
+    _check_waits(scenario, tables)
+    threads = sum(task.count for task in scenario.tasks)
+    if threads > MOST_THREADS:
+        raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
+
+
+def check_programs(scenario: Scenario, tables: tuple[Table, ...], window: Table) -> None:
+    """Programs end, so the window ends with them and nothing else does within it."""
+    seen = {task.name for task in scenario.tasks}
+    for program, table in zip(scenario.programs, tables, strict=True):
+        if program.name in seen:
+            raise table.error("name", "a name that no task and no other program has")
+        seen.add(program.name)
+    if (scenario.window.until == "programs-end") != bool(tables):
+        raise window.error(
+            "until", '"programs-end" where the scenario has programs, and only there'
+        )
+    for task in scenario.tasks:
+        if tables and not task.endless:
+            raise window.error("until", f"tasks without an end, and {task.name} has one")
+
+
+def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
+    """Where ``task`` meets at ``name``: for each phase that does, (times in a turn, loops)."""
+    places = [(phase.meet_before + phase.meet, phase.loops) for phase in task.phases]
+    return [(names.count(name), loops) for names, loops in places if name in names]
+
+
+def _check_meetings(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+    """Two threads meet, each as often as the other; or one would wait for ever."""
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        for number, phase in enumerate(task.phases):
+            where = table.tables("phase", 1, MOST_PHASES)[number]
+            for name in phase.meet_before + phase.meet:
+                key = "meet" if name in phase.meet else "meet_before"
+                there = [other for other in scenario.tasks if meetings(other, name)]
+                if len(there) != 2 or any(other.count != 1 for other in there):
+                    raise where.error(key, f"two tasks of one thread that meet at {name!r}")
+                first, second = ((meetings(other, name), other.repeat) for other in there)
+                if first != second or any(times != 1 for times, _ in first[0]):
+                    raise where.error(
+                        key, f"{name!r} once in as many phases, loops and repeats of either task"
+                    )
+
+
+def _check_waits(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+    """No task waits for one that waits for it before it has done anything."""
+    waiting = stuck({task.name: _steps(task) for task in scenario.tasks})
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        step = waiting.get(task.name)
+        if step is not None:
+            phase = table.tables("phase", 1, MOST_PHASES)[step.phase]
+            key = "wait" if isinstance(step, Wait) else "meet"
+            if isinstance(step, Meet) and step.name in task.phases[step.phase].meet_before:
+                key = "meet_before"
+            raise phase.error(key, f"tasks of which one can begin; {', '.join(waiting)} never can")
+
+
+def _steps(task: Task) -> list[Step]:
+    """What a turn of ``task`` waits for and signals, in rt-app's order."""
+    steps: list[Step] = []
+    for number, phase in enumerate(task.phases):
+        steps += [Wait(phase.wait, number)] if phase.wait is not None else []
+        steps += [Meet(name, number) for name in phase.meet_before]
+        steps.append(Signal())
+        steps += [Meet(name, number) for name in phase.meet]
+    return steps
+
+
+def check_measures(scenario: Scenario, top: Table) -> None:
+    """Expectations are about measures that a run of this scenario can have."""
+    tasks = [task.name for task in scenario.tasks]
+    programs = [program.name for program in scenario.programs]
+    tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
+    for table in tables:
+        for measure in parse_statement(table.text("statement")).measures:
+            if wrong := wrong_path(measure.path, tasks, programs):
+                raise bad_input(
+                    table.file,
+                    table.key("statement"),
+                    ".".join(measure.path),
+                    f"a measure: {wrong}",
+                )

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Scenario files: `load_scenario` reads one and checks it against a platform."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+from analysis.expect import ExpectationError
+from analysis.expect import parse as parse_statement
+from configs.cpunames import CpuNameError
+from configs.platform import Platform
+from experiments.program import read_cpus, read_program
+from experiments.scenario import (
+    MOST_EXPECTATIONS,
+    MOST_PHASES,
+    MOST_THREADS,
+    Expect,
+    Phase,
+    Scenario,
+    Task,
+    Window,
+)
+from experiments.scenario_checks import check_measures, check_programs, check_tasks
+from experiments.scenario_names import ROOT, path_of
+from host.cache import canonical_json, sha256_bytes
+from host.errors import bad_input, missing_key
+from host.strict import Table, read_toml
+
+#: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
+COMM_CHARACTERS = 15
+#: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
+LONGEST_US = 600_000_000
+POLICIES = ("other", "idle", "fifo", "rr")
+MOST_PROGRAMS = 9
+#: A task's load signals follow its changes within 100 to 200 ms.
+LEAST_WARMUP_MS = 200
+
+
+def load_scenario(name: str, platform: Platform) -> Scenario:
+    """Read and check a scenario for ``platform``.
+
+    :param name: as :func:`path_of` takes it.
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    path = path_of(name)
+    top = read_toml(path)
+    programs = top.tables("program", 1, MOST_PROGRAMS) if top.has("program") else ()
+    with_tasks = not programs or top.has("task")
+    tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
+    names_there = [str(table.data.get("name")) for table in tables]
+    scenario = Scenario(
+        name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
+        .with_suffix("")
+        .as_posix(),
+        path=path,
+        summary=top.text("summary"),
+        source=top.text("source"),
+        loads=top.text("loads"),
+        tasks=tuple(_task(table, platform, names_there) for table in tables),
+        programs=tuple(read_program(table, platform) for table in programs),
+        window=_window(top.table("window")),
+        expect=tuple(
+            map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
+        ),
+        digest=sha256_bytes(canonical_json(top.data)),
+    )
+    top.finish()
+    check_tasks(scenario, tables)
+    check_programs(scenario, programs, top.table("window"))
+    check_measures(scenario, top)
+    return scenario
+
+
+def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = "") -> int | None:
+    return table.integer(key, minimum, maximum, unit) if table.has(key) else None
+
+
+def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
+    cpus = read_cpus(table, platform)
+    pinned, count = _threads(table, platform, cpus)
+    # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
+    room = COMM_CHARACTERS - 3 - (len(str(count - 1)) if count > 1 else 0)
+    name = table.text("name")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > room:
+        raise table.error("name", f"1 to {room} of a-z 0-9 _, beginning with a letter")
+    policy = table.text("policy", POLICIES) if table.has("policy") else "other"
+    fair = policy in ("other", "idle")
+    if table.has("nice") and not fair:
+        raise table.error("nice", f"no nice with policy {policy}")
+    if table.has("priority") and fair:
+        raise table.error("priority", f"no priority with policy {policy}")
+    low, high = _uclamp(table.table("uclamp"), platform) if table.has("uclamp") else (None, None)
+    phases = table.tables("phase", 1, MOST_PHASES)
+    repeat = _repeat(table)
+    if pinned:
+        for phase in phases:
+            if phase.has("cpus"):
+                raise phase.error("cpus", "not together with the task's pin")
+    others = [other for other in names_there if other != name]
+    task = Task(
+        name=name,
+        count=count,
+        cpus=cpus,
+        pinned=pinned,
+        repeat=repeat,
+        uclamp_min=low,
+        uclamp_max=high,
+        policy=policy,
+        nice=_optional(table, "nice", -20, 19) or 0,
+        priority=_optional(table, "priority", 1, 98) or 10,
+        phases=tuple(
+            _phase(phase, platform, others, repeat == 1 and phase is phases[-1]) for phase in phases
+        ),
+    )
+    table.finish()
+    return task
+
+
+def _threads(table: Table, platform: Platform, cpus: tuple[int, ...] | None) -> tuple[bool, int]:
+    """Whether each thread has a CPU of its own, and how many threads there are."""
+    if table.has("pin"):
+        table.text("pin", ["each"])
+        if cpus is None:
+            raise table.error("pin", "only together with cpus, whose CPUs it gives a thread each")
+        if table.has("count"):
+            raise table.error("count", "not together with pin: as many threads as cpus has CPUs")
+        return True, len(cpus)
+    if not table.has("count"):
+        return False, 1
+    if isinstance(table.data["count"], str):  # as many as the CPUs of that name
+        try:
+            return False, len(platform.resolve(table.data["count"]))
+        except CpuNameError as error:
+            raise table.error("count", f"an integer, or {error.allowed}") from error
+    return False, table.integer("count", 1, MOST_THREADS)
+
+
+def _repeat(table: Table) -> int | None:
+    """How often the phases are gone through; ``None``: to the end."""
+    if not table.has("repeat"):
+        return 1
+    if table.data["repeat"] == "forever":
+        return None
+    if isinstance(table.data["repeat"], str):
+        raise table.error("repeat", 'an integer in 1..1000000, or "forever"')
+    return table.integer("repeat", 1, 1_000_000)
+
+
+def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> Phase:
+    loops = _optional(table, "loops", 1, 1_000_000)
+    if loops is None and not last:
+        raise missing_key(
+            table.file,
+            table.key("loops"),
+            "an integer: only the last phase of a task without repeat may go on to the end",
+        )
+    wait = None
+    if table.has("wait"):
+        if not others:
+            raise table.error("wait", "the name of another task, and there is none")
+        wait = table.text("wait", others)
+    run_us = _optional(table, "run_us", 1, LONGEST_US, "us")
+    runtime_us = _optional(table, "runtime_us", 1, LONGEST_US, "us")
+    run_instructions = _optional(table, "run_instructions", 1, 10**12)
+    sleep_us = _optional(table, "sleep_us", 1, LONGEST_US, "us")
+    period_us = _optional(table, "period_us", 100, LONGEST_US, "us")
+    work = [key for key in ("run_us", "runtime_us", "run_instructions") if key in table.data]
+    rest = [key for key in ("sleep_us", "period_us") if key in table.data]
+    for given in (work, rest):
+        if len(given) > 1:
+            raise table.error(given[1], f"not together with {given[0]}")
+    before, after = (_meet(table, key, others) for key in ("meet_before", "meet"))
+    if not (work or rest or wait or before or after):
+        raise bad_input(
+            table.file,
+            table.where,
+            dict(table.data),
+            "wait, meet, one of run_us, runtime_us, run_instructions, or sleep_us or period_us",
+        )
+    cpus = read_cpus(table, platform)
+    table.finish()
+    return Phase(
+        loops=loops,
+        wait=wait,
+        meet_before=before,
+        run_us=run_us,
+        runtime_us=runtime_us,
+        run_instructions=run_instructions,
+        meet=after,
+        sleep_us=sleep_us,
+        period_us=period_us,
+        cpus=cpus,
+    )
+
+
+def _meet(table: Table, key: str, others: list[str]) -> tuple[str, ...]:
+    """Names of meeting points: one, or a list in the order in which they are reached."""
+    if not table.has(key):
+        return ()
+    value = table.data[key]
+    names = [value] if isinstance(value, str) else value
+    allowed = "a name of a-z 0-9 _, or a list of such names"
+    if not isinstance(names, list) or not names:
+        raise table.error(key, allowed)
+    if not all(isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names):
+        raise table.error(key, allowed)
+    if not others:
+        raise table.error(key, "another task to meet, and there is none")
+    return tuple(names)
+
+
+def _uclamp(table: Table, platform: Platform) -> tuple[int | None, int | None]:
+    low, high = (_clamp(table, key, platform) for key in ("min", "max"))
+    table.finish()
+    if low is not None and high is not None and low > high:
+        raise table.error("min", f"up to max, which is {high}")
+    return low, high
+
+
+def _clamp(table: Table, key: str, platform: Platform) -> int | None:
+    """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
+    if not table.has(key):
+        return None
+    value = table.data[key]
+    clusters = {cluster.name: cluster for cluster in platform.clusters}
+    clamp: int | None = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        clamp = value
+    elif isinstance(value, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*\*\s*([\w-]+?)\s*(?:([+-])\s*(\d+))?", value)
+        if match and match[2] in clusters:
+            capacity = platform.capacities[clusters[match[2]].cpus[0]]
+            offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
+            clamp = int(Fraction(match[1]) * capacity) + offset
+    if clamp is None or not 0 <= clamp <= 1024:
+        example = platform.clusters[0].name
+        raise table.error(
+            key,
+            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{example}" '
+            f'or "1.0*{example}+1", with a result in 0..1024',
+        )
+    return clamp
+
+
+def _window(table: Table) -> Window:
+    warmup = table.integer("warmup_ms", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
+    short = full = until = None
+    if table.has("until"):
+        until = table.text("until", ["tasks-end", "programs-end"])
+        for key in ("short_ms", "full_ms"):
+            if table.has(key):
+                raise table.error(key, "not together with until")
+    else:
+        full = table.integer("full_ms", 1, 3_000_000, "ms")
+        short = table.integer("short_ms", 1, full, "ms, up to full_ms")
+    table.finish()
+    return Window(warmup, short, full, until)
+
+
+def _expect(table: Table) -> Expect:
+    statement = table.text("statement")
+    try:
+        parse_statement(statement)
+    except ExpectationError as error:
+        raise table.error("statement", str(error)) from error
+    if table.has("finding"):
+        raise table.error("finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it")
+    expect = Expect(table.text("variant"), statement, table.text("source"))
+    table.finish()
+    return expect

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which scenarios there are: names, files, summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from host.errors import RequestError, one_line, unknown
+from host.strict import read_toml
+
+#: Where scenarios live; the name of one is its path below, without ``.toml``.
+ROOT = Path(__file__).parent / "scenarios"
+
+
+def names() -> list[str]:
+    """All scenarios by name, sorted."""
+    return sorted(
+        path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.toml")
+    )
+
+
+def path_of(name: str) -> Path:
+    """The file of a scenario: a known name, or a path that ends in ``.toml``.
+
+    :raises RequestError: when there is none, with the nearest name.
+    """
+    if name.endswith(".toml"):
+        path = Path(name)
+        if one_line(path.name) != path.name:
+            raise RequestError(
+                f"scenario {name!r}: allowed: a file name without control characters, because "
+                "records call the scenario by it"
+            )
+        return path
+    if name not in names():
+        raise unknown("scenario", name, names())
+    return ROOT / f"{name}.toml"
+
+
+def summaries() -> list[tuple[str, str | RequestError]]:
+    """Name and summary of every scenario, or what is wrong with its file."""
+    summaries: list[tuple[str, str | RequestError]] = []
+    for name in names():
+        try:
+            summaries.append((name, read_toml(path_of(name)).text("summary")))
+        except RequestError as error:
+            summaries.append((name, error))
+    return summaries
