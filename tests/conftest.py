@@ -7,6 +7,8 @@ not there; runs always go to a temporary folder.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.gem5.provider import find_gem5, version
 from host.errors import EascopeError
+from tests.support.environment import changed_variables
 from tests.support.repo import REPO
 
 pytest_plugins = (
@@ -45,7 +48,23 @@ def repo() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _runs_in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _environment_kept() -> Iterator[None]:
+    """Fail a test that leaves ``os.environ`` changed, and put it back.
+
+    Without ``EASCOPE_CACHE``, say, later tests would build all kernels anew.
+    """
+    before = dict(os.environ)
+    yield
+    changed = changed_variables(before, os.environ)
+    if changed:
+        os.environ.clear()
+        os.environ.update(before)
+        pytest.fail(f"the test left os.environ changed: {', '.join(changed)}", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _runs_in_tmp(_environment_kept: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The guard comes first, so it looks after monkeypatch has put everything back.
     monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))
 
 
