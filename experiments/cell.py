@@ -40,11 +40,13 @@ from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from experiments.script import DECISION_EVENT, script, trace_events, trace_kib
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
-from host.errors import EascopeError, RequestError, bad_input, nearest, unknown
+from host.errors import EascopeError, RequestError, bad_input, nearest
 from host.strict import shown_path
 from kernels.build import KernelArtefact, kernel
+from kernels.naming import variant_named
 from kernels.symbols import trace_symbols
 from kernels.variants import (
+    Kernel,
     Variant,
     asymmetric,
     boot_args,
@@ -95,6 +97,7 @@ class Names:
     engine: Engine
     #: The platform as the kernel is given it: with the powers of the request's energy model.
     given: Platform
+    kernel: Kernel
 
 
 @dataclass(frozen=True)
@@ -123,29 +126,22 @@ def resolve(request: Request) -> Names:
     """
     platform, activity = request.controls.load(request.platform)
     check_capacity(platform, activity)
-    catalogue = load_catalogue()
-    variants, planned = catalogue.variants, catalogue.planned
-    catalogue.check(request.variant)
-    if request.variant in planned:
-        raise RequestError(
-            f"variant {request.variant!r} has no kernel yet: allowed: {', '.join(sorted(variants))}"
-        )
-    if request.variant not in variants:
-        raise unknown("variant", request.variant, variants)
+    kernel, asked = variant_named(request.variant)
     engine = get_engine(request.engine, request.mode)
     request = replace(request, elide=request.elide and engine.elides)
     scenario = load_scenario(request.scenario, platform)
     for program in scenario.programs:
         program.check_present()
-    _check_expected(scenario, [*variants, *planned, *catalogue.broken])
-    variant = request.controls.of_variant(on_platform(variants[request.variant], platform))
-    if request.controls.decisions and not kernel_adds_event(variant.kernel, DECISION_EVENT):
+    catalogue = load_catalogue()
+    _check_expected(scenario, [*catalogue.variants, *catalogue.planned, *catalogue.broken])
+    variant = request.controls.of_variant(on_platform(asked, platform))
+    if request.controls.decisions and not kernel_adds_event(kernel, DECISION_EVENT):
         raise RequestError(
             f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
             f"{DECISION_EVENT}: allowed: variants of the kernel feec (feec-a decides as mainline)"
         )
     given = as_given(platform, request.energy_model)
-    return Names(request, platform, activity, variant, scenario, engine, given)
+    return Names(request, platform, activity, variant, scenario, engine, given, kernel)
 
 
 def wrong_capacities(names: Names) -> str:
@@ -226,8 +222,8 @@ def _check_expected(scenario: Scenario, known: list[str]) -> None:
 
 
 @cache
-def _kernel(name: str) -> KernelArtefact:
-    return kernel(name)
+def _kernel(spec: Kernel) -> KernelArtefact:
+    return kernel(spec)
 
 
 @cache
@@ -250,7 +246,7 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
     identity = identity or _identity(
         names.engine
     )  # first: it fails in seconds, where a kernel takes minutes
-    image = _kernel(variant.kernel)
+    image = _kernel(names.kernel)
     workload = compile_scenario(names.scenario, platform, names.activity, request.seed)
     text = script(
         names.scenario,
@@ -273,7 +269,9 @@ def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
     simkey = digest_of({**digests, "seed": request.seed})
     record = _record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
     dts = device_tree_source(names.given, variant.dtb, request.engine)
-    inputs = partial(inputs_of, machine, image, names.scenario.path, workload.document, dts)
+    inputs = partial(
+        inputs_of, machine, names.kernel, image, names.scenario.path, workload.document, dts
+    )
     return Cell(names, machine, simkey, record, inputs)
 
 
@@ -283,7 +281,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
     :raises EascopeError: when an artefact cannot be had.
     """
     request, variant = names.request, names.variant
-    image = _kernel(variant.kernel)
+    image = _kernel(names.kernel)
     return Machine(
         platform=names.platform,
         activity=names.activity,

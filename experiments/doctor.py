@@ -17,6 +17,9 @@ from host.cache import cache_root, check_artefact, entries, runs_root
 from host.errors import EascopeError, RequestError
 from host.proc import run
 from kernels.build import built
+from kernels.naming import kernel_names
+from kernels.releases import DEFAULT, RELEASES
+from kernels.source import known_offers
 from kernels.variants import load_catalogue
 
 PACKAGES = Path(__file__).parent.parent / "host" / "system-packages.txt"
@@ -27,7 +30,14 @@ MEMORY_GB = 3
 
 #: What eascope works without, and why: such a check fails without failing ``doctor``.
 OPTIONAL = {
-    "engine gem5": "not needed, the default engine is qemu; docs/recipes/gem5.md says how to get it"
+    **{
+        f"source of Linux {name}": f"needed for variants @{name} alone"
+        for name in RELEASES
+        if name != DEFAULT
+    },
+    "engine gem5": (
+        "not needed, the default engine is qemu; docs/recipes/gem5.md says how to get it"
+    ),
 }
 
 #: Kinds of artefacts that an engine consists of.
@@ -118,12 +128,29 @@ def _corrupt(name: str, error: EascopeError) -> Check:
     return _check(name, False, what, remedy)
 
 
+def _sources() -> Iterator[Check]:
+    """Which releases of Linux this machine can get; looked up in lists that are there already."""
+    offers = known_offers()
+    if offers is None:
+        detail = "not looked up yet: make kernels or the first run does it"
+        yield _check("kernel sources", True, detail, "")
+        return
+    for name in RELEASES:
+        check = f"source of Linux {name}"
+        detail = offers.get(name, "no suite offers it")
+        remedy = OPTIONAL.get(check, "KERNEL_SRC takes a tree of your own")
+        yield _check(check, name in offers, detail, remedy)
+    if others := [name for name in offers if name not in RELEASES]:
+        detail = f"Linux {', '.join(others)}: offered, without queues of their own"
+        yield _check("other sources", True, detail, "")
+
+
 def _kernels() -> Iterator[Check]:
     """What the first run would have to make; that it is not there yet is no fault."""
     catalogue = load_catalogue()
     for name, error in catalogue.broken.items():
         yield _check(f"kernel {name}", False, str(error), "mend or remove its line in [own]")
-    for name in catalogue.kernels:
+    for name in kernel_names():
         try:
             there = built(name)
         except EascopeError as error:
@@ -156,6 +183,7 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _machine,
     _room,
     _platforms,
+    _sources,
     _kernels,
     _image,
     _engines,

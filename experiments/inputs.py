@@ -30,8 +30,8 @@ from host.errors import EascopeError
 from host.record import json_bytes
 from host.sealed import DONE, Done
 from kernels.build import KernelArtefact, fragment_text
-from kernels.source import series_patches
-from kernels.variants import SERIES, Kernel, load_kernels
+from kernels.queues import series_patches
+from kernels.variants import SERIES, Kernel
 
 #: The folder of a run.
 FOLDER = "inputs"
@@ -42,15 +42,20 @@ FILES = "files.tar.gz"
 
 
 def inputs_of(
-    machine: Machine, image: KernelArtefact, scenario: Path, document: bytes, dts: str
+    machine: Machine,
+    kernel: Kernel,
+    image: KernelArtefact,
+    scenario: Path,
+    document: bytes,
+    dts: str,
 ) -> dict[str, bytes]:
     """The files of ``inputs/`` by name; the same bytes wherever the repository lies.
 
+    :param image: ``kernel`` as it was built.
     :param scenario: its file.
     :param document: rt-app's JSON.
     :param dts: source of the device tree.
     """
-    kernel = load_kernels()[image.name]
     return {
         MACHINE: machine_json(machine.platform, machine.activity),
         "scenario.toml": scenario.read_bytes(),
@@ -58,17 +63,17 @@ def inputs_of(
         "script": machine.script,
         "machine.dtb": machine.dtb.read_bytes(),
         "machine.dts": dts.encode(),
-        "patches.json": json_bytes(_patches(kernel)),
+        "patches.json": json_bytes(_patches(kernel, image.release)),
         FILES: _archive(_texts(machine.platform, machine.activity) | _kernel_texts(kernel, image)),
     }
 
 
-def _patches(kernel: Kernel) -> list[dict[str, str]]:
+def _patches(kernel: Kernel, release: str) -> list[dict[str, str]]:
     """Queue, name and digest of each patch, in the order in which they are applied."""
     return [
         {"queue": queue, "patch": patch.name, "sha256": sha256_file(patch)}
         for queue in kernel.series
-        for patch in series_patches(SERIES / queue)
+        for patch in series_patches(SERIES / queue, release)
     ]
 
 
@@ -94,11 +99,11 @@ def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
 def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:
     """The kernel's configuration, asked for and complete, and the patches of an own kernel."""
     texts = {
-        "kernel/fragments.config": fragment_text(kernel).encode(),
+        "kernel/fragments.config": fragment_text(kernel, image.release).encode(),
         "kernel/config": image.config.read_bytes(),
     }
     if kernel.own:
-        for patch in series_patches(SERIES / kernel.own):
+        for patch in series_patches(SERIES / kernel.own, image.release):
             texts[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
     return texts
 

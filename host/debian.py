@@ -22,10 +22,13 @@ from host.scratch import locked
 SUITES = (
     ("trixie", "main"),
     ("trixie-security", "security"),
+    ("trixie-backports", "main"),
     ("bookworm", "main"),
     ("bookworm-security", "security"),
     ("bookworm-backports", "main"),
 )
+#: What says of package lists that they are of these suites.
+_WANTED = "".join(f"{suite} {part}\n" for suite, part in SUITES)
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class PrivateApt:
         self.architecture = architecture
         self.root = cache_root() / "apt" / architecture
         self.archives = self.root / "archives"
+        #: Whether the lists are of fewer suites than `SUITES`, and new ones cannot be had.
+        self._stale = False
 
     def _options(self) -> list[str]:
         root = self.root
@@ -122,11 +127,26 @@ class PrivateApt:
         }
         return [part for key, value in pairs.items() for part in ("-o", f"{key}={value}")]
 
+    @property
+    def ready(self) -> bool:
+        """Whether there are lists of all `SUITES`: a look-up then fetches nothing."""
+        note = self.root / "ready"
+        return note.is_file() and note.read_text() == _WANTED
+
     def _prepare(self) -> None:
-        """Fetch the package lists when there are none; the caller holds the lock."""
-        if (self.root / "ready").is_file():
+        """Fetch the package lists when there are none of `SUITES`; the caller holds the lock.
+
+        Lists of fewer suites, which an older version left, serve where new ones cannot be had.
+        """
+        if self._stale or self.ready:
             return
-        self.refresh()
+        try:
+            self.refresh()
+        except CommandFailed:
+            if not (self.root / "ready").is_file():
+                raise
+            self._stale = True
+            say(f"  package lists ({self.architecture}) cannot be fetched: older ones are used")
 
     def refresh(self) -> None:
         """Fetch the package lists anew; suites that the mirror does not have are left out."""
@@ -156,7 +176,7 @@ class PrivateApt:
                 if not absent or len(absent) == len(suites):
                     raise
                 suites = [entry for entry in suites if entry not in absent]
-        write_atomic(self.root / "ready", b"")
+        write_atomic(self.root / "ready", _WANTED.encode())
 
     def resolve(self, package: str, suite: str | None = None) -> dict[str, str]:
         """Version, SHA-256 and file name of the candidate of ``package`` (newest of ``suite``).
@@ -188,6 +208,16 @@ class PrivateApt:
             "filename": fields["Filename"],
             "architecture": fields["Architecture"],
         }
+
+    def names(self, prefix: str) -> list[str]:
+        """Names of packages that begin with ``prefix``, sorted.
+
+        :raises CommandFailed: when the lists cannot be fetched or read.
+        """
+        with locked(self.root / "lock"):
+            self._prepare()
+            listing = run(["apt-cache", *self._options(), "pkgnames", prefix]).decode()
+        return sorted(listing.split())
 
     def download(self, packages: list[str], suite: str | None = None) -> list[Deb]:
         """The packages alone, without what they depend on; kept in the cache.

@@ -30,12 +30,15 @@ from host.cache import (
     sha256_file,
 )
 from host.debian import apt
-from host.errors import EascopeError, unknown
+from host.errors import EascopeError
 from host.proc import Ending, need, run, say
 from host.toolchain import arm64_tool, cross_prefix
 from kernels import times
-from kernels.source import ARCHITECTURE, Source, find_source, series_digest
-from kernels.variants import FRAGMENTS, SERIES, Kernel, load_catalogue, load_variants
+from kernels.naming import kernel_named
+from kernels.queues import series_digest
+from kernels.releases import DEFAULT, release_of
+from kernels.source import ARCHITECTURE, Source, find_source
+from kernels.variants import FRAGMENTS, SERIES, Kernel, load_variants
 from kernels.worktree import OUT, has_objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
@@ -67,24 +70,30 @@ class KernelArtefact:
     version: str
     provenance: dict[str, Any]
 
+    @property
+    def release(self) -> str:
+        """The release whose queues and fragments it was built with."""
+        return release_of(str(self.provenance["upstream"])).name
 
-def kernel(name: str = "base") -> KernelArtefact:
-    """The kernel ``name`` of ``variants.toml``, built when the cache does not have it.
 
+def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
+    """A kernel, built when the cache does not have it.
+
+    :param wanted: its name in ``variants.toml``, ``base`` or ``base@7.3``, or what it is made of.
     :raises RequestError: an unknown name.
     :raises EascopeError: no source, a patch that does not apply, a lost option, a failed build.
     """
-    spec = _spec(name)
-    source = find_source(_series_folders(spec))
+    spec = wanted if isinstance(wanted, Kernel) else kernel_named(wanted)
+    source = find_source(_series_folders(spec), spec.release)
     key = _key(spec, source)
     folder = artefact(
         "kernel",
         key,
         lambda work: _build(spec, source, work),
-        label=kernel_label(name, source),
+        label=kernel_label(spec.name, source),
         estimate_s=times.estimate_s(kept_objects(source)),
     )
-    return _artefact(name, folder)
+    return _artefact(spec.name, folder)
 
 
 def kernel_label(name: str, source: Source) -> str:
@@ -98,25 +107,17 @@ def built(name: str = "base") -> KernelArtefact | None:
     :raises RequestError: an unknown name.
     :raises EascopeError: when it is not as it was built.
     """
-    spec = _spec(name)
-    if not os.environ.get("KERNEL_SRC") and not (apt(ARCHITECTURE).root / "ready").is_file():
+    spec = kernel_named(name)
+    if not os.environ.get("KERNEL_SRC") and not apt(ARCHITECTURE).ready:
         return None
     try:
-        folder = cache_root() / "kernel" / digest_of(_key(spec, find_source()))[:32]
+        folder = cache_root() / "kernel" / digest_of(_key(spec, find_source((), spec.release)))[:32]
     except EascopeError:  # no compiler, no source: then nothing was built from them either
         return None
     if not (folder / MANIFEST).is_file():
         return None
     check_artefact(folder)
     return _artefact(name, folder)
-
-
-def _spec(name: str) -> Kernel:
-    catalogue = load_catalogue()
-    catalogue.check(name)
-    if name not in catalogue.kernels:
-        raise unknown("kernel", name, catalogue.kernels)
-    return catalogue.kernels[name]
 
 
 def _artefact(name: str, folder: Path) -> KernelArtefact:
@@ -135,30 +136,37 @@ def _series_folders(spec: Kernel) -> list[Path]:
     return [SERIES / series for series in spec.series]
 
 
-def fragment_text(spec: Kernel) -> str:
-    """All fragments of a kernel."""
-    return "\n".join((FRAGMENTS / f"{name}.config").read_text() for name in spec.fragments)
+def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:
+    """All fragments of a kernel, and after each what ``release`` has otherwise."""
+    files = []
+    for name in spec.fragments:
+        files.append(FRAGMENTS / f"{name}.config")
+        if release != DEFAULT and (other := FRAGMENTS / f"{name}-{release}.config").is_file():
+            files.append(other)
+    return "\n".join(file.read_text() for file in files)
 
 
-def names(spec: Kernel) -> dict[str, str]:
+def names(spec: Kernel, release: str = DEFAULT) -> dict[str, str]:
     """Make variables by which a kernel names itself in ``uname -r`` and to the guest.
 
     Not options: those reach every object by way of autoconf.h, and kernels could share none.
     """
     return {
-        "LOCALVERSION": f"-eascope-{spec.name}",
+        # The release is in what comes before it.
+        "LOCALVERSION": f"-eascope-{spec.name.partition('@')[0]}",
         "EASCOPE_KERNEL": spec.name,
-        "EASCOPE_QUEUE": series_digest(_series_folders(spec))[:12],
+        "EASCOPE_QUEUE": series_digest(_series_folders(spec), release)[:12],
     }
 
 
 def _key(spec: Kernel, source: Source) -> dict[str, Any]:
+    release = source.release.name
     return {
         "recipe": RECIPE,
         "name": spec.name,
         "source": source.sha256,
-        "series": series_digest(_series_folders(spec)),
-        "fragment": sha256_bytes(fragment_text(spec).encode()),
+        "series": series_digest(_series_folders(spec), release),
+        "fragment": sha256_bytes(fragment_text(spec, release).encode()),
         "compiler": compiler(),
     }
 
@@ -181,8 +189,9 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
 def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
     out, log = tree / OUT, folder / "build.log"
     from_objects, started = has_objects(out), time.monotonic()
-    configure(tree, out, fragment_text(spec), log)
-    make(tree, out, ["Image", "vmlinux"], log, **names(spec))
+    release = source.release.name
+    configure(tree, out, fragment_text(spec, release), log)
+    make(tree, out, ["Image", "vmlinux"], log, **names(spec, release))
     shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
     shutil.copy2(out / "vmlinux", folder / "vmlinux")
     shutil.copy2(out / ".config", folder / "config")
@@ -192,7 +201,7 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
             **source.provenance(),
             "upstream": source.version,
             "series": list(spec.series),
-            "series_sha256": series_digest(_series_folders(spec)),
+            "series_sha256": series_digest(_series_folders(spec), release),
             "config_sha256": sha256_file(out / ".config"),
             "compiler": compiler(),
         },
@@ -274,7 +283,9 @@ def main(arguments: list[str] | None = None) -> int:
         description="Build kernels into the cache.",
         epilog="example: python -m kernels.build base",
     )
-    parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml")
+    parser.add_argument(
+        "kernel", nargs="*", help="names from kernels/variants.toml, as in base or base@7.3"
+    )
     wanted = parser.parse_args(arguments).kernel
     with Ending() as ending:
         for name in wanted or sorted({variant.kernel for variant in load_variants().values()}):

@@ -17,12 +17,18 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from host.errors import EascopeError, RequestError, unknown
+from host.errors import EascopeError, RequestError
 from host.proc import CommandFailed, Ending, Step, need, run
-from kernels.source import PatchFailed, Source, find_source, series_patches
-from kernels.variants import SERIES, Kernel, load_catalogue
+from kernels.naming import kernel_named
+from kernels.patching import PatchFailed
+from kernels.queues import patch_label, series_patches
+from kernels.releases import DEFAULT, RELEASES
+from kernels.source import Source, find_source
+from kernels.variants import SERIES, Kernel
 
 #: Who commits; the patches carry their own authors.
 IDENTITY = {
@@ -51,12 +57,12 @@ def open_tree(tree: Path, kernel: Kernel, source: Source) -> None:
     _git(tree, "commit", "--quiet", "--message", source.label)
     _git(tree, "tag", SOURCE_TAG)
     for series in kernel.series:
-        for patch in series_patches(SERIES / series):
+        for patch in series_patches(SERIES / series, source.release.name):
             try:
                 _git(tree, "am", "--quiet", "--keep-non-patch", str(patch.resolve()))
             except CommandFailed as error:
                 raise PatchFailed(
-                    f"{series}/{patch.name} does not apply to {source.label}:\n"
+                    f"{patch_label(patch)} does not apply to {source.label}:\n"
                     + error.log_text.rstrip()
                 ) from error
         _git(tree, "tag", _tag(series))
@@ -69,6 +75,9 @@ def _tag(series: str) -> str:
 def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
     """Write the commits of the last queue of ``kernel`` to ``folder`` as its new content.
 
+    For another release than the default one, a patch that is the default's is shared, any other
+    goes into the release's folder, and what its ``series`` file says of patches left out stays.
+
     :raises RequestError: when ``tree`` was not made by `open_tree`, or has changes not committed.
     """
     start = _tag(kernel.series[-2]) if len(kernel.series) > 1 else SOURCE_TAG
@@ -80,29 +89,51 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
         ) from error
     if _git(tree, "status", "--porcelain", "--untracked-files=no").strip():
         raise RequestError(f"{tree}: there are changes that are not committed: commit them first")
-    new = folder.with_name(f".{folder.name}.new")
-    new.mkdir(parents=True)
-    try:
+    with TemporaryDirectory() as new:
         _git(
             tree,
             *("format-patch", "--quiet", "--zero-commit", "--no-signature", "--no-numbered"),
-            *("--stat=72", "--output-directory", str(new.resolve()), f"{start}..HEAD"),
+            *("--stat=72", "--output-directory", new, f"{start}..HEAD"),
         )
-        names = sorted(path.name for path in new.glob("*.patch"))
-        for name in names:
-            text = (new / name).read_text()
-            (new / name).write_text(re.sub(r"^index \w+\.\.\w+.*\n", "", text, flags=re.MULTILINE))
-        (new / "series").write_text("".join(f"{name}\n" for name in names))
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in folder.iterdir():
-            path.unlink()
-        for path in new.iterdir():
-            path.rename(folder / path.name)
-    finally:
-        for path in new.iterdir():
-            path.unlink()
-        new.rmdir()
-    return [folder / name for name in names]
+        texts = {
+            path.name: re.sub(r"^index \w+\.\.\w+.*\n", "", path.read_text(), flags=re.MULTILINE)
+            for path in sorted(Path(new).glob("*.patch"))
+        }
+    folder.mkdir(parents=True, exist_ok=True)
+    return _write(folder, texts, kernel.release or DEFAULT)
+
+
+def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
+    """Make ``texts`` the patches of the queue in ``folder`` for ``release``."""
+    below = folder if release == DEFAULT else folder / release
+    below.mkdir(exist_ok=True)
+    for path in below.glob("*.patch"):
+        path.unlink()
+    saved = []
+    for name, text in texts.items():
+        path = below / name
+        if below != folder and (shared := _default_form(folder, name)):
+            same = _without_places(shared.read_text()) == _without_places(text)
+            path = shared if same else below / shared.name
+        if path.parent == below:
+            path.write_text(text)
+        saved.append(path)
+    series = folder / RELEASES[release].series
+    old = series.read_text().splitlines() if series.is_file() else []
+    kept = "".join(f"{line}\n" for line in old if line.startswith("#"))
+    series.write_text(kept + "".join(f"{path.relative_to(folder)}\n" for path in saved))
+    return saved
+
+
+def _default_form(folder: Path, name: str) -> Path | None:
+    """The default release's patch of the subject that ``name`` has, whatever its number."""
+    subject = name.partition("-")[2]
+    return next(iter(sorted(folder.glob(f"[0-9]*-{subject}"))), None)
+
+
+def _without_places(text: str) -> str:
+    """A patch without the lines' numbers and functions, which another source has elsewhere."""
+    return re.sub(r"^@@ -\d+(,\d+)? \+\d+(,\d+)? @@.*", r"@@ \1 \2", text, flags=re.MULTILINE)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -117,15 +148,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("directory", type=Path)
     given = parser.parse_args(arguments)
     with Ending() as ending:
-        catalogue = load_catalogue()
-        catalogue.check(given.kernel)
-        if given.kernel not in catalogue.kernels:
-            raise unknown("kernel", given.kernel, catalogue.kernels)
-        kernel = catalogue.kernels[given.kernel]
+        kernel = kernel_named(given.kernel)
         if given.verb == "open":
             if given.directory.exists():
                 raise RequestError(f"{given.directory}: it exists: allowed: a new directory")
-            source = find_source([SERIES / series for series in kernel.series])
+            queues = [SERIES / series for series in kernel.series]
+            source = find_source(queues, kernel.release)
             with Step(f"tree of {source.label}", 90):
                 source.unpack(given.directory)
                 open_tree(given.directory, kernel, source)

@@ -20,7 +20,8 @@ from configs.devicetree import FLAVOURS, opps_of
 from configs.platform import Cluster, Platform
 from host.errors import RequestError, missing_key, one_line
 from host.strict import NAME_RULE, Table, read_toml
-from kernels.source import series_patches
+from kernels.queues import series_patches
+from kernels.releases import DEFAULT
 from kernels.switches import (
     ENERGY_AWARE,
     SCHED_DEBUG,
@@ -45,6 +46,8 @@ class Kernel:
     """What is built: the queues that are applied, in order, and the fragments that configure it.
 
     :param own: the queue of a line of ``[own]``; empty for our kernels.
+    :param release: the one that is asked for by name (``base@7.3``); empty: the default, or that of
+        KERNEL_SRC.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Kernel:
     series: tuple[str, ...]
     fragments: tuple[str, ...]
     own: str = ""
+    release: str = ""
 
 
 @dataclass(frozen=True)
@@ -195,13 +199,13 @@ def load_kernels(path: Path = VARIANTS) -> dict[str, Kernel]:
     return dict(load_catalogue(path).kernels)
 
 
-def kernel_adds_event(name: str, event: str) -> bool:
-    """Whether a patch of the kernel ``name`` adds the trace event ``event``."""
+def kernel_adds_event(kernel: Kernel, event: str) -> bool:
+    """Whether a patch of ``kernel`` adds the trace event ``event``."""
     start = f"+TRACE_EVENT({event},\n"
     return any(
         start in patch.read_text(errors="replace")
-        for series in load_kernels()[name].series
-        for patch in series_patches(SERIES / series)
+        for series in kernel.series
+        for patch in series_patches(SERIES / series, kernel.release or DEFAULT)
     )
 
 

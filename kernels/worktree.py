@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One kernel tree that is kept, so that a changed patch costs the files that it touches.
+"""One kernel tree of each release is kept, so that a changed patch costs what it touches.
 
 It lies in the cache, unpacked once for each source. To make it the tree of
 another kernel, patches are taken back down to the last one that both have, and the other's are
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -27,7 +26,10 @@ from host.cache import cache_root, sha256_file, write_atomic
 from host.errors import EascopeError
 from host.proc import CommandFailed, Step
 from host.scratch import locked
-from kernels.source import Source, apply_patch, series_patches, take_back
+from kernels.patching import apply_patch, take_back
+from kernels.queues import changed_files, series_patches
+from kernels.releases import DEFAULT
+from kernels.source import Source
 
 FOLDER = "kernel-tree"
 #: Below the tree: kbuild then names its sources by relative paths, so that neither the folder nor
@@ -51,14 +53,16 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
 
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     """
-    home = cache_root() / FOLDER
+    home = home_of(source)
+    release = source.release.name
     with locked(home / ".lock"):
         kept = _Kept(home)
-        digests = [sha256_file(patch) for queue in queues for patch in series_patches(queue)]
+        series = [series_patches(queue, release) for queue in queues]
+        digests = [sha256_file(patch) for patches in series for patch in patches]
         kept.begin(source)
         kept.take_back_to(digests, source)
         place = 0
-        for patches in map(series_patches, queues):
+        for patches in series:
             for number, patch in enumerate(patches):
                 if place >= len(kept.applied):
                     # It is tried before: nothing is changed when it does not apply.
@@ -79,6 +83,12 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
         kept.busy.unlink()
 
 
+def home_of(source: Source) -> Path:
+    """Where the tree of ``source`` is kept: each release has one of its own."""
+    release = source.release.name
+    return cache_root() / (FOLDER if release == DEFAULT else f"{FOLDER}-{release}")
+
+
 def has_objects(out: Path) -> bool:
     """Whether a build in ``out`` starts from what earlier ones left there."""
     return (out / "vmlinux").is_file()
@@ -86,16 +96,8 @@ def has_objects(out: Path) -> bool:
 
 def kept_objects(source: Source) -> bool:
     """Whether the tree that is kept is of ``source`` and has objects to start from."""
-    kept = _Kept(cache_root() / FOLDER)
+    kept = _Kept(home_of(source))
     return kept.is_of(source) and not kept.busy.exists() and has_objects(kept.tree / OUT)
-
-
-def _files(patch: Path) -> list[str]:
-    """The files that ``patch`` changes, adds or removes, relative to the tree."""
-    names = re.findall(
-        r"^(?:---|\+\+\+) [ab]/(\S+)", patch.read_text(errors="replace"), re.MULTILINE
-    )
-    return sorted(set(names))
 
 
 class _Kept:
@@ -147,7 +149,7 @@ class _Kept:
 
     def remember(self, patch: Path) -> None:
         """What ``patch``, which is about to be applied, is the first to change."""
-        for name in _files(patch):
+        for name in changed_files(patch):
             if name not in self.pristine:
                 self.pristine[name] = _stamp(self.tree / name)
 

@@ -26,7 +26,7 @@ from experiments.rtapp import start_offset_us
 from host.cache import artefact
 from host.proc import need, run, say
 from kernels.build import kernel
-from kernels.source import series_patches
+from kernels.queues import series_patches
 from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
 from studies.versions import versions
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernels.naming import releases_of
 from kernels.switches import switch_words
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def object_of(variant: Variant) -> dict[str, Any]:
         "source": variant.source,
         "deviations": list(variant.deviations),
         "kernel": variant.kernel,
+        "releases": releases_of(variant),
         "dtb": variant.dtb,
         "boot": variant.boot,
         "switches": [list(switch) for switch in variant.switches],
@@ -55,6 +57,7 @@ def lines_of(variant: Variant) -> list[str]:
 def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
     eas = "on" if variant.declares["eas"] else "off"
     yield "kernel", variant.kernel
+    yield "releases", " ".join(releases_of(variant))
     if variant.dtb != "std":
         yield "device tree", variant.dtb
     if variant.boot:

@@ -385,7 +385,8 @@ def test_planned_variants_are_expected_of_and_not_run(
 ) -> None:
     planned = "soon"
     with_one = replace(load_catalogue(), planned={planned: "not built yet"})
-    monkeypatch.setattr("experiments.cell.load_catalogue", lambda: with_one)
+    for room in ("experiments.cell", "kernels.naming"):
+        monkeypatch.setattr(f"{room}.load_catalogue", lambda: with_one)
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'
     path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)

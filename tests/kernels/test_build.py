@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from kernels.build import (
     main,
     options,
 )
+from kernels.naming import kernel_named
+from kernels.source import Source
 from kernels.variants import SERIES, load_kernels
 
 FRAGMENT = "CONFIG_SMP=y\n# CONFIG_NET is not set\nCONFIG_NR_CPUS=32\n"
@@ -92,6 +95,29 @@ def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path:
         module.compiler.cache_clear()
 
 
+def test_a_release_has_options_of_its_own() -> None:
+    spec = load_kernels()["base"]
+    usual, newer = options(fragment_text(spec)), options(fragment_text(spec, "7.3"))
+    assert (usual["PROC_SYSCTL"], usual["SCHED_DEBUG"]) == ("y", "y")
+    assert (newer["SYSCTL"], newer["PROC_SYSCTL"], newer["SCHED_DEBUG"]) == ("y", "n", "n")
+    assert {key for key in newer if usual.get(key) != newer[key]} == {
+        *("SYSCTL", "PROC_SYSCTL", "SCHED_DEBUG")
+    }
+
+
+def test_the_default_release_has_one_key_named_or_not() -> None:
+    source = Source("6.12.117", "6.12.117-1", "0" * 64)
+    base, named = kernel_named("base"), kernel_named("base@6.12")
+    assert module._key(base, source) == module._key(named, source)
+    assert module.names(base) == module.names(named, "6.12")
+
+
+def test_a_kernel_of_a_release_names_itself() -> None:
+    found = module.names(kernel_named("base@7.3"), "7.3")
+    assert (found["LOCALVERSION"], found["EASCOPE_KERNEL"]) == ("-eascope-base", "base@7.3")
+    assert found["EASCOPE_QUEUE"] != module.names(kernel_named("base"))["EASCOPE_QUEUE"]
+
+
 def test_fragment_survived(base_kernel: KernelArtefact) -> None:
     spec = load_kernels()["base"]
     config = base_kernel.config.read_text()
@@ -135,9 +161,7 @@ def test_changed_patch_is_another_kernel(
     base_kernel: KernelArtefact, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     copy = tmp_path / "series" / "base"
-    copy.mkdir(parents=True)
-    for path in (SERIES / "base").iterdir():
-        (copy / path.name).write_text(path.read_text())
+    shutil.copytree(SERIES / "base", copy)
     first = sorted(copy.glob("*.patch"))[0]
     first.write_text(first.read_text() + "\n")
     monkeypatch.setattr(module, "SERIES", copy.parent)

@@ -11,7 +11,8 @@ import pytest
 
 from configs.platform import Platform
 from kernels.build import configure, fragment_text, make, names
-from kernels.source import Source, apply_series
+from kernels.patching import apply_series
+from kernels.source import Source
 from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
 from tests.support.kernel_guest import boot
 from tests.support.stress import SPLAT, counters, survive

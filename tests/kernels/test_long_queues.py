@@ -20,7 +20,9 @@ from kernels.build import (
     names,
     options,
 )
-from kernels.source import Source, apply_patch, apply_series, offered, series_patches
+from kernels.patching import apply_patch, apply_series
+from kernels.queues import series_patches
+from kernels.source import Source, offered
 from kernels.variants import SERIES, load_kernels
 
 pytestmark = pytest.mark.long

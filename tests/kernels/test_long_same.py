@@ -14,7 +14,7 @@ from analysis.derive import derive
 from configs.platform import Platform
 from experiments.cell import Request, prepare, resolve
 from experiments.runs import execute
-from kernels.source import series_patches
+from kernels.queues import series_patches
 from kernels.switches import STATS
 from kernels.variants import SERIES
 

@@ -14,18 +14,13 @@ import pytest
 from host.debian import apt
 from host.errors import RequestError
 from host.proc import need
-from kernels.source import (
-    ARCHITECTURE,
-    PACKAGE,
-    PatchFailed,
-    Source,
-    apply_series,
-    offered,
-    series_digest,
-    series_patches,
-)
-from kernels.variants import SERIES, load_kernels
-from tests.support.queues import queues, source_files
+from kernels.naming import kernel_named, kernel_names
+from kernels.patching import PatchFailed, apply_series
+from kernels.queues import is_ported, series_digest, series_patches
+from kernels.releases import DEFAULT, RELEASES
+from kernels.source import ARCHITECTURE, Source, offered
+from kernels.variants import SERIES
+from tests.support.queues import queues, source_files, source_of
 
 NINE = "".join(f"line {number}\n" for number in range(1, 10))
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
@@ -34,21 +29,24 @@ TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
 def applied(source: Source, folder: Path, kernel: str) -> Path:
     """A copy of the touched files of ``source`` with the queues of ``kernel`` applied in order."""
     shutil.copytree(source_files(source), folder)
-    for series in load_kernels()[kernel].series:
+    for series in kernel_named(kernel).series:
         apply_series(folder, SERIES / series, source)
     return folder
 
 
-@pytest.mark.parametrize("kernel", load_kernels())
-def test_applies_to_every_source_that_is_here(source: Source, tmp_path: Path, kernel: str) -> None:
-    """The one that kernels are built from, and the others that were downloaded before."""
+@pytest.mark.parametrize("kernel", kernel_names())
+def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> None:
+    """The one that the kernel is built from, and the others that were downloaded before."""
     archives = apt(ARCHITECTURE).archives
+    release = kernel_named(kernel).release or DEFAULT
+    built_from = source_of(release)
     here = [
         other
-        for other in offered()
-        if other != source and list(archives.glob(f"{PACKAGE}_{other.package_version}_*.deb"))
+        for other in offered(release)
+        if other != built_from
+        and list(archives.glob(f"{other.package}_{other.package_version}_*.deb"))
     ]
-    for each in (source, *here):
+    for each in (built_from, *here):
         tree = applied(each, tmp_path / each.package_version, kernel)
         assert (tree / "kernel/sched/eascope.c").is_file()
         assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
@@ -58,10 +56,10 @@ def test_applies_to_every_source_that_is_here(source: Source, tmp_path: Path, ke
 
 @pytest.mark.long
 def test_applies_to_every_source_that_is_offered(tmp_path: Path) -> None:
-    found = offered()
-    assert found
-    for one in found:
-        for kernel in load_kernels():
+    for kernel in kernel_names():
+        found = offered(kernel_named(kernel).release or DEFAULT)
+        assert found
+        for one in found:
             applied(one, tmp_path / one.package_version / kernel, kernel)
 
 
@@ -69,12 +67,19 @@ def test_nothing_but_the_series_lies_in_a_queue() -> None:
     for queue in queues():
         listed = [patch.name for patch in series_patches(queue)]
         assert listed == sorted(path.name for path in queue.glob("*.patch"))
-        assert {path.name for path in queue.iterdir()} == {"series", *listed}
+        others = {name for name in RELEASES if name != DEFAULT and is_ported(queue, name)}
+        ported = {RELEASES[name].series for name in others}
+        below = {path.name for path in queue.iterdir() if path.is_dir()}
+        assert below <= others
+        assert {path.name for path in queue.iterdir()} == {"series", *listed, *ported, *below}
+        for name in others:
+            of_release = [patch for patch in series_patches(queue, name) if patch.parent != queue]
+            assert sorted(of_release) == sorted((queue / name).iterdir())
 
 
 def test_every_patch_says_who_and_why() -> None:
     for queue in queues():
-        for patch in series_patches(queue):
+        for patch in sorted(queue.rglob("*.patch")):
             head, _, rest = patch.read_text().partition("\n\n")
             assert re.search(r"^From: .+ <.+@.+>$", head, re.MULTILINE), patch.name
             assert re.search(r"^Subject: \[PATCH\] [a-zA-Z/-]+: [A-Z]", head, re.MULTILINE)
@@ -82,6 +87,19 @@ def test_every_patch_says_who_and_why() -> None:
             assert re.search(r"^Signed-off-by: .+ <.+@.+>$", message, re.MULTILINE), patch.name
             words = message.rpartition("Signed-off-by:")[0].split()
             assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
+
+
+def test_a_release_repeats_no_patch_that_the_default_has() -> None:
+    for queue in queues():
+        for name in (name for name in RELEASES if name != DEFAULT and is_ported(queue, name)):
+            for patch in (queue / name).glob("*.patch"):
+                usual = queue / patch.name
+                assert not usual.is_file() or without_places(usual) != without_places(patch)
+
+
+def without_places(patch: Path) -> str:
+    """A patch without the numbers of lines."""
+    return re.sub(r"^@@ .*", "@@", patch.read_text(), flags=re.MULTILINE)
 
 
 def checkpatch(source: Source, patch: Path) -> str:
@@ -94,9 +112,11 @@ def checkpatch(source: Source, patch: Path) -> str:
     return done.stdout.strip()
 
 
-def test_checkpatch_finds_nothing_but_long_lines(source: Source) -> None:
+@pytest.mark.parametrize("release", RELEASES)
+def test_checkpatch_finds_nothing_but_long_lines(release: str) -> None:
+    source = source_of(release)
     for queue in queues():
-        for patch in series_patches(queue):
+        for patch in series_patches(queue, release) if is_ported(queue, release) else ():
             assert checkpatch(source, patch) == ""
 
 
@@ -234,6 +254,65 @@ def test_a_patch_may_be_left_out_on_purpose(toy: Callable[[str], tuple[Path, Pat
     shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
     (queue / "series").write_text("0001-change.patch\n# 0002-more.patch: not yet\n")
     assert [patch.name for patch in series_patches(queue)] == ["0001-change.patch"]
+
+
+def ported(queue: Path, lines: str) -> Path:
+    """The toy's queue, with an order for Linux 7.3 and a patch of that release."""
+    (queue / "7.3").mkdir()
+    shutil.copy(queue / "0001-change.patch", queue / "7.3/0001-change.patch")
+    (queue / "series-7.3").write_text(lines)
+    return queue
+
+
+def test_a_release_has_patches_of_its_own(toy: Callable[[str], tuple[Path, Path]]) -> None:
+    tree, queue = toy(NINE.replace("line 2", "line two"))
+    shutil.copy(queue / "0001-change.patch", queue / "0002-same.patch")
+    (queue / "series").write_text("0001-change.patch\n0002-same.patch\n")
+    ported(queue, "7.3/0001-change.patch\n# 0002-same.patch: mainline has it\n")
+    own = queue / "7.3/0001-change.patch"
+    own.write_text(own.read_text().replace(" line 2\n", " line two\n"))
+    assert [path.name for path in series_patches(queue)] == ["0001-change.patch", "0002-same.patch"]
+    assert series_patches(queue, "7.3") == [own]
+    assert series_digest([queue]) != series_digest([queue], "7.3")
+    apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
+    assert "line five" in (tree / "file.c").read_text()
+    with pytest.raises(
+        PatchFailed, match=r"^toy/7\.3/0001-change\.patch does not apply to Linux 7"
+    ):
+        apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
+
+
+def test_a_queue_without_an_order_for_a_release_has_the_usual(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    _, queue = toy(NINE)
+    assert not is_ported(queue, "7.3")
+    assert series_patches(queue, "7.3") == series_patches(queue)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("7.3/0001-change.patch\n7.4/0001-change.patch\n", "same folder, or in 7.3/"),
+        ("../toy/0001-change.patch\n", "same folder, or in 7.3/"),
+        ("7.3/0001-chagne.patch\n", "it is not there (did you mean 0001-change.patch?)"),
+        (
+            "0001-change.patch\n0002-more.patch\n",
+            "7.3/0001-change.patch is not in it: allowed: every patch",
+        ),
+        ("7.3/0001-change.patch\n", "0002-more.patch is not in it: allowed: every patch"),
+    ],
+)
+def test_a_wrong_order_for_a_release_is_one_line(
+    toy: Callable[[str], tuple[Path, Path]], lines: str, words: str
+) -> None:
+    _, queue = toy(NINE)
+    shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
+    ported(queue, lines)
+    with pytest.raises(RequestError) as caught:
+        series_patches(queue, "7.3")
+    assert str(caught.value).startswith(f"{queue / 'series-7.3'}: ")
+    assert words in str(caught.value)
 
 
 def test_digest_follows_content_and_order(toy: Callable[[str], tuple[Path, Path]]) -> None:

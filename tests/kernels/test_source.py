@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import RequestError
+from host.errors import EascopeError, RequestError
 from kernels import source as module
-from kernels.source import TESTED, Source, _compare, directory_source, find_source, upstream
+from kernels.releases import RELEASES, release_of
+from kernels.source import Source, _compare, directory_source, find_source, upstream
 from kernels.variants import SERIES
 
 MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = {}\n"
@@ -28,7 +29,7 @@ def _no_kernel_src(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_newest_tested_version_is_taken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "offered", lambda: given("6.12.999-1", "6.12.107-1", "6.12.95-1"))
+    monkeypatch.setattr(module, "offered", lambda _: given("6.12.999-1", "6.12.107-1", "6.12.95-1"))
     assert find_source().package_version == "6.12.107-1"
     assert capsys.readouterr().err == ""
 
@@ -36,11 +37,11 @@ def test_newest_tested_version_is_taken(
 def test_untested_version_warns_and_is_recorded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "offered", lambda: given("6.12.999-2", "6.12.998-1"))
+    monkeypatch.setattr(module, "offered", lambda _: given("6.12.999-2", "6.12.998-1"))
     found = find_source()
     assert found.package_version == "6.12.999-2"
     said = capsys.readouterr().err
-    assert "6.12.999-2) is untested: tested are " + ", ".join(TESTED) in said
+    assert "6.12.999-2) is untested: tested are " + ", ".join(RELEASES["6.12"].tested) in said
     assert found.provenance()["source_tested"] is False
 
 
@@ -54,6 +55,60 @@ def test_versions_are_ordered_as_debian_does() -> None:
     assert _compare("6.12.117-1", "6.12.117-1~deb12u1") == 1
     assert _compare("6.12.95-1~bpo12+1", "6.12.107-1") == -1
     assert _compare("6.12.95-1", "6.12.95-1") == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [
+        *(("6.12.117", "6.12"), ("7.3.4", "7.3"), ("7.3.0", "7.3"), ("7.4.0", "7.3")),
+        *(("7.2.12", "7.3"), ("6.18.1", "6.12"), ("6.1.176", "6.12"), ("8.0.0", "7.3")),
+    ],
+)
+def test_a_version_has_the_queues_of_the_nearest_release(version: str, release: str) -> None:
+    assert release_of(version).name == release
+
+
+def test_each_release_has_a_package_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def resolve(package: str, suite: str) -> dict[str, str]:
+        asked.append(package)
+        return {"version": "7.3.4-1~bpo13+1", "sha256": "0" * 64}
+
+    monkeypatch.setattr(module.apt("arm64"), "resolve", resolve)
+    found = find_source((), "7.3")
+    assert set(asked) == {"linux-source-7.3"}
+    assert found.label == "Linux 7.3.4 (linux-source-7.3 7.3.4-1~bpo13+1)"
+    assert found.tested
+    assert found.provenance()["source"] == "linux-source-7.3"
+
+
+def test_a_release_that_is_not_offered_says_which_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolve(package: str, suite: str) -> dict[str, str]:
+        raise EascopeError(f"package {package} is in none of: trixie")
+
+    monkeypatch.setattr(module.apt("arm64"), "resolve", resolve)
+    names = ["linux-source-6.12", "linux-source-7.10", "linux-source-7.4", "linux-source-x"]
+    monkeypatch.setattr(module.apt("arm64"), "names", lambda prefix: names)
+    with pytest.raises(EascopeError) as caught:
+        find_source((), "7.3")
+    assert str(caught.value) == (
+        "package linux-source-7.3 is in none of: trixie; offered are: 6.12, 7.4, 7.10"
+    )
+
+
+def test_kernel_src_of_another_release_than_the_one_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tree = kernel_tree(tmp_path / "mine")
+    monkeypatch.setenv("KERNEL_SRC", str(tree))
+    assert find_source((), "6.12").directory == tree
+    with pytest.raises(RequestError) as caught:
+        find_source((), "7.3")
+    assert str(caught.value) == (
+        f"KERNEL_SRC = {str(tree)!r}: it is Linux 6.12.117: "
+        "allowed: a tree of Linux 7.3, or names without @7.3"
+    )
 
 
 def kernel_tree(folder: Path, sublevel: int = 117) -> Path:
@@ -143,8 +198,8 @@ def test_a_tree_that_has_the_queue_is_refused_before_it_is_read(
 
 def test_our_base_queue_is_known_by_the_files_that_it_adds(tmp_path: Path) -> None:
     tree = kernel_tree(tmp_path / "patched")
-    module.check_unpatched(tree, [SERIES / "base"])
+    module.check_directory(tree, [SERIES / "base"])
     (tree / "kernel" / "sched").mkdir()
     (tree / "kernel" / "sched" / "eascope.c").write_text("\n")
     with pytest.raises(RequestError, match=r"kernel/sched/eascope\.c is there, which base/0004-"):
-        module.check_unpatched(tree, [SERIES / "base"])
+        module.check_directory(tree, [SERIES / "base"])

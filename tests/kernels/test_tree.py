@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from host.errors import RequestError
-from kernels.source import PatchFailed, Source, series_patches
+from kernels.naming import kernel_named
+from kernels.patching import PatchFailed
+from kernels.queues import series_patches
+from kernels.source import Source
 from kernels.tree import main, open_tree, save_tree
 from kernels.variants import SERIES, load_kernels
-from tests.support.queues import source_files
+from tests.support.queues import source_files, source_of
 
 
 @pytest.fixture
@@ -32,6 +35,31 @@ def test_round_trip_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
     for one, other in zip(saved, wanted, strict=True):
         assert one.read_text() == other.read_text()
     assert (saved[0].parent / "series").read_text() == (SERIES / "base/series").read_text()
+
+
+def test_another_release_shares_what_is_the_same(tmp_path: Path) -> None:
+    source = source_of("7.3")
+    folder, kernel = tmp_path / "linux", kernel_named("base@7.3")
+    shutil.copytree(source_files(source), folder)
+    open_tree(folder, kernel, source)
+    queue = tmp_path / "series" / "base"
+    shutil.copytree(SERIES / "base", queue)
+    saved = save_tree(folder, kernel, queue)
+    assert {path.parent for path in saved} == {queue, queue / "7.3"}
+    files = {path.relative_to(queue) for path in queue.rglob("*") if path.is_file()}
+    assert files == {
+        path.relative_to(SERIES / "base") for path in (SERIES / "base").rglob("*") if path.is_file()
+    }
+    for name in files:
+        assert (queue / name).read_text() == (SERIES / "base" / name).read_text(), name
+
+
+def test_saving_the_default_leaves_other_releases_alone(tree: Path, tmp_path: Path) -> None:
+    queue = tmp_path / "series" / "base"
+    shutil.copytree(SERIES / "base", queue)
+    save_tree(tree, load_kernels()["base"], queue)
+    assert (queue / "series-7.3").read_text() == (SERIES / "base/series-7.3").read_text()
+    assert list((queue / "7.3").iterdir())
 
 
 def test_one_commit_per_patch(tree: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from host.errors import EascopeError
-from kernels.source import PatchFailed, Source
+from kernels.patching import PatchFailed
+from kernels.source import Source
 from kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
 
 FILES = ("a.c", "b.c", "c.c")

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from experiments.cell import Cell, Request, prepare, resolve
+from kernels.releases import DEFAULT
+from kernels.variants import Kernel
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
 #: What readers of a trace resolve: address and name.
@@ -30,9 +32,10 @@ class Artefacts:
     def write(self, name: str, content: str) -> None:
         (self.folder / name).write_text(content)
 
-    def kernel(self, name: str) -> Any:
+    def kernel(self, spec: Kernel) -> Any:
         return SimpleNamespace(
-            name=name,
+            name=spec.name,
+            release=spec.release or DEFAULT,
             image=self.folder / "image",
             vmlinux=self.folder / "vmlinux",
             config=self.folder / "config",

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Applying queues to a tree, without fuzz, and saying which hunk of which patch does not apply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from host.errors import EascopeError
+from host.proc import CommandFailed, need, run
+from kernels.queues import patch_label, series_patches
+from kernels.source import Source
+
+_PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
+
+
+class PatchFailed(EascopeError):
+    """A patch of a queue does not apply; the message ends with the hunk."""
+
+
+def apply_series(tree: Path, folder: Path, source: Source) -> None:
+    """Apply a queue to ``tree``, without fuzz.
+
+    :raises PatchFailed: as `apply_patch`; the tree then has the patches before that one.
+    """
+    patches = series_patches(folder, source.release.name)
+    for number in range(len(patches)):
+        apply_patch(tree, patches, number, source)
+
+
+def apply_patch(
+    tree: Path,
+    patches: list[Path],
+    number: int,
+    source: Source,
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Apply one patch of a queue, without fuzz, or leave the tree as it is.
+
+    :param before: called when it will apply and nothing has been changed yet.
+    :raises PatchFailed: naming patch, source and hunk, and what else of the queue does not apply.
+    """
+    patch = patches[number]
+    command: list[str | Path] = [need("patch", "patch"), *_PATCH, "--forward", "-d", tree]
+    command += ["-i", patch.resolve()]
+    try:
+        run([*command, "--dry-run"])
+    except CommandFailed as error:
+        message = _hunk_message(patch, source, error.log_text)
+        rest = _rest_message(tree, patches, number)
+        raise PatchFailed(f"{message}\n{rest}") from error
+    before()
+    run(command)
+
+
+def take_back(tree: Path, patch: Path) -> None:
+    """Undo a patch that was applied.
+
+    :raises CommandFailed: when the tree is not as the patch left it.
+    """
+    run([need("patch", "patch"), *_PATCH, "--reverse", "-d", tree, "-i", patch.resolve()])
+
+
+def _would_apply(tree: Path, patch: Path, *how: str) -> bool:
+    command = [need("patch", "patch"), *_PATCH, "--dry-run", *how]
+    try:
+        run([*command, "-d", tree, "-i", patch.resolve()])
+    except CommandFailed:
+        return False
+    return True
+
+
+def _rest_message(tree: Path, patches: list[Path], number: int) -> str:
+    """What became of the queue's other patches, each of those after ``number`` tried by itself."""
+    parts = []
+    if _would_apply(tree, patches[number], "--reverse", "--force"):
+        parts.append(f"{patches[number].name} is in that source already")
+    queue = patch_label(patches[number]).partition("/")[0]
+    parts.append(f"{number} of {len(patches)} patches of {queue} were applied before it")
+    after = patches[number + 1 :]
+    bad = [patch.name for patch in after if not _would_apply(tree, patch, "--forward")]
+    if bad:
+        parts.append(f"of the {len(after)} after it these do not apply either: {', '.join(bad)}")
+    elif after:
+        parts.append(f"each of the {len(after)} after it applies")
+    return "; ".join(parts)
+
+
+def _hunk_message(patch: Path, source: Source, output: str) -> str:
+    name = patch_label(patch)
+    lines = output.splitlines()
+    failed = [index for index, line in enumerate(lines) if re.match(r"Hunk #\d+ FAILED", line)]
+    if not failed:
+        return f"{name} does not apply to {source.label}:\n" + output.rstrip()
+    file = next(
+        (
+            match[1]
+            for line in reversed(lines[: failed[0]])
+            if (match := re.match(r"(?:patching|checking) file (.+)", line))
+        ),
+        "?",
+    )
+    number = re.match(r"Hunk #(\d+) FAILED at (\d+)", lines[failed[0]])
+    where = f"hunk {number[1]} at line {number[2]}" if number else "a hunk"
+    hunk = _hunk_text(patch, file, int(number[1]) if number else 1)
+    return f"{name} does not apply to {source.label}: {file}: {where}:\n{hunk}"
+
+
+def _hunk_text(patch: Path, file: str, number: int) -> str:
+    """The text of hunk ``number`` of ``file`` in ``patch``, indented."""
+    inside, seen, kept = False, 0, []
+    for line in patch.read_text(errors="replace").splitlines():
+        if line.startswith("diff --git "):
+            inside = line.endswith(f" b/{file}")
+            seen = 0
+        elif inside and line.startswith("@@ "):
+            seen += 1
+        if inside and seen == number:
+            kept.append("  " + line)
+    return "\n".join(kept)

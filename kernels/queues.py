@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Queues of patches: a folder with a ``series`` file, and one more for each other release.
+
+``series`` is for the default release, ``series-7.3`` for Linux 7.3. Patches that a release needs in
+another form lie in a folder of its name: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
+``0005-y.patch``, which then is the same for both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from host.cache import digest_of, sha256_file
+from host.errors import RequestError, nearest
+from host.strict import shown_path
+from kernels.releases import DEFAULT, RELEASES
+
+#: What a patch has at least once: a hunk, or what git says of a file without one.
+_CHANGE = re.compile(
+    rb"^(@@ -|rename from |old mode |new file mode |deleted file mode )", re.MULTILINE
+)
+#: A file that a patch adds.
+_ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
+_CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
+
+
+def patch_label(patch: Path) -> str:
+    """A patch for messages: ``base/0005-y.patch``, ``base/7.3/0004-x.patch``."""
+    folder = patch.parent
+    above = f"{folder.parent.name}/" if folder.name in RELEASES else ""
+    return f"{above}{folder.name}/{patch.name}"
+
+
+def is_ported(folder: Path, release: str) -> bool:
+    """Whether the queue in ``folder`` has an order of its own for ``release``."""
+    return (folder / RELEASES[release].series).is_file()
+
+
+def changed_files(patch: Path) -> list[str]:
+    """The files that ``patch`` changes, adds or removes, relative to the tree."""
+    return sorted(set(_CHANGED.findall(patch.read_text(errors="replace"))))
+
+
+def added_files(patch: Path) -> list[str]:
+    """The files that ``patch`` adds, relative to the tree."""
+    return _ADDED.findall(patch.read_text(errors="replace"))
+
+
+def series_digest(folders: Iterable[Path], release: str = DEFAULT) -> str:
+    """SHA-256 over the names and bytes of the patches of some queues, in order."""
+    return digest_of(
+        {
+            "patches": [
+                [folder.name, patch.name, sha256_file(patch)]
+                for folder in folders
+                for patch in series_patches(folder, release)
+            ]
+        }
+    )
+
+
+def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
+    """The patches of the queue in ``folder`` for ``release``, in their order.
+
+    A queue that has no ``series-RELEASE`` has ``series`` for all.
+
+    :raises RequestError: one line, for a ``series`` that cannot be what was meant: it names a patch
+        that is not there, elsewhere, empty or named before, or it leaves one of the folder out.
+    """
+    ported = is_ported(folder, release)
+    series = folder / (RELEASES[release].series if ported else "series")
+    try:
+        lines = series.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"{shown_path(series)}: byte {error.start} is not UTF-8: allowed: names of patches"
+        ) from error
+    except OSError as error:
+        raise RequestError(
+            f"{shown_path(series)}: {error.strerror}: allowed: names of patches, one on a line"
+        ) from error
+    below = release if ported and release != DEFAULT else ""
+    patches: list[Path] = []
+    for number, line in enumerate(lines, start=1):
+        if name := line.partition("#")[0].strip():
+            patch = folder / name
+            if allowed := _wrong_patch(patch, name, patches, below):
+                where = f"{shown_path(series)}: line {number} = {name!r}"
+                raise RequestError(f"{where}: allowed: {allowed}")
+            patches.append(patch)
+    if not patches:
+        raise RequestError(f"{shown_path(series)}: no patch: allowed: at least one on a line")
+    _check_complete(series, lines, below)
+    return patches
+
+
+def _check_complete(series: Path, lines: list[str], below: str) -> None:
+    """Every patch beside ``series`` is named in it, or has another form in the folder ``below``.
+
+    :raises RequestError: naming one that is not.
+    """
+    mentioned = {word for line in lines for word in re.split(r"[\s#:,]+", line)}
+    folder = series.parent
+    found = sorted(folder.glob("*.patch"))
+    if below:
+        found = [patch for patch in found if f"{below}/{patch.name}" not in mentioned]
+        found += sorted((folder / below).glob("*.patch"))
+    for patch in found:
+        name = patch.relative_to(folder)
+        if str(name) not in mentioned:
+            raise RequestError(
+                f"{shown_path(series)}: {name} is not in it: allowed: every patch of its "
+                f"folder, in order, or '# {name}' for one that is left out on purpose"
+            )
+
+
+def _wrong_patch(patch: Path, name: str, before: list[Path], below: str) -> str:
+    """What a line of a ``series`` file may be instead of ``name``; empty where that is right."""
+    place, _, plain = name.rpartition("/")
+    if "/" in place or place not in ("", below) or not plain:
+        return "the name of a patch in the same folder" + (f", or in {below}/" if below else "")
+    if patch in before:
+        return "each patch once"
+    if not patch.is_file():
+        known = [path.name for path in patch.parent.glob("*.patch")]
+        return f"a patch of that folder, and it is not there{nearest(plain, known)}"
+    if not _CHANGE.search(patch.read_bytes()):
+        return "a patch that changes something, and it has no hunk"
+    return ""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names with a release: one key for every variant, and what is wrong in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from experiments.cell import Request, resolve
+from experiments.cli.main import main
+from host.errors import RequestError
+from kernels import naming, variants
+from kernels.naming import kernel_named, kernel_names, variant_named
+from kernels.variants import load_catalogue, load_variants, state_expectations
+
+
+def test_a_variant_of_a_release_is_the_same_on_another_kernel() -> None:
+    usual = load_variants()["cas"]
+    kernel, variant = variant_named("cas@7.3")
+    assert (variant.name, variant.kernel) == ("cas@7.3", "base@7.3")
+    assert (kernel.name, kernel.release) == ("base@7.3", "7.3")
+    assert (kernel.series, kernel.fragments) == (("base",), ("base",))
+    assert (variant.switches, variant.declares) == (usual.switches, usual.declares)
+
+
+def test_without_a_release_nothing_is_otherwise() -> None:
+    catalogue = load_catalogue()
+    for name, variant in catalogue.variants.items():
+        assert variant_named(name) == (catalogue.kernels[variant.kernel], variant)
+    kernel, variant = variant_named("mainline@6.12")
+    assert (kernel.name, kernel.release, variant.kernel) == ("base", "6.12", "base")
+
+
+def test_the_guest_proves_the_release(juno: Platform) -> None:
+    _, variant = variant_named("mainline@7.3")
+    lines = state_expectations(variant, juno)
+    said = [line[2] for line in lines if line[0] == "contains" and line[1].endswith("/variant")]
+    assert "kernel=base@7.3 queue=" in said
+
+
+def test_every_kernel_of_every_release_is_named() -> None:
+    names = kernel_names()
+    assert names[: len(load_catalogue().kernels)] == list(load_catalogue().kernels)
+    assert "base@7.3" in names
+    for name in names:
+        assert kernel_named(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mainline@7.4", "'mainline@7.4': unknown release '7.4': allowed: mainline@6.12, mainline"),
+        ("mainline@", "'mainline@': unknown release '': allowed: mainline@6.12, mainline@7.3"),
+        ("mainlin@7.3", "unknown variant 'mainlin@7.3' (did you mean mainline?)"),
+        ("@7.3", "unknown variant '@7.3'"),
+        ("mainline@7.3@7.3", "unknown release '7.3@7.3'"),
+    ],
+)
+def test_a_wrong_name_is_one_line(
+    name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "--platform", "juno-r2", "--scenario", "smoke", "--variant", name]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_a_queue_that_is_not_ported_says_what_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for queue in variants.SERIES.glob("*/series"):
+        (tmp_path / queue.parent.name).mkdir()
+    (tmp_path / "base/series-7.3").touch()
+    monkeypatch.setattr(naming, "SERIES", tmp_path)
+    of_base = [name for name, one in load_variants().items() if one.kernel == "base"]
+    with pytest.raises(RequestError) as caught:
+        variant_named("uclamp-sum@7.3")
+    assert str(caught.value) == (
+        "variant 'uclamp-sum@7.3': the queue sum is not ported to Linux 7.3: "
+        "allowed: " + ", ".join(f"{name}@7.3" for name in of_base)
+    )
+    with pytest.raises(RequestError, match=r"kernel 'sum@7\.3': the queue sum is not ported to"):
+        kernel_named("sum@7.3")
+
+
+def test_a_request_has_its_kernel() -> None:
+    names = resolve(Request("juno-r2", "cas@7.3", "smoke"))
+    assert (names.variant.name, names.kernel.name) == ("cas@7.3", "base@7.3")
