@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.compare import Comparison
+from analysis.compare_json import differences_json, variant_json
 from analysis.decided import verdict_word
 from analysis.expect import Absent, value_at
 from host.errors import EascopeError
@@ -95,8 +96,8 @@ class EnergyModels:
         return {
             "asked": asked,
             "usual": usual,
-            "usual_variants": {name: self.usual.variant_json(name) for name in self.usual.names},
-            "usual_differences": self.usual.differences_json(),
+            "usual_variants": {name: variant_json(self.usual, name) for name in self.usual.names},
+            "usual_differences": differences_json(self.usual),
         }
 
 

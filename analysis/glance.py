@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A comparison at a glance: what answers the question, in at most `LINES` lines for two variants.
 
-Everything else is in `Comparison.text` (``--all``) and in the report.
+Everything else is in `analysis.compare_text` (``--all``) and in the report.
 """
 
 from __future__ import annotations
 
 from analysis.answer import answers
-from analysis.compare import Comparison, Line, number, signed
+from analysis.compare import Comparison, Line
+from analysis.compare_text import head, number, signed, text
 from analysis.decided import verdict_word
 from analysis.expect import Verdict
 from analysis.statistics import ENOUGH
@@ -23,7 +24,7 @@ _FEWEST_TASKS = 2
 
 def glance(comparison: Comparison) -> str:
     """The answer, what was run, the leading measures, the expectations."""
-    above = [*answers(comparison), "", *comparison.head(), ""]
+    above = [*answers(comparison), "", *head(comparison), ""]
     leading = _leading(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [_expectation(verdict) for verdict in comparison.verdicts]
@@ -43,7 +44,7 @@ def glance(comparison: Comparison) -> str:
 
 def everything(comparison: Comparison) -> str:
     """The answer, then every measure, all values by seed, expectations with their sources."""
-    return "\n".join([*answers(comparison), "", comparison.text()])
+    return "\n".join([*answers(comparison), "", text(comparison)])
 
 
 def _head(comparison: Comparison, name: str) -> str:

@@ -13,7 +13,8 @@ import polars as pl
 
 from analysis import decisions
 from analysis.answer import answers
-from analysis.compare import Comparison, verdict_values
+from analysis.compare import Comparison
+from analysis.compare_text import table, verdict_values
 from analysis.decided import verdict_word
 from analysis.energy_models import EnergyModels
 from analysis.engine import engine_words, error_words
@@ -148,7 +149,7 @@ def _spread_note(comparison: Comparison) -> str:
 
 
 def _measures(comparison: Comparison) -> str:
-    return _wide(comparison.table(comparison.lines))
+    return _wide(table(comparison, comparison.lines))
 
 
 def _expectations(comparison: Comparison) -> str:

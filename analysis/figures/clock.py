@@ -63,13 +63,13 @@ def shown_cluster(comparison: Comparison) -> Cluster:
 
 def _changes_per_s(comparison: Comparison, name: str, cluster: Cluster) -> float:
     """Mean over seeds."""
-    return float(comparison.summary(name)["opp_transitions_per_s"][cluster.name])
+    return comparison.means[name].opp_transitions_per_s[cluster.name]
 
 
 def _words(comparison: Comparison, name: str, cluster: Cluster) -> str:
     """What a reader should see in a panel, in words."""
     changes = _changes_per_s(comparison, name, cluster)
-    mean_mhz = float(comparison.summary(name)["mean_mhz"][cluster.name])
+    mean_mhz = comparison.means[name].mean_mhz[cluster.name]
     return f"{name}: {changes:.0f} changes per second, {mean_mhz:.0f} MHz on average"
 
 

@@ -211,6 +211,7 @@ def digest(asked: Asked, cells: Sequence[Cell]) -> str:
 
 def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn) -> None:
     from analysis.answer import answers
+    from analysis.compare_json import differences_json, variant_json
 
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
     record = result.cell.encode()
@@ -231,8 +232,8 @@ def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn)
             **{key: record[key] for key in same},
             "power_model": result.power_model.name,
             "energy_model": result.cell.energy_model.words,
-            "variants": {name: result.variant_json(name) for name in result.names},
-            "differences": result.differences_json(),
+            "variants": {name: variant_json(result, name) for name in result.names},
+            "differences": differences_json(result),
             **({} if models is None else {"energy_models": models.record()}),
             "folder": str(drawn.folder),
             "report": str(drawn.report),

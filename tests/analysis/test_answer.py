@@ -10,6 +10,7 @@ import pytest
 
 from analysis.answer import answers
 from analysis.compare import Comparison, comparison
+from analysis.compare_text import text as text_of
 from analysis.decided import decided, verdict_word
 from analysis.derive import Derived
 from analysis.expect import Verdict, judge
@@ -164,4 +165,4 @@ def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
     assert "Not shown" not in text
     assert "latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
     assert "expected of cas: missed_deadlines == 0: does not hold" in text
-    assert everything(few) == f"{answers(few)[0]}\n\n{few.text()}"
+    assert everything(few) == f"{answers(few)[0]}\n\n{text_of(few)}"

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import Comparison, comparison
+from analysis.compare_json import differences_json, variant_json
+from analysis.compare_json import summary as summary_of
+from analysis.compare_text import text as text_of
 from analysis.expect import value_at
 from analysis.statistics import ENOUGH, difference, unpaired_difference
 from configs.platform import Platform
@@ -24,12 +27,12 @@ Compared = Callable[[int], Comparison]
 @pytest.mark.parametrize("seeds", [1, 2, 10])
 def test_the_table_is_the_golden_text(platform: Platform, seeds: int) -> None:
     runs = {name: [stated(name, seed) for seed in range(seeds)] for name in ("mainline", "cas")}
-    text = comparison(platform, runs).text()
+    text = text_of(comparison(platform, runs))
     assert text == (GOLDEN / f"compare-{seeds}.txt").read_text()
 
 
 def test_columns_are_aligned(compared: Compared) -> None:
-    lines = compared(1).text().splitlines()
+    lines = text_of(compared(1)).splitlines()
     head = next(line for line in lines if "unit" in line)
     end = head.index("mainline") + len("mainline")
     row = next(line for line in lines if line.startswith("  total"))
@@ -38,7 +41,7 @@ def test_columns_are_aligned(compared: Compared) -> None:
 
 
 def test_json_has_every_difference(compared: Compared) -> None:
-    found = compared(1).differences_json()
+    found = differences_json(compared(1))
     total = next(entry for entry in found if entry["measure"] == "energy_j.total")
     results = compared(1).results
     base = results["mainline"][0].energy_j.total
@@ -54,9 +57,9 @@ def test_json_has_the_units_of_the_result(platform: Platform) -> None:
     """One unit per measure: a value in ``differences`` is that at its path in ``mean``."""
     runs = {name: [stated(name, seed) for seed in range(ENOUGH)] for name in ("mainline", "cas")}
     found = comparison(platform, runs)
-    mean = found.variant_json("cas")["mean"]
+    mean = variant_json(found, "cas")["mean"]
     units = {}
-    for entry in found.differences_json():
+    for entry in differences_json(found):
         path, _, per = entry["measure"].partition(" / ")
         value = value_at(mean, path.split("."))
         assert entry["value"] == pytest.approx(value / (mean[per] if per else 1))
@@ -80,7 +83,7 @@ def test_json_has_the_units_of_the_result(platform: Platform) -> None:
 
 
 def test_json_has_every_seed(compared: Compared) -> None:
-    found = compared(2).variant_json("cas")
+    found = variant_json(compared(2), "cas")
     assert list(found["seeds"]) == ["0", "1"]
     for seed, entry in found["seeds"].items():
         assert entry["result"] == compared(2).results["cas"][int(seed)].encode()
@@ -95,7 +98,7 @@ def test_a_measure_that_one_variant_lacks_has_no_difference(compared: Compared) 
 
 
 def test_summary_of_one_seed_is_its_result(compared: Compared) -> None:
-    summary = compared(1).summary("cas")
+    summary = summary_of(compared(1), "cas")
     result = compared(1).results["cas"][0].encode()
     assert {key: summary[key] for key in result if key != "expect"} == {
         key: value for key, value in result.items() if key != "expect"
@@ -106,17 +109,17 @@ def test_summary_of_one_seed_is_its_result(compared: Compared) -> None:
 def test_summary_over_seeds_is_the_mean(compared: Compared) -> None:
     found = compared(2)
     totals = [found.results["cas"][seed].energy_j.total for seed in (0, 1)]
-    assert found.summary("cas")["energy_j"]["total"] == pytest.approx(sum(totals) / 2)
-    assert found.summary("cas")["seeds"] == [0, 1]
+    assert summary_of(found, "cas")["energy_j"]["total"] == pytest.approx(sum(totals) / 2)
+    assert summary_of(found, "cas")["seeds"] == [0, 1]
 
 
 def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> None:
-    assert "no test" in compared(2).text()
-    assert "95 %" not in compared(2).text()
-    text = compared(ENOUGH).text()
+    assert "no test" in text_of(compared(2))
+    assert "95 %" not in text_of(compared(2))
+    text = text_of(compared(ENOUGH))
     assert "95 % interval" in text
     assert "phase sensitivity" in text
-    entries = compared(ENOUGH).differences_json()
+    entries = differences_json(compared(ENOUGH))
     assert all("confidence_95" in entry for entry in entries)
 
 
@@ -138,11 +141,11 @@ def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
 
 def test_what_is_set_otherwise_stands_in_the_head(compared: Compared) -> None:
     good = compared(1)
-    assert "set otherwise" not in good.text()
+    assert "set otherwise" not in text_of(good)
     words = ("rate-limit-2000-us", "measured-speeds")
     (run,) = good.variants["cas"]
     other = dataclasses.replace(run, cell=dataclasses.replace(run.cell, set_otherwise=words))
-    text = comparison(good.platform, {"cas": [other]}).text()
+    text = text_of(comparison(good.platform, {"cas": [other]}))
     assert text.splitlines()[2] == "set otherwise: rate limit 2000 us, measured speeds"
 
 

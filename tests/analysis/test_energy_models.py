@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.compare import Comparison, comparison
+from analysis.compare_text import text as text_of
 from analysis.derive import Derived
 from analysis.energy_models import EnergyModels
 from analysis.records.cell import EnergyModelRecord
@@ -63,8 +64,8 @@ def test_text_is_aligned_and_says_the_models(models: EnergyModels) -> None:
     ends = [line for line in lines if line.startswith("  ")]
     assert len({len(line) for line in ends}) == 1
     assert lines[1].split() == ["published", "published,", "big", "+20", "%"]
-    assert "the kernel is given another energy model: published, big +20 %" in models.asked.text()
-    assert "energy model" not in models.usual.text()
+    assert "the kernel is given another energy model: published, big +20 %" in text_of(models.asked)
+    assert "energy model" not in text_of(models.usual)
     record = models.record()
     assert record["asked"] == "published, big +20 %"
     assert record["usual_variants"]["mainline"]["mean"]["energy_j"]["total"] == 0.2

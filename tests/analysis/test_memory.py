@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.compare import comparison
+from analysis.compare_text import text as text_of
 from analysis.derive import derive
 from analysis.figures.stack import draw
 from configs.activity import Activity
@@ -53,7 +54,7 @@ def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: P
         (told.routine_w + told.leakage_w) * after.result.window_s + lines * told.read_pj * 1e-12
     )
     assert after.result.energy_j == before.result.energy_j
-    text = comparison(platform, {"mainline": [after]}).text()
+    text = text_of(comparison(platform, {"mainline": [after]}))
     assert "\nmemory, not in the total\n  memory controller " in text
     assert "\n  DRAM " in text
 
@@ -65,7 +66,7 @@ def test_the_controller_is_in_the_stack_and_dram_apart(
     with_memory(run, misses=True)
     model = DerivedPower(platform, activity)
     shown = comparison(platform, {"mainline": [derive(run, platform, activity, model)]})
-    stack, _, rest = shown.text().partition("\nmemory, not in the total\n")
+    stack, _, rest = text_of(shown).partition("\nmemory, not in the total\n")
     assert "\n  memory controller, not in the total " in stack
     assert "DRAM" not in stack
     apart, _, _ = rest.partition("\nactive energy by task\n")

@@ -11,6 +11,7 @@ import pytest
 
 from analysis import figures
 from analysis.compare import Comparison, comparison
+from analysis.compare_text import text as text_of
 from analysis.derive import derive
 from analysis.report import page
 from configs.activity import Activity
@@ -54,7 +55,7 @@ def test_every_partition_sums_to_the_total(stacked: Comparison) -> None:
 
 
 def test_table_and_report_have_the_stack_and_its_terms(stacked: Comparison) -> None:
-    text = stacked.text()
+    text = text_of(stacked)
     assert "energy from derived power" in text
     assert "\nenergy stack\n  clock of busy CPUs " in text
     html = page(stacked, {})
@@ -75,7 +76,7 @@ def test_published_runs_have_no_stack(
     run = derive(make_run(tmp_path, platform, "mainline", 0), platform, activity)
     assert "stack" not in run.result.energy_j.encode()
     published = comparison(platform, {"mainline": [run]})
-    assert "energy stack" not in published.text()
+    assert "energy stack" not in text_of(published)
     assert "stack" not in figures.write(published, tmp_path / "figures")
 
 

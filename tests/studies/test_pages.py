@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import Comparison, comparison
+from analysis.compare_text import text as text_of
 from analysis.derive import derive
 from analysis.records.cell import Expectation, KernelRecord
 from analysis.results.comparisons import ScenarioResult
@@ -130,7 +131,7 @@ def test_a_finding_is_not_that_of_other_controls(
     known = {statement: Finding("energy is never negative", compared.conditions)}
     for module in ("studies.pages.page", "analysis.compare"):
         monkeypatch.setattr(f"{module}.findings", lambda *_: known)
-    assert "finding: energy is never negative" in compared.text()
+    assert "finding: energy is never negative" in text_of(compared)
     controls = Controls(speeds="measured")
     changed = comparison(
         juno,
@@ -149,7 +150,7 @@ def test_a_finding_is_not_that_of_other_controls(
             for name, runs in compared.variants.items()
         },
     )
-    text = " ".join(changed.text().split())
+    text = " ".join(text_of(changed).split())
     assert "energy is never negative" not in text
     assert "finding: none under these conditions; there is one for speeds board instead of" in text
     scenario = load_scenario("eas/video-playback", juno)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison as text: an aligned table with differences, values by seed, expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from analysis.compare import Comparison, Line
+from analysis.decided import verdict_word
+from analysis.engine import engine_words, kernel_words
+from analysis.expect import Verdict
+from analysis.statistics import ENOUGH
+from host.table import Section, Table
+
+_INDENT = "  "
+#: Where what belongs to an expectation stands, and how wide its sentences are.
+_DEEP = " " * 6
+_WIDTH = 118
+
+
+def text(comparison: Comparison) -> str:
+    """The table, as it is pasted into a mail."""
+    return (
+        "\n".join(
+            [*head(comparison), "", *_table(comparison), *_seeds(comparison), *_expect(comparison)]
+        )
+        + "\n"
+    )
+
+
+def head(comparison: Comparison) -> list[str]:
+    """What was run: scenario, variants, engine, window, seeds, power, kernels, settings."""
+    cell = comparison.cell
+    window = comparison.variants[comparison.baseline][0].result.window_s
+    elided = "busy loops elided" if cell.elide else "busy loops executed"
+    power = comparison.power_model.name
+    given = cell.energy_model.words
+    return [
+        f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}",
+        f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
+        f"{_ranges(comparison.seeds)}, energy from {power} power",
+        *([] if given == "published" else [f"the kernel is given another energy model: {given}"]),
+        *([f"set otherwise: {comparison.set_otherwise}"] if comparison.set_otherwise else []),
+        *_kernels(comparison),
+    ]
+
+
+def _kernels(comparison: Comparison) -> list[str]:
+    """Which kernel each variant ran: version, and where its source is from."""
+    by_kernel: dict[str, list[str]] = {}
+    for name, runs in comparison.variants.items():
+        by_kernel.setdefault(kernel_words(runs[0].cell.kernel), []).append(name)
+    return [f"kernel of {', '.join(names)}: {words}" for words, names in by_kernel.items()]
+
+
+def _table(comparison: Comparison) -> list[str]:
+    return table(comparison, comparison.lines).text().splitlines()
+
+
+def table(comparison: Comparison, lines: Sequence[Line]) -> Table:
+    """``lines`` as a table: means by variant, then differences of each further variant."""
+    heads = ["", "unit", *comparison.names]
+    confident = len(comparison.seeds) >= ENOUGH
+    for name in comparison.names[1:]:
+        lead = "" if len(comparison.names) == 2 else f"{name} "
+        heads += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
+    rows: list[Sequence[str] | Section] = []
+    group = ""
+    for line in lines:
+        if line.row.group != group:
+            group = line.row.group
+            rows.append(Section(group))
+        rows.append(_cells(comparison, line, confident))
+    return Table.of(heads, rows, left=2)
+
+
+def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
+    """The texts of one line: label, unit, means, and differences per further variant."""
+    digits = line.row.digits
+    counts = digits == 0 and len(comparison.seeds) > 1
+    cells = [line.row.label, line.row.unit]
+    shown = 1 if counts else digits
+    cells += [number(line.mean(name), shown) for name in comparison.names]
+    for name in comparison.names[1:]:
+        difference = line.differences.get(name)
+        if difference is None:
+            cells += ["-", "-"] + (["-"] if confident else [])
+            continue
+        # Percent of a percentage misleads: shares are compared in points only.
+        percent = None if line.row.unit == "%" else difference.percent
+        cells += [signed(difference.absolute, shown), signed(percent, 1)]
+        if confident:
+            mark = " *" if difference.clear else "  "
+            cells.append(
+                f"{signed(difference.low, shown)} .. {signed(difference.high, shown)}{mark}"
+                if difference.low is not None
+                else "-"
+            )
+    return cells
+
+
+def _seeds(comparison: Comparison) -> list[str]:
+    """Every seed's values of the leading measures, and what the spread means."""
+    if len(comparison.seeds) < 2:
+        if len(comparison.names) < 2:
+            return []
+        return ["", "One seed: values only, no test. Use --seeds 10 for confidence intervals."]
+    shown = [
+        line
+        for line in comparison.lines
+        if line.row.path in (("energy_j", "total"), ("missed_deadlines",))
+        and not line.row.per_second
+    ]
+    heads = ["by seed", "", *(str(seed) for seed in comparison.seeds)]
+    rows = []
+    for line in shown:
+        unit = f" ({line.row.unit})" if line.row.unit else ""
+        for name in comparison.names:
+            values = line.values[name]
+            cells = [number(values.get(seed), line.row.digits) for seed in comparison.seeds]
+            label = f"{_INDENT}{line.row.group}, {line.row.label}{unit}"
+            rows.append([label, name, *cells])
+    spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
+    test = (
+        "Intervals: paired bootstrap over seeds; * excludes zero."
+        if len(comparison.seeds) >= ENOUGH
+        else f"Fewer than {ENOUGH} seeds: values only, no test."
+    )
+    return ["", *Table.of(heads, rows, left=2).text().splitlines(), "", spread, test]
+
+
+def _expect(comparison: Comparison) -> list[str]:
+    if not comparison.verdicts:
+        return []
+    lines = ["", "expectations"]
+    for verdict in comparison.verdicts:
+        lines.append(f"{_INDENT}{verdict_word(verdict)}: {verdict.variant}: {verdict.statement}")
+        detail = verdict_values(verdict)
+        if detail:
+            lines.append(f"{_DEEP}{detail}")
+        if verdict.source:
+            lines.append(f"{_DEEP}source: {verdict.source}")
+        if verdict.explained:
+            lines += wrap(
+                f"finding: {verdict.explained}",
+                width=_WIDTH,
+                initial_indent=_DEEP,
+                subsequent_indent=_DEEP + _INDENT,
+            )
+    return lines
+
+
+def verdict_values(verdict: Verdict) -> str:
+    """The values that a verdict compares, or why there is none."""
+    if verdict.holds is None:
+        return verdict.absent
+    sides = "; ".join(f"{left:.6g} against {right:.6g}" for left, right in verdict.sides)
+    if verdict.seeds > 1:
+        return f"{sides} (means); in {verdict.seeds_held} of {verdict.seeds} seeds"
+    return sides
+
+
+def number(value: float | None, digits: int) -> str:
+    """``value`` with ``digits`` after the point, ``-`` for none."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float | None, digits: int) -> str:
+    """``value`` with its sign, zero without one, ``-`` for none."""
+    if value is None:
+        return "-"
+    text = f"{value:+.{digits}f}"
+    return text if float(text) != 0 else f"{0:.{digits}f}"
+
+
+def _ranges(seeds: Sequence[int]) -> str:
+    """``seed 3``, ``seeds 0-9`` or ``seeds 0, 2, 5``."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"seeds {seeds[0]}-{seeds[-1]}"
+    return "seeds " + ", ".join(map(str, seeds))
