@@ -16,7 +16,7 @@ from configs.source import source_text
 from configs.system_activity import load_system
 from host.cache import canonical_json, digest_of, sha256_bytes
 from host.errors import RequestError
-from host.strict import Table, read_json, shown_path
+from host.strict import StrictTable, read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
 
@@ -211,7 +211,7 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
     )
 
 
-def _read_measured(table: Table, platform: Platform) -> tuple[KernelActivity, ...]:
+def _read_measured(table: StrictTable, platform: Platform) -> tuple[KernelActivity, ...]:
     """What ``eascope characterise`` wrote: every kernel on every cluster at every OPP."""
     provenance = table.table("provenance")
     for key in provenance.data:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from configs.source import source_text
 from host.errors import bad_input
-from host.strict import Table, read_toml
+from host.strict import StrictTable, read_toml
 
 CORES = Path(__file__).resolve().parent / "cores"
 
@@ -113,7 +113,7 @@ def list_cores(directory: Path = CORES) -> list[str]:
     return sorted(path.stem for path in directory.glob("*.toml"))
 
 
-def read_cache(table: Table, level: int, source: str) -> Cache:
+def read_cache(table: StrictTable, level: int, source: str) -> Cache:
     """A cache's figures from ``table``; the sets must come out as a power of two."""
     cache = Cache(
         level=level,
@@ -177,7 +177,7 @@ def load_core(name: str, directory: Path = CORES) -> Core:
 
 
 def read_figures(
-    table: Table, known: Mapping[str, tuple[int, int, str]]
+    table: StrictTable, known: Mapping[str, tuple[int, int, str]]
 ) -> Mapping[str, Parameter]:
     """The figures in ``table``, each with value and source; none outside of ``known``."""
     figures = {}

@@ -18,7 +18,7 @@ from typing import Any
 
 from configs.source import Sources
 from host.errors import RequestError, bad_input, unknown
-from host.strict import Table, read_toml, shown_path
+from host.strict import StrictTable, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
 NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
@@ -52,17 +52,18 @@ class Described:
     :param inherited: sources of the base, which not every figure needs any more.
     """
 
-    top: Table
+    top: StrictTable
     base: str
     inherited: frozenset[str]
 
-    def clusters(self, most: int) -> tuple[Table, ...]:
+    def clusters(self, most: int) -> tuple[StrictTable, ...]:
         """The clusters' tables, by the names that a file with a base gives them."""
         tables = self.top.tables("cluster", 1, most)
         if not self.base:
             return tables
         return tuple(
-            Table(table.file, table.data, f"cluster.{table.data.get('name')}") for table in tables
+            StrictTable(table.file, table.data, f"cluster.{table.data.get('name')}")
+            for table in tables
         )
 
     def sources(self) -> Sources:
@@ -102,7 +103,7 @@ def describe(
     check(below, under)
     data = _merged(top, path, below.top.data)
     inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
-    return Described(Table(top.file, data), below.base or under.stem, inherited)
+    return Described(StrictTable(top.file, data), below.base or under.stem, inherited)
 
 
 def platform_path(name: str, directory: Path) -> Path:
@@ -121,7 +122,7 @@ def is_shipped(path: Path, shipped: Path) -> bool:
     return os.path.realpath(path.parent) == os.path.realpath(shipped)
 
 
-def _merged(top: Table, path: Path, base: Mapping[str, Any]) -> Data:
+def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
     """The figures of ``base``, less those that ``top`` removes, with the changes of ``top``."""
     top.text("summary")  # the base's would be about another machine
     if top.has("sources"):
@@ -146,7 +147,7 @@ def _merged(top: Table, path: Path, base: Mapping[str, Any]) -> Data:
     return data
 
 
-def _removals(top: Table) -> list[str]:
+def _removals(top: StrictTable) -> list[str]:
     if not top.has("remove"):
         return []
     paths = top.data["remove"]
@@ -155,7 +156,7 @@ def _removals(top: Table) -> list[str]:
     return paths
 
 
-def _entry(top: Table, key: str, name: str, items: list[Data], where: str) -> int | None:
+def _entry(top: StrictTable, key: str, name: str, items: list[Data], where: str) -> int | None:
     """Place of the entry ``name`` in the base's list at ``key``; None where it has none."""
     wanted: int | str = name
     if NAMED[key] == "khz":
@@ -168,7 +169,7 @@ def _entry(top: Table, key: str, name: str, items: list[Data], where: str) -> in
     return places[0] if places else None
 
 
-def _remove(top: Table, data: Data, dotted: str) -> None:
+def _remove(top: StrictTable, data: Data, dotted: str) -> None:
     """Take the entry or key at ``dotted`` out of the base's ``data``."""
     if dotted in ("cluster", "sources"):
         raise bad_input(top.file, "remove", dotted, f"what is within {dotted}, such as {dotted}.X")
@@ -193,7 +194,9 @@ def _remove(top: Table, data: Data, dotted: str) -> None:
             raise bad_input(top.file, "remove", dotted, f"nothing below {part}, such as {after!r}")
 
 
-def _begin_cluster(top: Table, data: Data, others: list[Data], name: str, entry: object) -> None:
+def _begin_cluster(
+    top: StrictTable, data: Data, others: list[Data], name: str, entry: object
+) -> None:
     """Put a cluster that is made ``like`` one of ``others`` into ``data``.
 
     :raises RequestError: ``like`` for a cluster that is there, or a name that is a slip: a cluster
@@ -201,7 +204,7 @@ def _begin_cluster(top: Table, data: Data, others: list[Data], name: str, entry:
     """
     if not isinstance(entry, dict):
         raise bad_input(top.file, f"cluster.{name}", entry, "a table of what differs")
-    table = Table(top.file, entry, f"cluster.{name}")
+    table = StrictTable(top.file, entry, f"cluster.{name}")
     if name in [cluster["name"] for cluster in data["cluster"]]:
         if table.has("like"):
             raise table.error("like", "only for a cluster that the base does not have")
@@ -216,7 +219,7 @@ def _begin_cluster(top: Table, data: Data, others: list[Data], name: str, entry:
         data["cluster"].append({**deepcopy(others[known.index(like)]), "name": name})
 
 
-def _merge(top: Table, data: Data, changes: Mapping[str, Any], where: str) -> None:
+def _merge(top: StrictTable, data: Data, changes: Mapping[str, Any], where: str) -> None:
     """Put ``changes`` into ``data``, key by key."""
     for key, change in changes.items():
         here = f"{where}.{key}" if where else key
@@ -230,7 +233,7 @@ def _merge(top: Table, data: Data, changes: Mapping[str, Any], where: str) -> No
 
 
 def _merge_entries(
-    top: Table, key: str, items: list[Data], changes: Mapping[str, Any], where: str
+    top: StrictTable, key: str, items: list[Data], changes: Mapping[str, Any], where: str
 ) -> None:
     """Put ``changes``, tables by name, into the list ``items``."""
     for name, change in changes.items():

@@ -14,7 +14,7 @@ from pathlib import Path
 from configs.core import Core, Parameter, read_figures
 from host.cache import canonical_json, sha256_bytes
 from host.errors import bad_input, missing_key
-from host.strict import Table, read_toml
+from host.strict import StrictTable, read_toml
 
 PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
 
@@ -116,7 +116,7 @@ def load_pipeline(core: Core, directory: Path = PIPELINES) -> Pipeline:
     return pipeline
 
 
-def _check(top: Table, pipeline: Pipeline) -> None:
+def _check(top: StrictTable, pipeline: Pipeline) -> None:
     """What two figures say together."""
     memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
     for name in ("load", "store"):
@@ -134,7 +134,7 @@ def _check(top: Table, pipeline: Pipeline) -> None:
 
 
 def _all_figures(
-    table: Table, known: Mapping[str, tuple[int, int, str]]
+    table: StrictTable, known: Mapping[str, tuple[int, int, str]]
 ) -> Mapping[str, Parameter]:
     figures = read_figures(table, known)
     for name, (smallest, largest, unit) in known.items():

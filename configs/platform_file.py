@@ -15,7 +15,7 @@ from configs.platform import L3, Cluster, IdleState, Opp, Platform
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, nearest
-from host.strict import Table, read_toml
+from host.strict import StrictTable, read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
@@ -114,13 +114,13 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     )
 
 
-def _read_l3(table: Table, sources: Sources) -> L3:
+def _read_l3(table: StrictTable, sources: Sources) -> L3:
     """The cache that all clusters share."""
     latency = table.integer("latency_ns", 1, 1000, "ns of a look-up")
     return L3(read_cache(table, 3, sources.of(table, "source")), latency)
 
 
-def _read_dvfs(table: Table) -> tuple[int, int]:
+def _read_dvfs(table: StrictTable) -> tuple[int, int]:
     """Transition latency and schedutil's rate limit, in us."""
     latency = table.integer("transition_latency_us", 1, 10_000, "us")
     rate_limit = table.integer("rate_limit_us", 1, 1_000_000, "us")
@@ -133,7 +133,7 @@ def _read_dvfs(table: Table) -> tuple[int, int]:
     return latency, rate_limit
 
 
-def _read_clusters(tables: tuple[Table, ...], sources: Sources) -> tuple[Cluster, ...]:
+def _read_clusters(tables: tuple[StrictTable, ...], sources: Sources) -> tuple[Cluster, ...]:
     """All clusters, with CPUs numbered in the file's order."""
     clusters: list[Cluster] = []
     for table in tables:
@@ -156,7 +156,7 @@ def _read_clusters(tables: tuple[Table, ...], sources: Sources) -> tuple[Cluster
 
 
 def _read_cluster(
-    table: Table, sources: Sources, name: str, index: int, cpus: tuple[int, ...]
+    table: StrictTable, sources: Sources, name: str, index: int, cpus: tuple[int, ...]
 ) -> Cluster:
     core = _read_core(table)
     capacity = table.integer("capacity_dmips_mhz", 1, 65535, "relative speed per MHz")
@@ -185,7 +185,7 @@ def _read_cluster(
     )
 
 
-def _read_core(table: Table) -> Core:
+def _read_core(table: StrictTable) -> Core:
     name = table.text("core")
     known = list_cores()
     if name not in known:
@@ -193,7 +193,7 @@ def _read_core(table: Table) -> Core:
     return load_core(name)
 
 
-def _read_opps(table: Table, sources: Sources) -> tuple[Opp, ...]:
+def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
     """The OPP table, ascending; a faster OPP never has less voltage or power."""
     columns = table.table("opp_sources")
     clock_source = sources.of(columns, "khz")
@@ -220,7 +220,7 @@ def _read_opps(table: Table, sources: Sources) -> tuple[Opp, ...]:
     return tuple(opps)
 
 
-def _check_ascends(row: Table, before: Opp, opp: Opp) -> None:
+def _check_ascends(row: StrictTable, before: Opp, opp: Opp) -> None:
     for key, strict in (("khz", True), ("uv", False), ("power_uw", True), ("shared_uw", False)):
         last, this = getattr(before, key), getattr(opp, key)
         if this < last or (strict and this == last):
@@ -229,7 +229,7 @@ def _check_ascends(row: Table, before: Opp, opp: Opp) -> None:
             )
 
 
-def _read_idle_states(table: Table, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
+def _read_idle_states(table: StrictTable, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
     """The idle states, WFI first, each deeper: longer residency, no shorter exit, no more power."""
     states: list[IdleState] = []
     for row in table.tables("idle_states", 1, 8):
@@ -254,7 +254,7 @@ def _read_idle_states(table: Table, sources: Sources, busy_uw: int) -> tuple[Idl
     return tuple(states)
 
 
-def _read_cluster_sleep(table: Table, states: tuple[IdleState, ...]) -> int | None:
+def _read_cluster_sleep(table: StrictTable, states: tuple[IdleState, ...]) -> int | None:
     """Number of the idle state that is cluster-sleep, where the cluster has one: its last."""
     if not table.has("cluster_sleep"):
         return None
@@ -264,7 +264,7 @@ def _read_cluster_sleep(table: Table, states: tuple[IdleState, ...]) -> int | No
     return len(states) - 1
 
 
-def _check_deeper(row: Table, before: IdleState, state: IdleState) -> None:
+def _check_deeper(row: StrictTable, before: IdleState, state: IdleState) -> None:
     if state.residency_us < state.entry_us + state.exit_us:
         raise row.error(
             "residency_us", f"at least entry_us + exit_us ({state.entry_us + state.exit_us})"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 
 from host.errors import bad_input, missing_key, nearest
-from host.strict import Table
+from host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
 KINDS = {
@@ -35,7 +35,7 @@ def is_borrowed(source: str) -> bool:
     return "borrowed from" in source
 
 
-def source_text(table: Table, key: str = "source") -> str:
+def source_text(table: StrictTable, key: str = "source") -> str:
     """The source that stands at ``key`` itself (core files)."""
     value = table.text(key)
     if not _SOURCE.fullmatch(value):
@@ -49,13 +49,13 @@ class Sources:
     :param inherited: names that come from a base's file, and that no figure may need any more.
     """
 
-    def __init__(self, table: Table, inherited: Collection[str] = ()) -> None:
+    def __init__(self, table: StrictTable, inherited: Collection[str] = ()) -> None:
         self._table = table
         self._inherited = inherited
         self.texts = {name: source_text(table, name) for name in table.data}
         self._used: set[str] = set()
 
-    def of(self, table: Table, key: str) -> str:
+    def of(self, table: StrictTable, key: str) -> str:
         """The text of the source whose name stands at ``key`` of ``table``."""
         if not table.has(key):
             raise missing_key(table.file, table.key(key), "a name from [sources]")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from configs.platform import Platform
 from host.cache import canonical_json, sha256_bytes
-from host.strict import Table, read_json
+from host.strict import StrictTable, read_json
 
 #: The folder of these files, in that of the activity files.
 FOLDER = "system"
@@ -93,7 +93,7 @@ def load_system(platform: Platform, directory: Path) -> SystemActivity | None:
     return SystemActivity(path, clusters, conditions, provenance, digest)
 
 
-def _read_cluster(entry: Table, name: str) -> ClusterSystem:
+def _read_cluster(entry: StrictTable, name: str) -> ClusterSystem:
     instructions = entry.integer("instructions", LEAST_INSTRUCTIONS, 10**15)
     cycles = entry.integer("cycles", 1, 10**15)
     ipc = entry.number("ipc", 0.01, 16, "instructions per cycle")

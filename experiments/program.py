@@ -15,7 +15,7 @@ from analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from host.errors import RequestError
-from host.strict import Table
+from host.strict import StrictTable
 from rootfs.image import LAUNCH, OVERLAY, PERF, PING_PONG
 
 #: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" appended.
@@ -109,7 +109,7 @@ class Program:
         )
 
 
-def read_program(table: Table, platform: Platform) -> Program:
+def read_program(table: StrictTable, platform: Platform) -> Program:
     """One ``[[program]]``.
 
     :raises RequestError: one line: file, key, value, what is allowed.
@@ -125,7 +125,7 @@ def read_program(table: Table, platform: Platform) -> Program:
     return program
 
 
-def read_cpus(table: Table, platform: Platform) -> tuple[int, ...] | None:
+def read_cpus(table: StrictTable, platform: Platform) -> tuple[int, ...] | None:
     """The CPUs that a symbolic name means here, or ``None`` where nothing is said."""
     if not table.has("cpus"):
         return None

@@ -8,10 +8,10 @@ from analysis.paths import wrong_path
 from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, Scenario, Task
 from experiments.waiting import Meet, Signal, Step, Wait, stuck
 from host.errors import bad_input
-from host.strict import Table
+from host.strict import StrictTable
 
 
-def check_tasks(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
     """What no single table can say: names once, threads countable, an end where one is needed."""
     seen: set[str] = set()
     for task, table in zip(scenario.tasks, tables, strict=True):
@@ -30,7 +30,9 @@ def check_tasks(scenario: Scenario, tables: tuple[Table, ...]) -> None:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
 
 
-def check_programs(scenario: Scenario, tables: tuple[Table, ...], window: Table) -> None:
+def check_programs(
+    scenario: Scenario, tables: tuple[StrictTable, ...], window: StrictTable
+) -> None:
     """Programs end, so the window ends with them and nothing else does within it."""
     seen = {task.name for task in scenario.tasks}
     for program, table in zip(scenario.programs, tables, strict=True):
@@ -52,7 +54,7 @@ def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
     return [(names.count(name), loops) for names, loops in places if name in names]
 
 
-def _check_meetings(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
     """Two threads meet, each as often as the other; or one would wait for ever."""
     for task, table in zip(scenario.tasks, tables, strict=True):
         for number, phase in enumerate(task.phases):
@@ -69,7 +71,7 @@ def _check_meetings(scenario: Scenario, tables: tuple[Table, ...]) -> None:
                     )
 
 
-def _check_waits(scenario: Scenario, tables: tuple[Table, ...]) -> None:
+def _check_waits(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
     """No task waits for one that waits for it before it has done anything."""
     waiting = stuck({task.name: _steps(task) for task in scenario.tasks})
     for task, table in zip(scenario.tasks, tables, strict=True):
@@ -93,7 +95,7 @@ def _steps(task: Task) -> list[Step]:
     return steps
 
 
-def check_measures(scenario: Scenario, top: Table) -> None:
+def check_measures(scenario: Scenario, top: StrictTable) -> None:
     """Expectations are about measures that a run of this scenario can have."""
     tasks = [task.name for task in scenario.tasks]
     programs = [program.name for program in scenario.programs]

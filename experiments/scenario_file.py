@@ -26,7 +26,7 @@ from experiments.scenario_checks import check_measures, check_programs, check_ta
 from experiments.scenario_names import ROOT, path_of
 from host.cache import canonical_json, sha256_bytes
 from host.errors import bad_input, missing_key
-from host.strict import Table, read_toml
+from host.strict import StrictTable, read_toml
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
 COMM_CHARACTERS = 15
@@ -73,11 +73,13 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     return scenario
 
 
-def _optional(table: Table, key: str, minimum: int, maximum: int, unit: str = "") -> int | None:
+def _optional(
+    table: StrictTable, key: str, minimum: int, maximum: int, unit: str = ""
+) -> int | None:
     return table.integer(key, minimum, maximum, unit) if table.has(key) else None
 
 
-def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
+def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Task:
     cpus = read_cpus(table, platform)
     pinned, count = _threads(table, platform, cpus)
     # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
@@ -118,7 +120,9 @@ def _task(table: Table, platform: Platform, names_there: list[str]) -> Task:
     return task
 
 
-def _threads(table: Table, platform: Platform, cpus: tuple[int, ...] | None) -> tuple[bool, int]:
+def _threads(
+    table: StrictTable, platform: Platform, cpus: tuple[int, ...] | None
+) -> tuple[bool, int]:
     """Whether each thread has a CPU of its own, and how many threads there are."""
     if table.has("pin"):
         table.text("pin", ["each"])
@@ -137,7 +141,7 @@ def _threads(table: Table, platform: Platform, cpus: tuple[int, ...] | None) -> 
     return False, table.integer("count", 1, MOST_THREADS)
 
 
-def _repeat(table: Table) -> int | None:
+def _repeat(table: StrictTable) -> int | None:
     """How often the phases are gone through; ``None``: to the end."""
     if not table.has("repeat"):
         return 1
@@ -148,7 +152,7 @@ def _repeat(table: Table) -> int | None:
     return table.integer("repeat", 1, 1_000_000)
 
 
-def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> Phase:
+def _phase(table: StrictTable, platform: Platform, others: list[str], last: bool) -> Phase:
     loops = _optional(table, "loops", 1, 1_000_000)
     if loops is None and not last:
         raise missing_key(
@@ -195,7 +199,7 @@ def _phase(table: Table, platform: Platform, others: list[str], last: bool) -> P
     )
 
 
-def _meet(table: Table, key: str, others: list[str]) -> tuple[str, ...]:
+def _meet(table: StrictTable, key: str, others: list[str]) -> tuple[str, ...]:
     """Names of meeting points: one, or a list in the order in which they are reached."""
     if not table.has(key):
         return ()
@@ -211,7 +215,7 @@ def _meet(table: Table, key: str, others: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _uclamp(table: Table, platform: Platform) -> tuple[int | None, int | None]:
+def _uclamp(table: StrictTable, platform: Platform) -> tuple[int | None, int | None]:
     low, high = (_clamp(table, key, platform) for key in ("min", "max"))
     table.finish()
     if low is not None and high is not None and low > high:
@@ -219,7 +223,7 @@ def _uclamp(table: Table, platform: Platform) -> tuple[int | None, int | None]:
     return low, high
 
 
-def _clamp(table: Table, key: str, platform: Platform) -> int | None:
+def _clamp(table: StrictTable, key: str, platform: Platform) -> int | None:
     """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
     if not table.has(key):
         return None
@@ -244,7 +248,7 @@ def _clamp(table: Table, key: str, platform: Platform) -> int | None:
     return clamp
 
 
-def _window(table: Table) -> Window:
+def _window(table: StrictTable) -> Window:
     warmup = table.integer("warmup_ms", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
     short = full = until = None
     if table.has("until"):
@@ -259,7 +263,7 @@ def _window(table: Table) -> Window:
     return Window(warmup, short, full, until)
 
 
-def _expect(table: Table) -> Expect:
+def _expect(table: StrictTable) -> Expect:
     statement = table.text("statement")
     try:
         parse_statement(statement)

@@ -2,7 +2,7 @@
 """Reading TOML and JSON strictly: every key is asked for, typed and bounded, or it is an error.
 
 A wrong file gets one line: file, key, value, what is allowed. Nothing is defaulted in silence and
-nothing is ignored: `Table.finish` complains about a key that no one asked for.
+nothing is ignored: `StrictTable.finish` complains about a key that no one asked for.
 """
 
 from __future__ import annotations
@@ -80,15 +80,15 @@ def _check_integers(value: Any) -> None:
             _check_integers(item)
 
 
-def read_toml(path: Path) -> Table:
+def read_toml(path: Path) -> StrictTable:
     """The TOML file at ``path``.
 
     :raises RequestError: when it cannot be read or is not TOML (with line and column).
     """
-    return Table(shown_path(path), _parse(path, "TOML", tomllib.loads))
+    return StrictTable(shown_path(path), _parse(path, "TOML", tomllib.loads))
 
 
-def read_json(path: Path) -> Table:
+def read_json(path: Path) -> StrictTable:
     """The JSON object in the file at ``path``, in which no key is given twice.
 
     :raises RequestError: when it cannot be read, is not JSON, or is not an object.
@@ -96,7 +96,7 @@ def read_json(path: Path) -> Table:
     data = _parse(path, "JSON", lambda text: json.loads(text, object_pairs_hook=_unique_keys))
     if not isinstance(data, dict):
         raise RequestError(f"{shown_path(path)}: a {type(data).__name__}: allowed: a JSON object")
-    return Table(shown_path(path), data)
+    return StrictTable(shown_path(path), data)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return unique
 
 
-class Table:
+class StrictTable:
     """One table of a file; the accessors check and remember what was asked for.
 
     :param file: the file's name for messages.
@@ -182,14 +182,14 @@ class Table:
             raise self.error(key, NAME_RULE)
         return value
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> StrictTable:
         """The table at ``key``."""
         value = self._get(key, "a table")
         if not isinstance(value, dict):
             raise self.error(key, "a table")
-        return Table(self.file, value, self.key(key))
+        return StrictTable(self.file, value, self.key(key))
 
-    def tables(self, key: str, minimum: int, maximum: int) -> tuple[Table, ...]:
+    def tables(self, key: str, minimum: int, maximum: int) -> tuple[StrictTable, ...]:
         """The array of tables at ``key``, with ``minimum..maximum`` entries."""
         allowed = f"{minimum} to {maximum} tables"
         value = self._get(key, allowed)
@@ -198,7 +198,8 @@ class Table:
         if not minimum <= len(value) <= maximum:
             raise bad_input(self.file, self.key(key), f"{len(value)} tables", allowed)
         return tuple(
-            Table(self.file, item, f"{self.key(key)}[{index}]") for index, item in enumerate(value)
+            StrictTable(self.file, item, f"{self.key(key)}[{index}]")
+            for index, item in enumerate(value)
         )
 
     def finish(self) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from host.errors import missing_key
-from host.strict import Table
+from host.strict import StrictTable
 
 #: Where a switch may write; anything else is not a switch of the scheduler.
 SWITCH_ROOTS = (
@@ -22,7 +22,7 @@ STATS = f"{SCHED_DEBUG}/eascope/stats"
 Switches = tuple[tuple[str, str], ...]
 
 
-def read_switches(table: Table) -> Switches:
+def read_switches(table: StrictTable) -> Switches:
     """The pairs of path and value at the key ``switches``.
 
     :raises RequestError: one line with file, key, value and what is allowed.

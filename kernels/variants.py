@@ -19,7 +19,7 @@ from typing import Any
 from configs.devicetree import FLAVOURS, opps_of
 from configs.platform import Cluster, Platform
 from host.errors import RequestError, missing_key, one_line
-from host.strict import NAME_RULE, Table, read_toml
+from host.strict import NAME_RULE, StrictTable, read_toml
 from kernels.queues import series_patches
 from kernels.releases import DEFAULT
 from kernels.switches import (
@@ -135,7 +135,7 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
     return Catalogue(known, variants, planned, broken)
 
 
-def _planned(table: Table, variants: Mapping[str, Variant]) -> dict[str, str]:
+def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, str]:
     """Names and summaries of ``[planned]``; a variant that is there is not planned any more."""
     for name in table.data:
         if not _NAME.fullmatch(name) or name in variants:
@@ -144,7 +144,7 @@ def _planned(table: Table, variants: Mapping[str, Variant]) -> dict[str, str]:
 
 
 def _own(
-    table: Table, name: str, kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
+    table: StrictTable, name: str, kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
 ) -> tuple[Kernel, Variant]:
     """Kernel and variant of a line of ``[own]``: ``NAME = "VARIANT"``.
 
@@ -209,7 +209,7 @@ def kernel_adds_event(kernel: Kernel, event: str) -> bool:
     )
 
 
-def _named(top: Table, key: str) -> list[Table]:
+def _named(top: StrictTable, key: str) -> list[StrictTable]:
     """The sub-tables of ``[key.NAME]``, their names checked."""
     group = top.table(key)
     if not group.data:
@@ -220,7 +220,7 @@ def _named(top: Table, key: str) -> list[Table]:
     return [group.table(name) for name in group.data]
 
 
-def _kernel(name: str, table: Table) -> Kernel:
+def _kernel(name: str, table: StrictTable) -> Kernel:
     kernel = Kernel(
         name,
         table.text("summary"),
@@ -231,7 +231,7 @@ def _kernel(name: str, table: Table) -> Kernel:
     return kernel
 
 
-def _files(table: Table, key: str, folder: Path, what: str) -> tuple[str, ...]:
+def _files(table: StrictTable, key: str, folder: Path, what: str) -> tuple[str, ...]:
     """A list of names of queues (folders with a ``series`` file) or fragments (``*.config``)."""
     known = (
         sorted(path.parent.name for path in folder.glob("*/series"))
@@ -247,7 +247,7 @@ def _files(table: Table, key: str, folder: Path, what: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _variant(name: str, table: Table, kernels: Mapping[str, Kernel]) -> Variant:
+def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Variant:
     variant = Variant(
         name=name,
         summary=table.text("summary"),
@@ -263,7 +263,7 @@ def _variant(name: str, table: Table, kernels: Mapping[str, Kernel]) -> Variant:
     return variant
 
 
-def _boot(table: Table) -> str:
+def _boot(table: StrictTable) -> str:
     allowed = "kernel arguments separated by single spaces, or an empty string"
     if not table.has("boot"):
         raise _missing(table, "boot", allowed)
@@ -273,7 +273,7 @@ def _boot(table: Table) -> str:
     return value
 
 
-def _deviations(table: Table) -> tuple[str, ...]:
+def _deviations(table: StrictTable) -> tuple[str, ...]:
     """What differs from the source, a sentence each; an empty list says that nothing does."""
     allowed = "a list of texts on one line each, empty where nothing deviates"
     if not table.has("deviations"):
@@ -288,7 +288,7 @@ def _is_line(item: object) -> bool:
     return isinstance(item, str) and bool(item.strip()) and one_line(item) == item
 
 
-def _declares(table: Table) -> Mapping[str, Any]:
+def _declares(table: StrictTable) -> Mapping[str, Any]:
     if not table.has("eas"):
         raise _missing(table, "eas", "true or false")
     eas = table.data["eas"]
@@ -301,7 +301,7 @@ def _declares(table: Table) -> Mapping[str, Any]:
     return MappingProxyType({"eas": eas, "governor": governor})
 
 
-def _missing(table: Table, key: str, allowed: str) -> RequestError:
+def _missing(table: StrictTable, key: str, allowed: str) -> RequestError:
     return missing_key(table.file, table.key(key), allowed)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from host.errors import RequestError, bad_input, nearest, unknown
-from host.strict import Table, read_json, read_toml
+from host.strict import StrictTable, read_json, read_toml
 from power.derived import POWER_MODELS, CorePower, load_derived
 
 MAPPINGS = POWER_MODELS / "calibration"
@@ -144,7 +144,7 @@ def load_counted(core: str, directory: Path = MAPPINGS) -> CountedModel:
     return CountedModel(core, cpus, data, columns, rates, groups, power, digest)
 
 
-def _group(table: Table, rates: Mapping[str, Rate], power: CorePower) -> Group:
+def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> Group:
     name, reason = table.text("name"), table.text("reason")
     left_out = table.has("left_out")
     if left_out and table.data["left_out"] is not True:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, unknown
-from host.strict import Table, read_json
+from host.strict import StrictTable, read_json
 
 POWER_MODELS = Path(__file__).resolve().parents[1] / "power-models"
 DERIVED = POWER_MODELS / "derived"
@@ -147,7 +147,7 @@ def temperature_table(directory: Path = DERIVED) -> tuple[tuple[float, float], .
     return tuple(_kelvin_row(row) for row in rows)
 
 
-def _kelvin_row(row: Table) -> tuple[float, float]:
+def _kelvin_row(row: StrictTable) -> tuple[float, float]:
     return row.number("temperature_k", 200, 500) - CELSIUS, row.number("core", 0, 1000)
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from host.errors import unknown
-from host.strict import Table, read_toml
+from host.strict import StrictTable, read_toml
 from power.counted import load_calibration
 from power.derived import CYCLE, POWER_MODELS, CorePower, load_derived
 
@@ -141,7 +141,7 @@ def load_level(core: str, path: Path = LEVELS) -> Level:
 
 
 def _anchored(
-    table: Table,
+    table: StrictTable,
     core: str,
     factors: Mapping[str, float],
     fetches: float,

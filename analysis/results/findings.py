@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from analysis.results.origin import RESULTS
-from host.strict import Table, read_toml
+from host.strict import StrictTable, read_toml
 
 FINDINGS = RESULTS / "findings"
 #: `Conditions.controls` where nothing is set otherwise.
@@ -97,7 +97,7 @@ def findings(
     return known
 
 
-def _conditions(table: Table) -> Conditions:
+def _conditions(table: StrictTable) -> Conditions:
     conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
     table.finish()
     return conditions

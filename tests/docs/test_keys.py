@@ -16,7 +16,7 @@ from configs.platform import Platform
 from configs.platform_file import PLATFORMS, list_platforms, load_platform
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names as scenario_names
-from host.strict import Table
+from host.strict import StrictTable
 from kernels.variants import SERIES, VARIANTS, load_variants
 from tests.support.markdown import ROOT
 
@@ -104,7 +104,7 @@ class Asked:
     def __init__(self) -> None:
         self.paths: set[tuple[str, str]] = set()
 
-    def note(self, table: Table, key: str) -> None:
+    def note(self, table: StrictTable, key: str) -> None:
         self.paths.add((table.file, re.sub(r"\[\d+\]", "", table.key(key))))
 
     def of(self, part: str, *names: tuple[str, str]) -> set[str]:
@@ -123,13 +123,13 @@ class Asked:
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Notes what readers ask for until the test ends."""
     notes = Asked()
-    has = Table.has
+    has = StrictTable.has
 
-    def noting(table: Table, key: str) -> bool:
+    def noting(table: StrictTable, key: str) -> bool:
         notes.note(table, key)
         return has(table, key)
 
-    monkeypatch.setattr(Table, "has", noting)
+    monkeypatch.setattr(StrictTable, "has", noting)
     return notes
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from host.errors import RequestError, bad_input, one_line
-from host.strict import Table, read_json, read_toml
+from host.strict import StrictTable, read_json, read_toml
 
-Reader = Callable[[Path], Table]
+Reader = Callable[[Path], StrictTable]
 
 #: Content of a file, who reads it, what the line says.
 CONTENT: dict[str, tuple[bytes, Reader, str]] = {
@@ -73,14 +73,14 @@ def test_what_is_no_file_is_one_line(tmp_path: Path, case: str, read: Reader) ->
 
 @pytest.mark.parametrize("broken", ["a\nb", "a\x1b[2Jb", "a\u2028b", "a\rb", "a\x7f"])
 def test_a_text_holds_no_control_characters(broken: str) -> None:
-    table = Table("f.toml", {"summary": broken})
+    table = StrictTable("f.toml", {"summary": broken})
     with pytest.raises(RequestError, match=r"^f\.toml: summary = .*: allowed: a non-empty string"):
         table.text("summary")
 
 
 def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
     with pytest.raises(RequestError) as caught:
-        Table("f.toml", {"a\nb": 1}).finish()
+        StrictTable("f.toml", {"a\nb": 1}).finish()
     assert str(caught.value).startswith("f.toml: a\\nb = 1: allowed: no such key")
     assert "\n" not in str(caught.value)
     assert str(bad_input("f", "k", "v" * 100, "x")) == f"f: k = 'v{'v' * 75}...: allowed: x"
@@ -89,4 +89,4 @@ def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
 def test_text_of_any_language_stays_as_it_is() -> None:
     text = "größer: 5 µs, naïve, \u202f日本"
     assert one_line(text) == text
-    assert Table("f.toml", {"summary": text}).text("summary") == text
+    assert StrictTable("f.toml", {"summary": text}).text("summary") == text
