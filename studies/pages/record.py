@@ -69,7 +69,7 @@ def _throughput(compared: Comparison) -> Line | None:
 
 
 def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResult:
-    energy = _line(compared, "energy_j", "total")
+    energy = compared.line("energy_j", "total")
     if energy is None:
         raise ValueError("a comparison without energy")
     clusters = [cluster.name for cluster in compared.platform.clusters]
@@ -78,28 +78,21 @@ def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResul
         energy_mj=_known(energy, name),
         energy_change=_change(energy, name, compared.baseline),
         latency=_latency(compared, name),
-        missed_deadlines=_spread(_line(compared, "missed_deadlines"), name),
-        migrations=_spread(_line(compared, "migrations"), name),
-        overutilized_percent=_spread(_line(compared, "overutilized_share"), name),
+        missed_deadlines=_spread(compared.line("missed_deadlines"), name),
+        migrations=_spread(compared.line("migrations"), name),
+        overutilized_percent=_spread(compared.line("overutilized_share"), name),
         throughput_per_s=_spread(rate, name),
         throughput_change=_change(rate, name, compared.baseline),
         clusters={
             cluster: ClusterResult(
-                _spread(_line(compared, "work_share", cluster), name),
-                _spread(_line(compared, "mean_mhz", cluster), name),
-                _spread(_line(compared, "opp_transitions_per_s", cluster), name),
+                _spread(compared.line("work_share", cluster), name),
+                _spread(compared.line("mean_mhz", cluster), name),
+                _spread(compared.line("opp_transitions_per_s", cluster), name),
             )
             for cluster in clusters
         },
         energy_mj_by_seed=tuple(energy.values[name].values()),
     )
-
-
-def _line(compared: Comparison, *path: str) -> Line | None:
-    for line in compared.lines:
-        if line.row.path == path and not line.row.per_second:
-            return line
-    return None
 
 
 def _spread(line: Line | None, variant: str) -> Spread | None:
@@ -132,7 +125,7 @@ def _latency(compared: Comparison, variant: str) -> Latency | None:
     known: Mapping[str, Spread] = {
         task: spread
         for task in compared.tasks
-        if (spread := _spread(_line(compared, "latency_us", task, "p95"), variant)) is not None
+        if (spread := _spread(compared.line("latency_us", task, "p95"), variant)) is not None
     }
     if not known:
         return None
