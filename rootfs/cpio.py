@@ -49,16 +49,23 @@ class Archive:
         """The archive's bytes; a multiple of 512, so that another archive can follow."""
         out = bytearray()
         for number, name in enumerate(sorted(self._entries), start=1):
-            out += _record(number, name, *self._entries[name])
-        out += _record(0, "TRAILER!!!", 0, b"", (0, 0))
+            out += entry(number, name, *self._entries[name])
+        out += TRAILER
         out += bytes(-len(out) % 512)
         return bytes(out)
 
 
-def _record(inode: int, name: str, mode: int, content: bytes, device: tuple[int, int]) -> bytes:
+def entry(
+    inode: int, name: str, mode: int, content: bytes, device: tuple[int, int] = (0, 0)
+) -> bytes:
+    """One entry, owned by root and dated 0; a multiple of four bytes."""
     encoded = name.encode() + b"\0"
     links = 2 if stat.S_ISDIR(mode) else 1
     fields = (inode, mode, 0, 0, links, 0, len(content), 0, 0, *device, len(encoded), 0)
     head = b"070701" + b"".join(b"%08X" % value for value in fields) + encoded
     head += bytes(-len(head) % 4)
     return head + content + bytes(-len(content) % 4)
+
+
+#: The entry that ends an archive.
+TRAILER = entry(0, "TRAILER!!!", 0, b"")

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from host.errors import EascopeError
+from rootfs.cpio import TRAILER, entry
 
 #: Where the guest agent finds its script.
 SCRIPT_PATH = "eascope/script"
@@ -22,17 +23,8 @@ def with_script(initramfs: bytes, script: bytes) -> bytes:
     """
     folder = SCRIPT_PATH.partition("/")[0]
     image = initramfs + bytes(-len(initramfs) % 4)
-    image += _record(folder, 0o040755, b"", 1) + _record(SCRIPT_PATH, 0o100644, script, 2)
-    return image + _record("TRAILER!!!", 0, b"", 0)
-
-
-def _record(name: str, mode: int, content: bytes, inode: int) -> bytes:
-    """One entry of a newc cpio archive, owned by root and dated 0."""
-    encoded = name.encode() + b"\0"
-    fields = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(encoded), 0)
-    head = b"070701" + b"".join(b"%08x" % value for value in fields) + encoded
-    head += bytes(-len(head) % 4)
-    return head + content + bytes(-len(content) % 4)
+    image += entry(1, folder, 0o040755, b"") + entry(2, SCRIPT_PATH, 0o100644, script)
+    return image + TRAILER
 
 
 def counters_table(raw: Path, idle_states: int) -> pl.DataFrame:

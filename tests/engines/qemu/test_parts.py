@@ -22,8 +22,8 @@ from tests.support.newc import parse
 ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
 
 
-def test_the_script_is_found_behind_the_image() -> None:
-    """Two archives, one behind the other, with their exact bytes."""
+def test_the_script_follows_the_image() -> None:
+    """Two archives, one after the other, with their exact bytes."""
     image = Archive()
     image.file("init", b"program", 0o755)
     script = b"eascope-script 1\nexit\n"
