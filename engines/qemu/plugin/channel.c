@@ -5,6 +5,8 @@
  * A hint that the CPU does not know is a NOP, at EL0 and EL1, so the same agent and kernel run
  * anywhere. Nothing is returned: the plugin interface writes neither registers nor memory.
  */
+#include "channel.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "counters.h"
+#include "local_time.h"
+#include "machine.h"
+#include "qemu_plugin_api.h"
+#include "report.h"
+#include "turns.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 enum verb {
 	VERB_MARK = 1,

@@ -11,11 +11,18 @@
  * A cluster's shared part is off while every CPU of the cluster is in the state that means
  * cluster-sleep. So the changes of a cluster's CPUs take effect together, in the order of their times.
  */
+#include "counters.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine.h"
+#include "local_time.h"
+#include "machine.h"
+#include "report.h"
+#include "turns.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 #define COUNTERS_FILE "counters.raw"
 #define MAX_PENDING 16

@@ -17,9 +17,13 @@
  * of two programs may have the same pointer; if both owe at once, one may pay for the other, which
  * is less than a quantum.)
  */
+#include "debt.h"
+
 #include <string.h>
 
-#include "engine.h"
+#include "local_time.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 /* Preempted threads that may owe at once; the oldest are forgiven. */
 #define MAX_DEBTORS 256

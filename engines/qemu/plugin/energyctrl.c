@@ -8,7 +8,16 @@
  * latency again; a request for the level that is set now only cancels what is in flight. The
  * acknowledge flag is one for all domains and need not be read. Domain ids are cluster numbers.
  */
-#include "engine.h"
+#include "energyctrl.h"
+
+#include "counters.h"
+#include "local_time.h"
+#include "machine.h"
+#include "qemu_internals.h"
+#include "report.h"
+#include "turns.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 struct cluster clusters[MAX_CLUSTERS];
 

@@ -5,9 +5,12 @@
  * rt-app is at fixed addresses, and so are other programs of the guest: it differs from them in the
  * first instructions of the loop's function, as the executed and the eliding copy have them.
  */
+#include "loop.h"
+
 #include <string.h>
 
-#include "engine.h"
+#include "machine.h"
+#include "qemu_plugin_api.h"
 
 static bool in_range(uint64_t address)
 {

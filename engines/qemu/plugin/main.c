@@ -3,7 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine.h"
+#include "channel.h"
+#include "counters.h"
+#include "debt.h"
+#include "energyctrl.h"
+#include "loop.h"
+#include "machine.h"
+#include "options.h"
+#include "qemu_internals.h"
+#include "qemu_plugin_api.h"
+#include "report.h"
+#include "turns.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 

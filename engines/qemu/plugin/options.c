@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options after the plugin's name on QEMU's command line; engines/qemu/engine.py writes them. */
+/*
+ * The options after the plugin's name on QEMU's command line; engines/qemu/command.py writes them.
+ *
+ * None has a default here: what shapes a run stands in the settings that its key is made from.
+ */
+#include "options.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "machine.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 struct config config = {
 	.report_fd = 2,
-	.program_quantum_ns = 100000,
-	.kernel_quantum_ns = 20000,
-	.transition_latency_ns = 20000,
-	.energyctrl_address = 0x0b000000,
-	.dead_ns = 600ull * 1000000000,
-	.limit_ns = 24ull * 3600 * 1000000000,
 };
 
 /* "0:0-3:850000@900000@850000000+450000@...": cluster, CPUs, OPPs by falling frequency. */
@@ -141,6 +143,32 @@ static bool parse_report(const char *text)
 	       config.report_fd >= 0;
 }
 
+static struct number {
+	const char *name;
+	uint64_t *value;
+	bool given;
+} numbers[] = {
+	{ .name = "program_quantum_ns", .value = &config.program_quantum_ns },
+	{ .name = "kernel_quantum_ns", .value = &config.kernel_quantum_ns },
+	{ .name = "latency_ns", .value = &config.transition_latency_ns },
+	{ .name = "energyctrl", .value = &config.energyctrl_address },
+	{ .name = "hint_4_turns", .value = &config.hint_4_turns },
+	{ .name = "hint_1_turn", .value = &config.hint_1_turn },
+	{ .name = "dead_ns", .value = &config.dead_ns },
+	{ .name = "limit_ns", .value = &config.limit_ns },
+};
+
+#define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static bool parse_number(struct number *number, const char *text)
+{
+	char *end;
+
+	*number->value = strtoull(text, &end, 0);
+	number->given = *text && !*end;
+	return number->given;
+}
+
 static bool parse_option(char *option)
 {
 	static const struct {
@@ -155,21 +183,7 @@ static bool parse_option(char *option)
 		{ "loop_begins", parse_loop_begins },
 		{ "report", parse_report },
 	};
-	static const struct {
-		const char *name;
-		uint64_t *value;
-	} numbers[] = {
-		{ "program_quantum_ns", &config.program_quantum_ns },
-		{ "kernel_quantum_ns", &config.kernel_quantum_ns },
-		{ "latency_ns", &config.transition_latency_ns },
-		{ "energyctrl", &config.energyctrl_address },
-		{ "hint_4_turns", &config.hint_4_turns },
-		{ "hint_1_turn", &config.hint_1_turn },
-		{ "dead_ns", &config.dead_ns },
-		{ "limit_ns", &config.limit_ns },
-	};
 	char *value = strchr(option, '=');
-	char *end;
 
 	if (!value)
 		return false;
@@ -177,12 +191,9 @@ static bool parse_option(char *option)
 	for (size_t i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++)
 		if (!strcmp(option, parsers[i].name))
 			return parsers[i].parse(value);
-	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(option, numbers[i].name))
-			continue;
-		*numbers[i].value = strtoull(value, &end, 0);
-		return *value && !*end;
-	}
+	for (size_t i = 0; i < N_NUMBERS; i++)
+		if (!strcmp(option, numbers[i].name))
+			return parse_number(&numbers[i], value);
 	return false;
 }
 
@@ -191,6 +202,12 @@ bool options_parse(int argc, char **argv)
 	for (int i = 0; i < argc; i++) {
 		if (!parse_option(argv[i])) {
 			fprintf(stderr, "eascope: wrong plugin option %s\n", argv[i]);
+			return false;
+		}
+	}
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		if (!numbers[i].given) {
+			fprintf(stderr, "eascope: plugin option %s is missing\n", numbers[i].name);
 			return false;
 		}
 	}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "report.h"
 
 void *object_class_by_name(const char *name);
 void tcg_cpu_init_cflags(CPUState *cpu, bool parallel);

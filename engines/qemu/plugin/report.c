@@ -5,6 +5,8 @@
  * Progress depends on the host's clock and goes nowhere else; everything that becomes a result is
  * a function of the guest alone.
  */
+#include "report.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "counters.h"
+#include "local_time.h"
+#include "machine.h"
+#include "turns.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 #define LINE_ROOM 1024
 #define PROGRESS_EVERY_MS 100

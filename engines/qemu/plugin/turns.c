@@ -12,6 +12,18 @@
  */
 #include "turns.h"
 
+#include "channel.h"
+#include "counters.h"
+#include "debt.h"
+#include "energyctrl.h"
+#include "local_time.h"
+#include "machine.h"
+#include "qemu_internals.h"
+#include "report.h"
+#include "turns_internal.h"
+#include "vcpu.h"
+#include "virtual_time.h"
+
 /* A vCPU alone may run this long before we look up. */
 #define LONG_SLICE_NS 10000000ull
 /* The last of an idle state's exit work is spun as the driver has it, by the clock. */

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between turns.c and waits.c. */
+/* Whose turn it is, and what time it is. */
 #ifndef EASCOPE_TURNS_H
 #define EASCOPE_TURNS_H
 
-#include "engine.h"
+#include <stdint.h>
 
-/* Settle the vCPU and park it; nobody has the turn then. */
-void turns_release(struct vcpu *vcpu);
-/* Choose who runs next and until when. Nobody holds a grant. */
-void turns_choose(void);
-/* Leave the generated code before the instruction at `host_pc`; it runs when we come back. */
-void turns_refuse(struct vcpu *vcpu, uintptr_t host_pc) __attribute__((noreturn));
-bool turns_can_run(const struct vcpu *vcpu);
-/* The earliest local time at which a vCPU that can run does. */
-vtime turns_ready_at(struct vcpu *vcpu);
+#include "vcpu.h"
+#include "virtual_time.h"
+
+void turns_init(void);
+void turns_add_vcpu(struct vcpu *vcpu);
+vtime turns_base(void);
+vtime turns_now(void);
+void turns_cut(struct vcpu *vcpu);
+void turns_block_at_limit(struct vcpu *vcpu, work block, enum code code, uintptr_t host_pc);
+void turns_order_clock_read(struct vcpu *vcpu, work tail, enum code code, uintptr_t host_pc);
+void turns_look_at_next_block(struct vcpu *vcpu);
+void turns_kernel_spins(struct vcpu *vcpu);
+void turns_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc);
+void turns_power_off(struct vcpu *vcpu);
+void turns_stall(struct vcpu *vcpu);
+void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc) __attribute__((noreturn));
+/* Anything on the vCPU thread that may change who runs next. */
+int64_t turns_get_clock(void);
+void turns_interrupt(CPUState *cpu, int mask);
+void turns_kick(CPUState *cpu);
 
 #endif

@@ -2,6 +2,14 @@
 /* What a vCPU does instead of executing: sleep, wait for another one, spin by the clock, go off. */
 #include "turns.h"
 
+#include "counters.h"
+#include "local_time.h"
+#include "machine.h"
+#include "qemu_internals.h"
+#include "turns_internal.h"
+#include "vcpu.h"
+#include "virtual_time.h"
+
 /* A waiting vCPU (WFE, YIELD) looks again this long after the one that it may be waiting for. */
 #define STALL_NS 1000ull
 

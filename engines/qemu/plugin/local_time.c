@@ -5,7 +5,12 @@
  * A vCPU's time is `local` when its count was `counted`, and moves by the cluster's period for each
  * instruction's work since. Settling moves that pair to now; it truncates to 2^-16 ns, once a slice.
  */
-#include "engine.h"
+#include "local_time.h"
+
+#include "debt.h"
+#include "machine.h"
+#include "vcpu.h"
+#include "virtual_time.h"
 
 struct vcpu vcpus[MAX_CPUS];
 

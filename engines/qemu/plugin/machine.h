@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The machine that the options describe: its clusters, and how a run goes. */
+#ifndef EASCOPE_MACHINE_H
+#define EASCOPE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "virtual_time.h"
+
+#define MAX_CPUS 32
+#define MAX_CLUSTERS 8
+#define MAX_OPPS 32
+#define MAX_IDLE_STATES 8
+
+struct opp {
+	uint32_t khz;
+	uint32_t uv;
+	uint64_t instructions_per_s;
+};
+
+struct cluster {
+	/* As EnergyCtrl counts them: level 0 is the fastest. */
+	struct opp opps[MAX_OPPS];
+	unsigned int n_opps;
+	unsigned int level;
+	/* ns per instruction at `level`, with 32 fractional bits; the busy loop's have a weight. */
+	uint64_t period;
+	/* Work of an instruction of the busy loop. */
+	uint64_t loop_weight;
+	/* The transition in flight: its level, and when it completes (VT_NEVER: none). */
+	unsigned int wanted_level;
+	vtime completes_at;
+	uint64_t requests;
+	uint64_t transitions;
+};
+
+struct address_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+#define MAX_LOOP_RANGES 4
+#define MAX_LOOP_COPIES 4
+#define LOOP_WORDS 4
+
+struct config {
+	unsigned int n_cpus;
+	unsigned int n_clusters;
+	unsigned int n_idle_states;
+	unsigned int cluster_of[MAX_CPUS];
+	/* How far ahead of the others a vCPU may run: in a program, and in the kernel. */
+	uint64_t program_quantum_ns;
+	uint64_t kernel_quantum_ns;
+	/* What leaving each idle state takes, by cluster. */
+	uint64_t idle_exit_ns[MAX_CLUSTERS][MAX_IDLE_STATES];
+	/* The idle state that is cluster-sleep when all CPUs of the cluster are in it; 0: none. */
+	unsigned int cluster_sleep[MAX_CLUSTERS];
+	uint64_t transition_latency_ns;
+	uint64_t energyctrl_address;
+	/* Instructions that the two elision hints stand for; 0: they are plain NOPs. */
+	uint64_t hint_4_turns;
+	uint64_t hint_1_turn;
+	/* Where the busy loop's code is, and how its function begins; used where it has a weight. */
+	bool weighs_loop;
+	struct address_range loop_code[MAX_LOOP_RANGES];
+	unsigned int n_loop_ranges;
+	uint32_t loop_begins[MAX_LOOP_COPIES][LOOP_WORDS];
+	unsigned int n_loop_copies;
+	/* Simulated idle time after which the guest is dead; simulated time at which a run fails. */
+	uint64_t dead_ns;
+	uint64_t limit_ns;
+	int report_fd;
+};
+
+extern struct config config;
+extern struct cluster clusters[MAX_CLUSTERS];
+
+#endif
