@@ -42,7 +42,8 @@ def error_words(cell: CellRecord, power: str) -> str:
     :param power: name of the power model that its energy is computed with.
     """
     return error_of(
-        *(cell.platform, cell.scenario, cell.engine, cell.mode),
+        *(cell.platform, cell.scenario, cell.mode),
+        reference=cell.engine_traits.reference,
         speeds=cell.controls.speeds,
         power=power,
     )

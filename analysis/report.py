@@ -320,7 +320,7 @@ def _provenance(comparison: Comparison) -> str:
         for name, record in (
             ("kernel {}", cell.kernel.encode()),
             ("{} (input)", cell.inputs.encode()),
-            ("engine {}", cell.engine_identity),
+            ("engine {}", cell.engine_identity.encode()),
             ("guest {}", cell.initramfs),
         )
         for key, value in sorted(record.items())

@@ -53,7 +53,7 @@ class Source:
             self.window,
             lambda rows: split(rows, self.trace, self.platform, self.window),
         )
-        if self.cell.engine != "gem5" or not self.cell.elide:
+        if self.cell.engine_traits.counts_elided or not self.cell.elide:
             return table
         executed = {program.name for program in self.cell.programs}
         elided = {task.name for task in self.cell.tasks} - executed

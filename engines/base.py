@@ -6,14 +6,21 @@ An engine gets a kernel image, a device tree, a guest image and a script; it nev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from configs.activity import Activity
 from configs.platform import Platform
+from engines.records import Traits
+from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
+from host.imports import REPO
+from host.record import Record
+
+#: Simulated seconds after which a run fails.
+LIMIT_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,50 @@ class Machine:
     cmdline: str
     elide: bool = True
     vmlinux: Path | None = None
+
+
+@dataclass(frozen=True)
+class Identity(Record):
+    """Versions and digests of an engine's parts; an engine adds its own.
+
+    :param engine: its name.
+    :param version: the simulator's.
+    :param code_sha256: over our code that makes a run's files (`engine_code`).
+    """
+
+    engine: str
+    version: str
+    code_sha256: str
+
+
+def engine_code(paths: Iterable[Path]) -> str:
+    """Digest of code that makes a run's files of what a simulator leaves."""
+    return digest_of({path.relative_to(REPO).as_posix(): sha256_file(path) for path in paths})
+
+
+@dataclass(frozen=True)
+class Elision:
+    """What elides rt-app's busy loop on an engine.
+
+    :param program: path in the guest of the copy of rt-app that runs.
+    :param function: its busy function, which the agent writes into the copy before it runs; empty
+        where the image has it already.
+    """
+
+    program: str
+    function: bytes = b""
+
+
+@dataclass(frozen=True)
+class ExecutedLoop:
+    """How fast rt-app's busy loop is where an engine's own CPU models execute it.
+
+    :param ipc: instructions per cycle by cluster; empty where that is not known.
+    :param measured: ``eascope characterise`` has measured it.
+    """
+
+    ipc: tuple[float, ...]
+    measured: bool
 
 
 @dataclass(frozen=True)
@@ -102,11 +153,40 @@ class Engine(Protocol):
         :raises EascopeError: one line when the engine cannot be used here, with the remedy.
         """
 
-    def identity(self) -> dict[str, Any]:
+    @property
+    def traits(self) -> Traits:
+        """What its runs are read by."""
+
+    @property
+    def artefacts(self) -> tuple[str, ...]:
+        """Kinds of artefacts in the cache that the engine consists of."""
+
+    def elision(self, platform: Platform, activity: Activity) -> Elision:
+        """What elides rt-app's busy loop here.
+
+        :raises RequestError: a core or a speed with which the loop cannot be elided.
+        """
+
+    def host_s_per_s(self, *, elide: bool) -> float:
+        """Host seconds per simulated second, before any run has been timed.
+
+        :param elide: whether busy loops are elided.
+        """
+
+    def boots(self, machine: Machine) -> Path:
+        """The kernel's file that is booted.
+
+        :raises EascopeError: when the machine has no such file.
+        """
+
+    def executed_loop(self, platform: Platform, activity: Activity) -> ExecutedLoop | None:
+        """How fast a busy loop is that is executed; None where the activity states it."""
+
+    def identity(self) -> Identity:
         """Versions and digests of the engine's parts; part of every run's key."""
 
-    def settings(self, platform: Platform, activity: Activity) -> dict[str, Any]:
-        """What the engine is given about the machine (rates, latencies); part of the key."""
+    def settings(self, machine: Machine) -> Record:
+        """All that shapes a run besides its files; part of the key."""
 
     def run(
         self,
@@ -114,7 +194,7 @@ class Engine(Protocol):
         out: Path,
         on_progress: Callable[[float], None] | None = None,
         *,
-        limit_s: float = 3600.0,
+        limit_s: float = LIMIT_S,
         stall_s: float = 120.0,
     ) -> EngineRun:
         """Run ``machine`` to its agent's EXIT and fill the folder ``out``.

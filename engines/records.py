@@ -2,7 +2,8 @@
 """What an engine and the host leave in a run's folder: marks, what a run cost, why one failed.
 
 `read_marks` and `write_marks` are for ``marks.json``, `HostRecord` for ``host.json`` and `Failure`
-for ``failed.json``. ``done`` is in `host.sealed`.
+for ``failed.json``. `COUNTER_COLUMNS` are what every row of ``counters.parquet`` has. `Traits` say
+of an engine what its runs are read by. ``done`` is in `host.sealed`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from typing import ClassVar
 from host.record import Record, RecordError, load_json
 
 MARKS = "marks.json"
+COUNTERS = "counters.parquet"
 HOST = "host.json"
 FAILED = "failed.json"
+
+#: Columns of ``counters.parquet`` on every engine: a row per CPU between completed OPP changes of
+#: its cluster, START and STOP. ``cpu`` -1 is the shared part. Times are in ns since power-on.
+COUNTER_COLUMNS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions")
 
 #: Marks that the guest agent sets.
 READY, START, STOP = 1, 2, 3
@@ -52,6 +58,20 @@ def write_marks(marks: Sequence[Mark], path: Path) -> None:
     """Write ``marks.json``."""
     entries = [mark.encode() for mark in marks]
     path.write_text(json.dumps(entries, indent=1) + "\n")
+
+
+@dataclass(frozen=True)
+class Traits(Record):
+    """What of an engine decides how its runs are read.
+
+    :param reference: other engines are measured against it.
+    :param counts_elided: ``instructions`` of its counters has those of turns that were elided.
+    :param stated_rates: CPUs execute at the rates that the activity states, not at their models'.
+    """
+
+    reference: bool
+    counts_elided: bool
+    stated_rates: bool
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from analysis.records.cell import (
     CellRecord,
     ControlsRecord,
     EnergyModelRecord,
+    IdentityRecord,
     Inputs,
     KernelRecord,
     Settings,
@@ -26,12 +27,11 @@ from configs.activity import (
     CAPACITY_TOLERANCE,
     Activity,
     check_capacity,
-    measured_ipc,
     with_speeds,
 )
 from configs.devicetree import device_tree, device_tree_source
 from configs.platform import Platform
-from engines.base import Engine, Machine
+from engines.base import Engine, Identity, Machine
 from engines.registry import get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.inputs import inputs_of
@@ -145,20 +145,20 @@ def resolve(request: Request) -> Names:
 
 
 def wrong_capacities(names: Names) -> str:
-    """How far capacities and speeds differ where gem5 executes the busy loop; else empty.
+    """How far capacities and speeds differ where the engine executes the busy loop; else empty.
 
-    Elided, the loop has the speed that the capacities state. Executed, it has the CPU model's: an
-    instruction per cycle without a pipeline, the measured rate with one.
+    Elided, the loop has the speed that the capacities state. Executed, it has that of the engine's
+    CPU models.
     """
-    if names.request.engine != "gem5" or names.request.elide:
+    platform = names.platform
+    if names.request.elide:
         return ""
-    platform, activity = names.platform, names.activity
-    machine = names.engine.settings(platform, activity)["machine"]
-    pipelined = all(each["pipeline"] for each in machine["clusters"])
-    if pipelined and not activity.measured:
+    loop = names.engine.executed_loop(platform, names.activity)
+    if loop is None:
+        return ""
+    if not loop.ipc:
         return "how fast these CPUs are is not known: eascope characterise measures it"
-    ipc = measured_ipc(platform, activity) if pipelined else [1.0] * len(platform.clusters)
-    real = with_speeds(platform, ipc, "executed").capacities
+    real = with_speeds(platform, loop.ipc, "executed").capacities
     wrong = [
         f"{cluster.name} {platform.capacities[cpu]} instead of {real[cpu]}"
         for cluster in platform.clusters
@@ -167,7 +167,7 @@ def wrong_capacities(names: Names) -> str:
     ]
     if not wrong:
         return ""
-    remedy = "; --speeds measured gives it right ones" if pipelined else ""
+    remedy = "; --speeds measured gives it right ones" if loop.measured else ""
     return f"the kernel is given capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
 
 
@@ -183,7 +183,7 @@ def without_eas(names: Names) -> str:
 
 def rate_warnings(names: Names) -> list[str]:
     """Where the fast engine runs the kernel at a rate that was not measured on this platform."""
-    if names.request.engine != "qemu":
+    if not names.engine.traits.stated_rates:
         return []
     clusters = names.activity.clusters
     inherited = [
@@ -236,29 +236,25 @@ def _digest(path: Path) -> str:
     return sha256_file(path)
 
 
-def prepare(names: Names, identity: dict[str, Any] | None = None) -> Cell:
+def prepare(names: Names, identity: Identity | None = None) -> Cell:
     """Build or fetch what the cell needs and compute its simkey.
 
     :param identity: the engine's, when it is known: for many cells, checking it each time is slow.
     :raises EascopeError: when an artefact cannot be had.
     """
     request, platform, variant = names.request, names.platform, names.variant
-    identity = identity or _identity(
-        names.engine
-    )  # first: it fails in seconds, where a kernel takes minutes
+    # First: it fails in seconds, where a kernel takes minutes.
+    identity = identity or identity_of(names.engine)
     image = _kernel(names.kernel)
     workload = compile_scenario(names.scenario, platform, names.activity, request.seed)
     text = script(
         names.scenario,
         platform,
         workload.document,
-        activity=names.activity,
+        elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
         expectations=state_expectations(variant, names.given),
-        engine=request.engine,
-        mode=names.engine.mode,
         full=request.full,
-        elide=request.elide,
         seed=request.seed,
         decisions=request.controls.decisions,
         symbols=trace_symbols(image.vmlinux),
@@ -295,18 +291,17 @@ def machine_of(names: Names, text: bytes) -> Machine:
     )
 
 
-def digests_of(engine: Engine, machine: Machine, identity: Mapping[str, Any]) -> dict[str, str]:
+def digests_of(engine: Engine, machine: Machine, identity: Identity) -> dict[str, str]:
     """Digests of all that decides what ``machine`` does on ``engine``.
 
     :param identity: the engine's.
     """
-    gem5 = engine.name == "gem5"
     return {
-        "image": _digest(machine.vmlinux if gem5 and machine.vmlinux else machine.image),
+        "image": _digest(engine.boots(machine)),
         "dtb": _digest(machine.dtb),
         "initramfs": _digest(machine.initramfs),
         "script": sha256_bytes(machine.script),
-        "engine": digest_of(dict(identity)),
+        "engine": digest_of(identity.encode()),
         "settings": digest_of(_settings(engine, machine)),
     }
 
@@ -314,16 +309,20 @@ def digests_of(engine: Engine, machine: Machine, identity: Mapping[str, Any]) ->
 def _settings(engine: Engine, machine: Machine) -> dict[str, Any]:
     """What the engine is given besides files."""
     return {
-        "engine": engine.settings(machine.platform, machine.activity),
+        "engine": engine.settings(machine).encode(),
         "cmdline": machine.cmdline,
         "elide": machine.elide,
         "memory_mib": machine.platform.memory_mib,
     }
 
 
-def _identity(engine: Engine) -> dict[str, Any]:
+def identity_of(engine: Engine) -> Identity:
+    """The engine's identity.
+
+    :raises EascopeError: when it cannot be had here.
+    """
     try:
-        return dict(engine.identity())
+        return engine.identity()
     except EascopeError as error:
         raise EascopeError(f"engine {engine.name} cannot be had: {error}") from error
 
@@ -346,7 +345,7 @@ def _record(
     workload: Workload,
     digests: dict[str, str],
     simkey: str,
-    identity: dict[str, Any],
+    identity: Identity,
     settings: dict[str, Any],
 ) -> CellRecord:
     """``cell.json``: the inputs in words and digests."""
@@ -380,9 +379,10 @@ def _record(
         borrowed=tuple(platform.borrowed),
         assumed=(
             *names.activity.assumed,
-            *(names.activity.assumed_system if request.engine == "qemu" else ()),
+            *(names.activity.assumed_system if names.engine.traits.stated_rates else ()),
         ),
-        engine_identity=identity,
+        engine_identity=IdentityRecord.decode(identity.encode(), CELL),
+        engine_traits=names.engine.traits,
         settings=Settings.decode(settings, CELL),
     )
 

@@ -40,9 +40,6 @@ OPTIONAL = {
     ),
 }
 
-#: Kinds of artefacts that an engine consists of.
-ARTEFACTS = {"qemu": ("qemu", "qemu-plugin"), "gem5": ("boot", "gem5-checkpoint")}
-
 Check = dict[str, Any]
 
 
@@ -170,8 +167,9 @@ def _engines() -> Iterator[Check]:
     for name in ENGINES:
         remedy = OPTIONAL.get(f"engine {name}", "see the detail")
         try:
-            detail = get_engine(name).status()
-            folders = [folder for kind in ARTEFACTS.get(name, ()) for folder in entries(kind)]
+            engine = get_engine(name)
+            detail = engine.status()
+            folders = [folder for kind in engine.artefacts for folder in entries(kind)]
             yield _whole(f"engine {name}", detail, folders)
         except EascopeError as error:
             yield _check(f"engine {name}", False, str(error).splitlines()[0], remedy)

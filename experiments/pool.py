@@ -25,16 +25,8 @@ from host.proc import duration, say
 
 Result = TypeVar("Result")
 
-#: Host seconds of a boot, and per simulated second, before any run has been timed; by `_kind`.
+#: Host seconds of a boot, before any run has been timed.
 BOOT_S = 3.0
-HOST_S_PER_S = {
-    ("qemu", "", True): 1.0,
-    ("qemu", "", False): 2.0,
-    ("gem5", "elided", True): 20.0,
-    ("gem5", "elided-detailed", True): 60.0,
-}
-#: gem5 that executes everything: 600 to 2800 on atomic CPUs, by how busy they are.
-EXECUTED_HOST_S_PER_S = 1000.0
 #: Seconds between two progress lines where stderr is not a terminal.
 QUIET_S = 10.0
 
@@ -67,7 +59,7 @@ def estimate_s(cells: Sequence[Cell]) -> float:
         if kind in seen:
             spent.append(statistics.median(seen[kind]) * (cell.simulated_s + 1.0))
         else:
-            rate = HOST_S_PER_S.get(kind, EXECUTED_HOST_S_PER_S)
+            rate = cell.names.engine.host_s_per_s(elide=cell.record.elide)
             spent.append(BOOT_S + rate * cell.simulated_s)
     return max([*spent, sum(spent) / workers()])
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from configs.activity import Activity
 from configs.platform import Platform
+from engines.base import Elision
 from experiments.program import KINDS
 from experiments.rtapp import start_offset_us
 from experiments.scenario import Scenario
-from host.errors import RequestError
-from host.strict import shown_path
 from rootfs.elide import FUNCTION_OFFSET
-from rootfs.elide_gem5 import MOST_FETCHED, with_table
-from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
+from rootfs.image import RT_APP
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
 TRACE_EVENTS = (
@@ -48,9 +45,6 @@ WORKLOAD = "/tmp/rt-app.json"
 #: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_aware")
 
-#: The copy of rt-app whose busy loop an engine elides.
-RTAPP_ELIDED = {"qemu": RT_APP_ELIDED_HINT, "gem5": RT_APP_ELIDED_GEM5}
-
 #: The agent's verb `bytes` takes so many at once.
 AGENT_BYTES = 64
 
@@ -72,31 +66,12 @@ def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: boo
     return min(most, max(TRACE_KIB_LEAST, wanted))
 
 
-def elision(mode: str, platform: Platform, activity: Activity) -> list[str]:
-    """Lines that make the eliding copy of rt-app what this run needs.
-
-    On gem5 that is its busy function, with the cycles of a turn on each CPU.
-
-    :param mode: gem5's; empty for the fast engine.
-    :raises RequestError: a core on which the function would not notice interrupts.
-    """
-    if not mode:
-        return []
-    for core in (cluster.core for cluster in platform.clusters):
-        width = core.structure["fetch_width"].value
-        if mode == "elided-detailed" and core.pipeline != "in-order" and width > MOST_FETCHED:
-            raise RequestError(
-                f"{shown_path(core.path)}: structure.fetch_width = {width}: allowed where busy "
-                f"loops are elided: 1 to {MOST_FETCHED}, or mode elided, or --no-elide"
-            )
-    cycles = [
-        activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
-    ]
-    function = with_table(mode, cycles)
+def elision_lines(elision: Elision) -> list[str]:
+    """Lines that write the eliding copy's busy function as this run needs it."""
     return [
-        f"bytes {RT_APP_ELIDED_GEM5} {FUNCTION_OFFSET + start} "
-        f"{function[start : start + AGENT_BYTES].hex()}"
-        for start in range(0, len(function), AGENT_BYTES)
+        f"bytes {elision.program} {FUNCTION_OFFSET + start} "
+        f"{elision.function[start : start + AGENT_BYTES].hex()}"
+        for start in range(0, len(elision.function), AGENT_BYTES)
     ]
 
 
@@ -105,13 +80,10 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     platform: Platform,
     workload: bytes,
     *,
-    activity: Activity,
+    elision: Elision | None,
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
-    engine: str,
-    mode: str,
     full: bool,
-    elide: bool,
     seed: int,
     decisions: bool = False,
     symbols: Iterable[tuple[str, str]] = (),
@@ -119,6 +91,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     """The script's bytes, which are part of the simkey.
 
     :param workload: rt-app's JSON.
+    :param elision: what elides rt-app's busy loop; None: it is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
     :param decisions: whether each decision of EAS is recorded.
@@ -130,7 +103,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     head += [f"write {path} {value}" for path, value in switches]
     if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in tasks):
         head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
-    head += elision(mode, platform, activity) if elide else []
+    head += elision_lines(elision) if elision else []
     head += [f"file {WORKLOAD} {len(workload)}"]
     body = [
         f"trace-setup {trace_kib(scenario, full, platform, decisions)} "
@@ -140,7 +113,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         "barrier",
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         f"write {TRACING_ON} 1",
-        *_window(scenario, RTAPP_ELIDED[engine] if elide else RT_APP, full, seed),
+        *_window(scenario, elision.program if elision else RT_APP, full, seed),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         "trace-collect",

@@ -17,9 +17,9 @@ and the copy, without what the engine adds (its own padding makes the constant p
 
     18 + 4 * (n // 4) + 3 * (n % 4)
 
-so an engine that adds ``BULK_ADDED`` (888) at each ``hint #0x61`` and ``SINGLE_ADDED`` (220) at
-each ``hint #0x62`` has advanced by exactly what the original would have executed. A test counts
-both.
+so an engine that adds 888 instructions at each ``hint #0x61`` and 220 at each ``hint #0x62``
+(`skipped_instructions`) has advanced by exactly what the original would have executed. A test
+counts both.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ FUNCTION_OFFSET = 0x2660
 FUNCTION_ADDRESS = 0x402660
 FUNCTION_BYTES = 260
 FUNCTION_SHA256 = "655d8fa59d2e6597bc6ea5eedb707057cc49aa06a18bead49dfb8154fb209b89"
+#: The function's first instructions, by which the fast engine knows the program.
+FUNCTION_BEGINS = (0xA9BC7BFD, 0x910003FD, 0xF9000FE0, 0xB203E7E0)
 #: musl's ldexp, which each turn calls 12 times (address range; for counting tests).
 LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 
@@ -45,18 +47,22 @@ TURN_INSTRUCTIONS = 223
 CALL_INSTRUCTIONS = 18
 #: Turns that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
 BULK_TURNS = 4
-#: Instructions that the copy itself executes per step of either kind.
-BULK_STEP_INSTRUCTIONS = 4
-SINGLE_STEP_INSTRUCTIONS = 3
-#: What the engine adds at each hint.
-BULK_ADDED = BULK_TURNS * TURN_INSTRUCTIONS - BULK_STEP_INSTRUCTIONS
-SINGLE_ADDED = TURN_INSTRUCTIONS - SINGLE_STEP_INSTRUCTIONS
+#: Instructions that the copy itself executes at a hint, by the turns that the hint stands for.
+STEP_INSTRUCTIONS = {BULK_TURNS: 4, 1: 3}
 
 HINT_BULK = 0x61
 HINT_SINGLE = 0x62
 
 _NOP = 0xD503201F
 _RET = 0xD65F03C0
+
+
+def skipped_instructions(turns: int, turn_instructions: int = TURN_INSTRUCTIONS) -> int:
+    """Instructions that an engine adds at a hint that stands for ``turns``.
+
+    :param turns: one of `STEP_INSTRUCTIONS`.
+    """
+    return turns * turn_instructions - STEP_INSTRUCTIONS[turns]
 
 
 def elide_hint(program: bytes) -> bytes:
@@ -113,11 +119,11 @@ def hint_function() -> bytes:
         _compare(BULK_TURNS),
         _branch_if("lo", +5),
         _subtract(BULK_TURNS),
-        _hint(HINT_BULK),
+        hint(HINT_BULK),
         _compare(BULK_TURNS),
         _branch_if("hs", -3),
         _branch_if_zero(+4),
-        _hint(HINT_SINGLE),
+        hint(HINT_SINGLE),
         _subtract(1, flags=True),
         _branch_if("ne", -2),
         _RET,
@@ -150,6 +156,6 @@ def _branch_if_zero(words: int) -> int:
     return 0xB4000000 | (words & 0x7FFFF) << 5
 
 
-def _hint(number: int) -> int:
+def hint(number: int) -> int:
     """``hint #number``."""
     return 0xD503201F | number << 5

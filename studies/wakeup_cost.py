@@ -64,7 +64,9 @@ def measured(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
         slopes = dict(zip(places, costs, strict=True))
     identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()
     return WakeUpCost(
-        origin=Origin(command, RUNS, versions((name, identity) for name in upstream)),
+        origin=Origin(
+            command, RUNS, versions((name, identity.engine, identity.version) for name in upstream)
+        ),
         platform=PLATFORM,
         round_trips=(COUNT, COUNT * TIMES),
         seeds=SEEDS,

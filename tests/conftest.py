@@ -16,6 +16,7 @@ import pytest
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from engines.base import Machine
 from engines.gem5.provider import find_gem5, version
 from host.errors import EascopeError
 from tests.support.environment import changed_variables
@@ -72,6 +73,13 @@ def _runs_in_tmp(_environment_kept: None, tmp_path: Path, monkeypatch: pytest.Mo
 def juno() -> Platform:
     """The platform that most tests use."""
     return load_platform("juno-r2")
+
+
+@pytest.fixture
+def linux_like(juno: Platform, juno_activity: Activity) -> Machine:
+    """A machine whose files are only named, for what is made of the machine alone."""
+    files = {name: Path(f"/nowhere/{name}") for name in ("image", "dtb", "initramfs", "vmlinux")}
+    return Machine(juno, juno_activity, script=b"exit\n", cmdline="quiet", **files)
 
 
 @pytest.fixture(scope="session")

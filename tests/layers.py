@@ -33,7 +33,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "engines": ("host", "configs", "engines.records"),
     "engines.qemu": ("host", "configs", "rootfs", "engines.records", "engines"),
     "engines.gem5": (
-        *("host", "configs", "power", "engines.gem5.inside", "engines.records", "engines"),
+        *("host", "configs", "power", "rootfs", "engines.gem5.inside", "engines.records"),
+        "engines",
     ),
     "engines.registry": ("host", "engines", "engines.qemu", "engines.gem5"),
     "analysis": ("host", "configs", "power", "engines.records"),

@@ -108,8 +108,8 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
                 "engines/qemu/e.py": "",
             },
             "engines/gem5/a.py:1: imports engines.qemu.e: undeclared from engines.gem5 to "
-            "engines.qemu: allowed: host, configs, power, engines.gem5.inside, engines.records, "
-            "engines",
+            "engines.qemu: allowed: host, configs, power, rootfs, engines.gem5.inside, "
+            "engines.records, engines",
         ),
         (
             {"engines/gem5/inside/a.py": "import json, m5.stats\nimport numpy\n"},

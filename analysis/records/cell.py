@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.records import older
+from engines.records import Traits
 from host.record import REST, Record, WrongValue
 
 CELL = "cell.json"
@@ -187,6 +188,20 @@ class Settings(Record):
 
 
 @dataclass(frozen=True)
+class IdentityRecord(Record):
+    """The engine's name, its simulator's version, and versions and digests of its other parts."""
+
+    engine: str
+    version: str
+    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        return older.identity(data)
+
+
+@dataclass(frozen=True)
 class CellRecord(Record):
     """``cell.json``.
 
@@ -197,6 +212,7 @@ class CellRecord(Record):
     :param digests: of the bytes that the run's key is made from.
     :param set_otherwise: controls that are not as the platform and the kernel have them.
     :param borrowed: figures of the platform that come from another board.
+    :param engine_traits: what of the engine decides how the run is read.
     :param assumed: activity and system rates that were not measured on this platform.
     """
 
@@ -225,7 +241,8 @@ class CellRecord(Record):
     expect: tuple[Expectation, ...]
     borrowed: tuple[str, ...]
     assumed: tuple[str, ...]
-    engine_identity: Mapping[str, Any]
+    engine_identity: IdentityRecord
+    engine_traits: Traits
     settings: Settings
 
     @classmethod

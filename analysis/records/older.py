@@ -23,12 +23,26 @@ _CELL: dict[str, Any] = {
     "assumed": [],
 }
 _EM_ERROR = re.compile(r"(\S+)=(\S+)%")
+#: Traits of the engines whose runs did not say them.
+_TRAITS: dict[str, dict[str, bool]] = {
+    "qemu": {"reference": False, "counts_elided": True, "stated_rates": True},
+    "gem5": {"reference": True, "counts_elided": False, "stated_rates": False},
+}
 _CONTROLS: dict[str, Any] = {"speeds": "board", "trace_events": [], "delay_dequeue": True}
 
 
 def cell(data: dict[str, Any]) -> dict[str, Any]:
     """``cell.json`` of any version with the keys of this one."""
-    return _CELL | data
+    traits = _TRAITS.get(str(data.get("engine")))
+    return _CELL | ({"engine_traits": traits} if traits else {}) | data
+
+
+def identity(data: dict[str, Any]) -> dict[str, Any]:
+    """``engine_identity`` in ``cell.json``; QEMU's version was in a table of its own."""
+    qemu = data.get("qemu")
+    if not isinstance(qemu, dict):
+        return data
+    return qemu | {name: value for name, value in data.items() if name != "qemu"}
 
 
 def controls(data: dict[str, Any]) -> dict[str, Any]:

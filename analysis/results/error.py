@@ -29,9 +29,9 @@ def agreements(folder: Path = RESULTS) -> tuple[Agreement, ...]:
 def error_of(
     platform: str,
     scenario: str,
-    engine: str,
     mode: str = "",
     *,
+    reference: bool,
     speeds: str = "board",
     power: str = "published",
     folder: Path = RESULTS,
@@ -42,11 +42,12 @@ def error_of(
     modes the one counts that has most seeds: one seed says which placement was drawn, not how
     engines differ.
 
-    :param mode: gem5's mode where ``engine`` is gem5; empty on the fast engine.
+    :param mode: of the engine; empty on the fast engine, which has none.
+    :param reference: the run is of the engine that others are measured against.
     :param speeds: of core types, ``board`` or ``measured``.
     :param power: name of the power model.
     """
-    if engine == "gem5":
+    if reference:
         return f"the reference engine, on {cpus(mode)} CPUs"
     agreement = next(
         (
@@ -56,7 +57,7 @@ def error_of(
         ),
         None,
     )
-    if engine != "qemu" or agreement is None or not agreement.cells:
+    if agreement is None or not agreement.cells:
         return (
             f"no error against gem5 was measured on {platform} at {_speeds(speeds)} with {power} "
             "power"

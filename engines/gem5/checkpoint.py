@@ -7,13 +7,13 @@ Everything that the saved state depends on is in the key, and nothing that a run
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engines.gem5.inside.request import MachineSettings
+from engines.gem5.provider import Gem5Identity
 from host.cache import (
     MANIFEST,
     artefact,
@@ -25,6 +25,7 @@ from host.cache import (
 )
 from host.errors import EascopeError
 from host.proc import say
+from host.record import Record
 
 KIND = "gem5-checkpoint"
 #: Measured: some 100 million instructions on atomic CPUs.
@@ -36,14 +37,23 @@ LAYOUT = 1
 STATE = "state"
 
 
+@dataclass(frozen=True)
+class BootFacts(Record):
+    """What a boot cost, for people: host seconds, simulated ns, instructions."""
+
+    host_s: float
+    sim_ns: int
+    instructions: int
+
+
 def checkpoint_key(
-    identity: dict[str, Any],
+    identity: Gem5Identity,
     settings: MachineSettings,
     vmlinux: Path,
     dtb: Path,
     initrd: Path,
     cmdline: str,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """All that a saved machine depends on.
 
     :param identity: of the engine; of its scripts only `LAYOUT` counts here.
@@ -51,7 +61,11 @@ def checkpoint_key(
     """
     return {
         "schema": 1,
-        "engine": {name: identity[name] for name in ("version", "binary_sha256", "boot_loader")},
+        "engine": {
+            "version": identity.version,
+            "binary_sha256": identity.binary_sha256,
+            "boot_loader": identity.boot_loader.encode(),
+        },
         "layout": LAYOUT,
         "settings": settings,
         "vmlinux": sha256_file(vmlinux),
@@ -61,10 +75,8 @@ def checkpoint_key(
     }
 
 
-def checkpoint(
-    key: dict[str, Any], boot: Callable[[Path], dict[str, Any]], label: str
-) -> tuple[Path, dict[str, Any]]:
-    """The saved machine's folder, and facts of its boot; booted when the store has none.
+def checkpoint(key: Mapping[str, object], boot: Callable[[Path], BootFacts], label: str) -> Path:
+    """The saved machine's folder; booted when the store has none.
 
     One that is damaged is thrown away and made anew.
 
@@ -75,7 +87,7 @@ def checkpoint(
         facts = boot(folder / STATE)
         if not (folder / STATE / "m5.cpt").is_file():
             raise EascopeError("gem5 ended at the agent's barrier, but saved nothing")
-        (folder / FACTS).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+        facts.write(folder / FACTS)
 
     folder = cache_root() / KIND / digest_of(key)[:32]
     if (folder / MANIFEST).is_file():
@@ -85,4 +97,4 @@ def checkpoint(
             say(f"warning: {error}: it is made anew")
             shutil.rmtree(folder)
     folder = artefact(KIND, key, build, label=label, estimate_s=ESTIMATE_S)
-    return folder / STATE, json.loads((folder / FACTS).read_bytes())
+    return folder / STATE

@@ -10,35 +10,40 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from configs.activity import Activity
+from configs.activity import Activity, measured_ipc
 from configs.platform import Platform
-from engines.base import EngineRun, Machine
-from engines.gem5.boot import boot_loader
-from engines.gem5.checkpoint import checkpoint, checkpoint_key
-from engines.gem5.files import (
-    join_pieces,
-    save_counters,
-    save_marks,
-    save_statistics,
-    transitions,
+from engines.base import (
+    LIMIT_S,
+    Elision,
+    EngineRun,
+    ExecutedLoop,
+    Machine,
+    Transitions,
 )
-from engines.gem5.inside.request import Request
+from engines.gem5.boot import KIND as BOOT_LOADER
+from engines.gem5.boot import boot_loader
+from engines.gem5.checkpoint import KIND as CHECKPOINT
+from engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
+from engines.gem5.elision import elision
+from engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
 from engines.gem5.process import TERMINAL, Ended, supervise
-from engines.gem5.provider import find_gem5, identity, version
-from engines.gem5.settings import MODES, machine_settings
+from engines.gem5.provider import NAME, Gem5Identity, find_gem5, identity, version
+from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
+from engines.gem5.settings import BOOT, MODES, has_pipelines
+from engines.records import Traits
 from host.errors import EascopeError, unknown
 from host.scratch import scratch
 
 DEFAULT_MODE = "elided"
 #: What a person may ask for: not ``boot``, which the engine does by itself.
-RUN_MODES = tuple(name for name in MODES if name != "boot")
-#: Simulated time without an instruction, of all CPUs or of one that is on, after which a guest
-#: counts as dead. An idle kernel still has a timer every few s.
-STALL_NS = 20 * 10**9
+RUN_MODES = tuple(name for name in MODES if name != BOOT)
+#: Host seconds per simulated second where loops are elided, by mode.
+ELIDED_HOST_S_PER_S = {"elided": 20.0, "elided-detailed": 60.0}
+#: gem5 that executes everything: 600 to 2800 on atomic CPUs, by how busy they are.
+EXECUTED_HOST_S_PER_S = 1000.0
 #: Simulated seconds in which a machine must have booted.
 BOOT_LIMIT_S = 30.0
 
@@ -51,7 +56,7 @@ class Gem5Engine:
     """
 
     mode: str = DEFAULT_MODE
-    name: str = "gem5"
+    name: str = NAME
 
     def __post_init__(self) -> None:
         """Refuse a mode that does not exist."""
@@ -68,13 +73,48 @@ class Gem5Engine:
         program = find_gem5()
         return f"gem5 {version(program)} in {program}"
 
-    def identity(self) -> dict[str, Any]:
-        """Version and digest of gem5, of our scripts and of our boot loader."""
+    @property
+    def traits(self) -> Traits:
+        """The reference: loops that stand still count nothing, and CPU models have own rates."""
+        return Traits(reference=True, counts_elided=False, stated_rates=False)
+
+    @property
+    def artefacts(self) -> tuple[str, ...]:
+        """Boot loader and checkpoints; gem5 itself is a person's own."""
+        return (BOOT_LOADER, CHECKPOINT)
+
+    def host_s_per_s(self, *, elide: bool) -> float:
+        """See :meth:`engines.base.Engine.host_s_per_s`."""
+        return (
+            ELIDED_HOST_S_PER_S.get(self.mode, EXECUTED_HOST_S_PER_S)
+            if elide
+            else EXECUTED_HOST_S_PER_S
+        )
+
+    def elision(self, platform: Platform, activity: Activity) -> Elision:
+        """The copy whose loop stands still, with the cycles of a turn on each CPU."""
+        return elision(self.mode, platform, activity)
+
+    def boots(self, machine: Machine) -> Path:
+        """The kernel with symbols: gem5 finds a guest's panic by them."""
+        if machine.vmlinux is None:
+            raise EascopeError("gem5 boots a vmlinux with symbols: the machine has none")
+        return machine.vmlinux
+
+    def executed_loop(self, platform: Platform, activity: Activity) -> ExecutedLoop | None:
+        """A cycle per instruction on CPUs without a pipeline; else what was measured on them."""
+        if not has_pipelines(self.mode):
+            return ExecutedLoop((1.0,) * len(platform.clusters), measured=False)
+        ipc = measured_ipc(platform, activity) if activity.measured else ()
+        return ExecutedLoop(tuple(ipc), measured=True)
+
+    def identity(self) -> Gem5Identity:
+        """Version and digest of gem5, of our scripts and code, and of our boot loader."""
         return identity()
 
-    def settings(self, platform: Platform, activity: Activity) -> dict[str, Any]:
-        """What gem5 is given about the machine. The script has the turns of the busy loop."""
-        return {"mode": self.mode, "machine": machine_settings(platform, self.mode)}
+    def settings(self, machine: Machine) -> Gem5Settings:
+        """All that gem5 is given besides files. The script has the turns of the busy loop."""
+        return settings_of(machine, self.mode)
 
     def run(
         self,
@@ -82,7 +122,7 @@ class Gem5Engine:
         out: Path,
         on_progress: Callable[[float], None] | None = None,
         *,
-        limit_s: float = 3600.0,
+        limit_s: float = LIMIT_S,
         stall_s: float = 300.0,
     ) -> EngineRun:
         """See :meth:`engines.base.Engine.run`; boots first where no checkpoint is there."""
@@ -95,8 +135,8 @@ class Gem5Engine:
         with scratch(out, self.name) as folder:
             script = folder / "script"
             script.write_bytes(machine.script)
-            request = _request(machine, self.mode, limit_s)
-            request["script"], request["checkpoint_in"] = str(script), str(saved)
+            files = replace(self._files(machine), script=script, checkpoint_in=saved)
+            request = request_of(settings_of(machine, self.mode, limit_s), files)
             try:
                 ended = supervise(request, folder, "exit", stall_s, on_progress)
                 return self._collect(folder, out, ended, boot_s)
@@ -119,21 +159,28 @@ class Gem5Engine:
             sim_s=ended.sim_ns / 1e9,
             instructions=ended.instructions,
             cpu_s=ended.cpu_s,
-            transitions=transitions(record),
+            transitions={
+                name: Transitions(requested, completed)
+                for name, (requested, completed) in record.transitions.items()
+            },
             parts_s={"boot": boot_s, "restore": restore_s, **ended.parts},
             parts_cpu_s=ended.cpu_parts,
+        )
+
+    def _files(self, machine: Machine) -> RequestFiles:
+        return RequestFiles(
+            self.boots(machine), boot_loader(), dtb=machine.dtb, initrd=machine.initramfs
         )
 
     def _checkpoint(
         self, machine: Machine, stall_s: float, on_progress: Callable[[float], None] | None
     ) -> Path:
         """The machine as it stands at the agent's barrier."""
-        if machine.vmlinux is None:
-            raise EascopeError("gem5 boots a vmlinux with symbols: the machine has none")
+        files, settings = self._files(machine), settings_of(machine, BOOT, BOOT_LIMIT_S)
         key = checkpoint_key(
             self.identity(),
-            machine_settings(machine.platform, "boot"),
-            machine.vmlinux,
+            settings.machine,
+            files.vmlinux,
             machine.dtb,
             machine.initramfs,
             machine.cmdline,
@@ -144,35 +191,10 @@ class Gem5Engine:
             if on_progress is not None:
                 on_progress(0.0)
 
-        def boot(state: Path) -> dict[str, Any]:
+        def boot(state: Path) -> BootFacts:
             with scratch(state.parent, self.name) as folder:
-                request = _request(machine, "boot", BOOT_LIMIT_S)
-                request["checkpoint_out"] = str(state)
+                request = request_of(settings, replace(files, checkpoint_out=state))
                 ended = supervise(request, folder, "checkpoint", stall_s, alive)
-            return {
-                "host_s": round(ended.host_s, 3),
-                "sim_ns": ended.sim_ns,
-                "instructions": ended.instructions,
-            }
+            return BootFacts(round(ended.host_s, 3), ended.sim_ns, ended.instructions)
 
-        state, _ = checkpoint(key, boot, f"checkpoint of {machine.platform.name}: boot on gem5")
-        return state
-
-
-def _request(machine: Machine, mode: str, limit_s: float) -> Request:
-    """What ``engines/gem5/inside/run.py`` reads."""
-    return {
-        "schema": 1,
-        "machine": machine_settings(machine.platform, mode),
-        "mode": mode,
-        "vmlinux": str(machine.vmlinux),
-        "boot_loader": str(boot_loader()),
-        "dtb": str(machine.dtb.absolute()),
-        "initrd": str(machine.initramfs.absolute()),
-        "cmdline": machine.cmdline,
-        "script": None,
-        "checkpoint_in": None,
-        "checkpoint_out": None,
-        "limit_ns": round(limit_s * 1e9),
-        "stall_ns": STALL_NS,
-    }
+        return checkpoint(key, boot, f"checkpoint of {machine.platform.name}: boot on gem5")

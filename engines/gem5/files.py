@@ -3,29 +3,53 @@
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from engines.base import Transitions
 from engines.files import write_counters
-from engines.records import MARKS, Mark, write_marks
+from engines.gem5.inside.request import SCHEMA
+from engines.records import COUNTERS, MARKS, Mark, write_marks
 from host.errors import EascopeError
+from host.record import Record, WrongValue
 
 #: What the agent calls a piece of a file.
 _PIECE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)@(\d+)")
 STATISTICS = "stats.txt"
-COUNTERS = "counters.parquet"
+ROWS_JSON, ROWS_BIN = "rows.json", "rows.bin"
 #: Columns that are whole numbers: ns, kHz, uV, counts.
 _INTEGERS = (
     *("t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions"),
     *("on_ns", "gated_ns", "off_ns"),
 )
+
+
+@dataclass(frozen=True)
+class Rows(Record):
+    """``rows.json``, as `engines.gem5.inside.request.RowsRecord` has it.
+
+    :param marks: number of each mark, and ns since power-on.
+    :param transitions: OPP requests (gem5 counts none) and completed changes by cluster.
+    """
+
+    schema: int
+    columns: tuple[str, ...]
+    rows: int
+    marks: tuple[tuple[int, int], ...]
+    transitions: Mapping[str, tuple[int | None, int]]
+    instructions: int
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        if data.get("schema") != SCHEMA:
+            raise WrongValue("schema", data.get("schema"), str(SCHEMA))
+        return data
 
 
 def join_pieces(folder: Path, out: Path) -> list[str]:
@@ -49,24 +73,25 @@ def join_pieces(folder: Path, out: Path) -> list[str]:
     return sorted(pieces)
 
 
-def read_rows(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+def read_rows(folder: Path) -> tuple[pl.DataFrame, Rows]:
     """The window's rows as run.py left them, and what it says about them.
 
     :raises EascopeError: when there was no window, or the files do not fit each other.
     """
+    for name in (ROWS_JSON, ROWS_BIN):
+        if not (folder / name).is_file():
+            raise EascopeError(f"gem5 left no {name}: no window")
+    record = Rows.read(folder / ROWS_JSON)
+    columns = record.columns
+    data: array[float] = array("d")
     try:
-        record = json.loads((folder / "rows.json").read_text())
-        data: array[float] = array("d")
-        data.frombytes((folder / "rows.bin").read_bytes())
-        columns: list[str] = record["columns"]
-        rows: int = record["rows"]
-    except FileNotFoundError as error:
-        raise EascopeError(f"gem5 left no {Path(error.filename).name}: no window") from error
-    except (ValueError, KeyError) as error:
-        raise EascopeError(f"rows.json, rows.bin: not readable: {error}") from error
-    if len(data) != rows * len(columns):
+        data.frombytes((folder / ROWS_BIN).read_bytes())
+    except ValueError as error:
+        raise EascopeError(f"{ROWS_BIN}: not readable: {error}") from error
+    if len(data) != record.rows * len(columns):
         raise EascopeError(
-            f"rows.bin: {len(data)} numbers: allowed: {rows} rows of {len(columns)} columns"
+            f"{ROWS_BIN}: {len(data)} numbers: allowed: {record.rows} rows of {len(columns)} "
+            "columns"
         )
     table = pl.DataFrame({name: data[place :: len(columns)] for place, name in enumerate(columns)})
     # Times are cut to whole ns, as those of the marks are, so windows and rows meet exactly.
@@ -82,21 +107,21 @@ def read_rows(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     )
 
 
-def save_counters(folder: Path, out: Path) -> dict[str, Any]:
+def save_counters(folder: Path, out: Path) -> Rows:
     """``counters.parquet`` from the rows in ``folder``; what run.py says about them."""
     table, record = read_rows(folder)
     write_counters(table.sort("cluster", "t0_ns", "cpu"), out / COUNTERS)
     return record
 
 
-def save_marks(folder: Path, out: Path, record: Mapping[str, Any]) -> None:
+def save_marks(folder: Path, out: Path, record: Rows) -> None:
     """``marks.json``: when each mark was set, by gem5's clock and by the guest's."""
     marks = []
-    for ident, at_ns in record["marks"]:
+    for ident, at_ns in record.marks:
         written = folder / f"mark-{ident}"
         if not written.is_file():
             raise EascopeError(f"the guest set mark {ident} without saying when")
-        marks.append(Mark(int(ident), int(at_ns), int(written.read_text())))
+        marks.append(Mark(ident, at_ns, int(written.read_text())))
     write_marks(marks, out / MARKS)
 
 
@@ -107,11 +132,3 @@ def save_statistics(folder: Path, out: Path) -> None:
         return
     with path.open(errors="replace") as lines, (out / STATISTICS).open("w") as kept:
         kept.writelines(line for line in lines if not line.startswith("host"))
-
-
-def transitions(record: Mapping[str, Any]) -> dict[str, Transitions]:
-    """Completed OPP changes of the window by cluster; requests stand in the trace."""
-    return {
-        name: Transitions(requested, completed)
-        for name, (requested, completed) in record["transitions"].items()
-    }

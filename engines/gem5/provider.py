@@ -8,10 +8,12 @@ import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from engines.base import Identity, engine_code
+from engines.gem5.boot import BootLoaderIdentity
 from engines.gem5.boot import identity as boot_loader_identity
 from host.cache import sha256_file, tree_digest
 from host.errors import EascopeError
@@ -19,7 +21,14 @@ from host.proc import say
 
 #: What the scripts were run on; nothing older has the same statistics and parameters.
 TESTED = (24, 0, 0, 1)
-SCRIPTS = Path(__file__).resolve().parent / "inside"
+_HERE = Path(__file__).resolve().parent
+SCRIPTS = _HERE / "inside"
+#: What makes gem5's request, and a run's files of what the scripts leave.
+CODE = (
+    *(_HERE / name for name in ("files.py", "request.py")),
+    *(_HERE.parent / name for name in ("files.py", "records.py")),
+)
+NAME = "gem5"
 RECIPE = "docs/recipes/gem5.md"
 #: Host seconds in which a gem5 must have said its version.
 ASK_S = 120
@@ -83,13 +92,26 @@ def _digest(program: Path, changed_ns: int) -> str:
     return sha256_file(program)
 
 
-def identity() -> dict[str, Any]:
-    """gem5's version and digest, our scripts' and our boot loader's."""
+@dataclass(frozen=True)
+class Gem5Identity(Identity):
+    """gem5's program, and what is run in it.
+
+    :param scripts_sha256: over ``engines/gem5/inside``.
+    """
+
+    binary_sha256: str
+    scripts_sha256: str
+    boot_loader: BootLoaderIdentity
+
+
+def identity() -> Gem5Identity:
+    """gem5's version and digest, our scripts', our code's and our boot loader's."""
     program = find_gem5()
-    return {
-        "engine": "gem5",
-        "version": version(program),
-        "binary_sha256": _digest(program, program.stat().st_mtime_ns),
-        "scripts_sha256": tree_digest(SCRIPTS, "*.py"),
-        "boot_loader": boot_loader_identity(),
-    }
+    return Gem5Identity(
+        engine=NAME,
+        version=version(program),
+        code_sha256=engine_code(CODE),
+        binary_sha256=_digest(program, program.stat().st_mtime_ns),
+        scripts_sha256=tree_digest(SCRIPTS, "*.py"),
+        boot_loader=boot_loader_identity(),
+    )

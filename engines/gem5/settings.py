@@ -24,21 +24,23 @@ from engines.gem5.inside.request import (
 from engines.gem5.units import minor_units, o3_units
 from host.errors import unknown
 
+#: The mode of a boot to the agent's barrier.
+BOOT = "boot"
 #: Modes: what each is, for lists and messages.
 MODES = {
-    "boot": "atomic CPUs without caches, to the agent's barrier; then a checkpoint",
+    BOOT: "atomic CPUs without caches, to the agent's barrier; then a checkpoint",
     "elided": "atomic CPUs without caches; busy loops stand still for the cycles they would take",
     "elided-detailed": "Minor and O3 CPUs with caches; busy loops stand still likewise",
     "timing": "timing CPUs (one instruction at a time) with caches",
     "detailed": "Minor and O3 CPUs with caches; everything is executed",
 }
 SIMPLE_MODELS = {
-    "boot": "ArmAtomicSimpleCPU",
+    BOOT: "ArmAtomicSimpleCPU",
     "elided": "ArmAtomicSimpleCPU",
     "timing": "ArmTimingSimpleCPU",
 }
 #: Modes without caches.
-ATOMIC = ("boot", "elided")
+ATOMIC = (BOOT, "elided")
 DETAILED_MODELS = {"minor": "ArmMinorCPU", "o3": "ArmO3CPU"}
 
 #: gem5's classic caches have one line length for all.
@@ -86,6 +88,11 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
         "counter_hz": COUNTER_HZ,
         "extensions": list(EXTENSIONS),
     }
+
+
+def has_pipelines(mode: str) -> bool:
+    """Whether every CPU has a pipeline in ``mode``."""
+    return mode not in SIMPLE_MODELS
 
 
 def _cluster(cluster: Cluster, mode: str) -> ClusterSettings:

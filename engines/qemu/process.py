@@ -16,9 +16,9 @@ from pathlib import Path
 
 from engines.base import EngineFailed
 from engines.process import PANIC, Simulator, Spent, died, tail_lines
-from engines.records import Mark
+from engines.qemu.report import EXIT, FAIL, Report
+from engines.qemu.settings import CONSOLE
 
-CONSOLE = "console.log"
 LOG = "qemu.log"
 
 
@@ -34,8 +34,7 @@ class Ended(Spent):
     """What the plugin said about a run that reached its end."""
 
     exit_code: int = 0
-    marks: list[Mark] = field(default_factory=list)
-    transitions: dict[int, tuple[int, int]] = field(default_factory=dict)
+    report: Report = field(default_factory=Report)
 
 
 class _Qemu(Simulator):
@@ -46,27 +45,18 @@ class _Qemu(Simulator):
         super().__init__("QEMU", self.ended)
         self.out = out
         self.log = log
-        self.end: tuple[str, str] | None = None
         self._console_read = 0
 
     def line(self, line: bytes) -> bool:
         word, _, rest = line.decode(errors="replace").partition(" ")
         if word == "progress":
             return self.progress(rest)
-        if word == "mark":
-            number, t_ns, mono_ns = (int(value) for value in rest.split())
-            self.ended.marks.append(Mark(number, t_ns, mono_ns))
-        elif word == "dvfs":
-            cluster, requested, completed = (int(value) for value in rest.split())
-            self.ended.transitions[cluster] = (requested, completed)
-        elif word == "end":
-            kind, _, text = rest.partition(" ")
-            self.end = (kind, text)
+        self.ended.report.take(word, rest)
         return False
 
     def look(self) -> None:
         panic = self.panic()
-        if panic is not None and self.end is None:
+        if panic is not None and self.ended.report.end is None:
             raise self.failed(f"guest panic: {panic}")
 
     def panic(self) -> str | None:
@@ -113,11 +103,11 @@ def supervise(
 
     qemu = _Qemu(out, log)
     code = qemu.supervise(start, limits.stall_s, on_progress)
-    if qemu.end is None:
+    end = qemu.ended.report.end
+    if end is None:
         panic = qemu.panic()
         raise qemu.failed(f"guest panic: {panic}" if panic else died("QEMU", code))
-    kind, text = qemu.end
-    if kind == "exit":
-        qemu.ended.exit_code, qemu.ended.sim_ns = (int(value) for value in text.split())
+    if end.kind == EXIT:
+        qemu.ended.exit_code, qemu.ended.sim_ns = (int(value) for value in end.text.split())
         return qemu.ended
-    raise qemu.failed(text if kind == "fail" else f"fast engine: {text}")
+    raise qemu.failed(end.text if end.kind == FAIL else f"fast engine: {end.text}")

@@ -15,7 +15,6 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from host.cache import artefact, cache_root, canonical_json, digest_of, write_atomic
 from host.debian import apt
@@ -46,19 +45,19 @@ class Qemu:
     packages: list[dict[str, str]]
 
     @property
-    def command(self) -> list[str]:
+    def command(self) -> tuple[str, ...]:
         """The start of the command line: own dynamic linker, own libraries, own data."""
         library = self.folder / "lib"
         linker = next(library.glob("ld-linux*"))
         program = self.folder / "bin" / "qemu-system-aarch64"
-        return [
+        return (
             str(linker),
             "--library-path",
             str(library),
             str(program),
             "-L",
             str(self.folder / "share"),
-        ]
+        )
 
 
 def host_architecture() -> str:
@@ -116,11 +115,6 @@ def qemu() -> Qemu:
     )
     version = next(p["version"] for p in packages if p["package"] == PACKAGE)
     return Qemu(folder, version, digest_of({"packages": packages}), packages)
-
-
-def provenance(simulator: Qemu) -> dict[str, Any]:
-    """What goes into a run's identity."""
-    return {"package": PACKAGE, "version": simulator.version, "closure_sha256": simulator.digest}
 
 
 def _unpack(packages: list[dict[str, str]], folder: Path) -> None:

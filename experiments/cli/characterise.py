@@ -164,10 +164,10 @@ def system_names(platform: Platform) -> Names:
 
 def system_provenance(cell: Cell) -> dict[str, str | int]:
     """What the figures of ``cell``'s run depend on."""
-    request, identity = cell.names.request, dict(cell.record.engine_identity)
+    request, identity = cell.names.request, cell.record.engine_identity
     return {
-        "gem5": identity["version"],
-        "gem5_sha256": identity["binary_sha256"],
+        "gem5": identity.version,
+        "gem5_sha256": str(identity.others["binary_sha256"]),
         "simkey": cell.simkey,
         "scenario": request.scenario,
         "variant": request.variant,

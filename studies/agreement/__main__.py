@@ -11,14 +11,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from engines.base import Identity
 from experiments.arguments import count
-from experiments.cell import Cell, Request, prepare, resolve
+from experiments.cell import Cell, Request, identity_of, prepare, resolve
 from experiments.controls import Controls
-from experiments.finished import derived_by
+from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run, existing
 from host.errors import EascopeError
@@ -86,18 +85,19 @@ def run(
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    identities: dict[str, dict[str, Any]] = {}
+    identities: dict[str, Identity] = {}
     cells: dict[Key, Cell] = {}
     for key, request in requests(scenarios, seeds, speeds):
-        cell = prepare(resolve(request), identities.get(key[2]))
-        identities[key[2]] = dict(cell.record.engine_identity)
+        names = resolve(request)
+        if key[2] not in identities:
+            identities[key[2]] = identity_of(names.engine)
+        cell = prepare(names, identities[key[2]])
         if not present or existing(cell.simkey):
             cells[key] = cell
 
     def after(cell: Cell, run: Run) -> CostedRun:
-        made = derived_by(run, DEFAULT_POWER)
-        # What is expected may have been written down after the run: the scenario's word counts.
-        return CostedRun(made.result, replace(made.cell, expect=cell.record.expect), run.host)
+        made = derived_for(cell, run, DEFAULT_POWER)
+        return CostedRun(made.result, made.cell, run.host)
 
     done = run_all(list(cells.values()), after)
     costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {

@@ -14,7 +14,7 @@ from analysis.records import older
 from analysis.records.cell import CellRecord
 from analysis.records.result import Result
 from configs.platform import Platform
-from engines.gem5.engine import RUN_MODES
+from engines.gem5.engine import RUN_MODES, Gem5Engine
 from engines.gem5.settings import machine_settings
 from engines.records import Failure, HostRecord, read_marks, write_marks
 from host.errors import EascopeError
@@ -94,6 +94,21 @@ def test_an_older_cell_has_what_was_the_case_then() -> None:
     assert (cell.mode, cell.programs, cell.set_otherwise) == ("", (), ())
     assert cell.controls.speeds == "board"
     assert older.cell(content)["elide"] is True
+
+
+def test_an_older_cell_says_of_its_engine_what_that_was() -> None:
+    content = json.loads((RUN / "cell.json").read_bytes())
+    now = CellRecord.decode(content, "cell.json")
+    del content["engine_traits"]
+    parts = content["engine_identity"]
+    qemu = {key: parts.pop(key) for key in ("package", "version", "closure_sha256")}
+    parts["qemu"] = qemu
+    assert CellRecord.decode(content, "cell.json") == now
+    content["engine"] = "gem5"
+    assert CellRecord.decode(content, "cell.json").engine_traits == Gem5Engine().traits
+    content["engine"] = "another"
+    with pytest.raises(EascopeError, match=r"^cell.json: engine_traits is missing"):
+        CellRecord.decode(content, "cell.json")
 
 
 def test_a_cell_of_a_later_schema_is_one_line() -> None:

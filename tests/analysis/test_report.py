@@ -75,7 +75,7 @@ def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
 
 
 def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
-    error = escape(error_of("juno-r2", "test/bursts", "qemu"))
+    error = escape(error_of("juno-r2", "test/bursts", reference=False))
     for words in (
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",

@@ -15,20 +15,21 @@ import pytest
 
 from analysis.records.cell import CellRecord, ProgramRecord, WindowRecord
 from configs.core import Parameter
+from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
 from experiments.cell import prepare, resolve, wrong_capacities
 from experiments.controls import Controls
 from experiments.rtapp import start_offset_us
-from experiments.script import elision, script
+from experiments.script import script
 from host.errors import EascopeError, RequestError
 from kernels.variants import load_catalogue
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
 from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
-from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
+from tests.support.cells import REQUEST, SYMBOL, Artefacts, FakeSettings, prepared
 
 
 def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
@@ -59,9 +60,10 @@ def test_every_part_of_a_request_counts(artefacts: Artefacts, changes: dict[str,
 CHANGES: dict[str, Callable[[Artefacts, pytest.MonkeyPatch], None]] = {
     "image": lambda made, _: made.write("image", "Image 2"),
     "initramfs": lambda made, _: made.write("initramfs", "cpio 2"),
-    "engine": lambda made, _: made.identity.update(qemu="10.1"),
-    "plugin": lambda made, _: made.identity.update(plugin="p2"),
-    "settings": lambda made, _: made.settings.update(quantum_ns=1_000),
+    "engine": lambda made, _: made.change(identity=replace(made.identity, version="10.1")),
+    "code": lambda made, _: made.change(identity=replace(made.identity, code_sha256="c2")),
+    "plugin": lambda made, _: made.change(identity=replace(made.identity, plugin="p2")),
+    "settings": lambda made, _: made.change(settings=FakeSettings(quantum_ns=1_000)),
     "device tree": lambda _, patch: patch.setattr(cells, "device_tree", lambda *_: b"other"),
     "boot arguments": lambda _, patch: patch.setattr(cells, "boot_args", lambda _: "quiet2"),
     "proofs": lambda _, patch: patch.setattr(
@@ -220,7 +222,7 @@ def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefact
     core = replace(big.core, structure=structure)
     clusters = (names.platform.clusters[0], replace(big, core=core))
     platform = replace(names.platform, clusters=clusters)
-    assert elision("elided", platform, names.activity)
+    assert elision("elided", platform, names.activity).function
     with pytest.raises(RequestError, match=r"a72.toml: structure.fetch_width = 8: .*: 1 to 6, or"):
         elision("elided-detailed", platform, names.activity)
 
@@ -231,13 +233,10 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
         names.scenario,
         names.platform,
         b"start\nstop\n",
-        activity=names.activity,
+        elision=names.engine.elision(names.platform, names.activity),
         switches=[],
         expectations=[],
-        engine="qemu",
-        mode="",
         full=False,
-        elide=True,
         seed=0,
     )
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
@@ -272,9 +271,7 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
         assert cell.record.set_otherwise == tuple(controls.words)
         keys.add(cell.simkey)
         if key == "transition_latency_us":  # the real engine's, which the fake one has not
-            machine = cell.machine
-            settings = QemuEngine().settings(machine.platform, machine.activity)
-            assert settings["transition_latency_ns"] == 10_000
+            assert QemuEngine().settings(cell.machine).transition_latency_ns == 10_000
         else:
             assert cell.simkey != plain.simkey
     assert len(keys) == 3

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engines.qemu.engine import QemuEngine
 from experiments import doctor
 from experiments.cli.main import main
 from host.cache import MANIFEST, artefact, check_artefact, entries
@@ -48,7 +49,8 @@ def test_doctor_finds_what_is_corrupt(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(doctor, "get_engine", lambda _: SimpleNamespace(status=lambda: "QEMU 10.0"))
+    engine = SimpleNamespace(status=lambda: "QEMU 10.0", artefacts=QemuEngine().artefacts)
+    monkeypatch.setattr(doctor, "get_engine", lambda _: engine)
     folder = entry(kind)
     assert found(check, name)["ok"]
     flip(folder)

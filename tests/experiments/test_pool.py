@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from engines.gem5.engine import Gem5Engine
 from engines.records import HOST, HostRecord
+from engines.registry import get_engine
 from experiments import pool
 from experiments.cell import Cell
-from experiments.pool import BOOT_S, HOST_S_PER_S, Progress, estimate_s
+from experiments.pool import BOOT_S, Progress, estimate_s
 from experiments.runs import execute
 from tests.support.fake import cell
 
@@ -21,12 +23,16 @@ GEM5 = {"engine": "gem5", "mode": "elided"}
 def of_kind(key: str, **changes: Any) -> Cell:
     """A cell of 0.5 simulated s whose record says so."""
     plain = cell(key=key * 32)
+    if "mode" in changes:
+        engine = get_engine(changes["engine"], changes["mode"])
+        fake: Any = plain.names.engine
+        fake.host_s_per_s = engine.host_s_per_s
     return dataclasses.replace(plain, record=dataclasses.replace(plain.record, **changes))
 
 
 def test_a_first_run_is_guessed_by_its_kind() -> None:
     elided = estimate_s([of_kind("aa", **GEM5)])
-    assert elided == BOOT_S + HOST_S_PER_S["gem5", "elided", True] * 0.5
+    assert elided == BOOT_S + Gem5Engine("elided").host_s_per_s(elide=True) * 0.5
     assert estimate_s([of_kind("aa", **GEM5, elide=False)]) > 10 * elided
 
 

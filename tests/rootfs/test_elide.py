@@ -102,5 +102,7 @@ def test_instructions_counted(rt_app: Path, tmp_path: Path, turns: int) -> None:
     counts = count(copy_path, turns)
     assert counts["hint #0x61"] == turns // elide.BULK_TURNS
     assert counts["hint #0x62"] == turns % elide.BULK_TURNS
-    added = counts["hint #0x61"] * elide.BULK_ADDED + counts["hint #0x62"] * elide.SINGLE_ADDED
+    bulk, single = elide.skipped_instructions(elide.BULK_TURNS), elide.skipped_instructions(1)
+    assert (bulk, single) == (888, 220)
+    added = counts["hint #0x61"] * bulk + counts["hint #0x62"] * single
     assert counts.total() + added == original

@@ -15,14 +15,12 @@ from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
-from engines.qemu import engine as qemu
 from engines.records import READY, START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT
 from host.lisa import host_trace_cmd
 from kernels.build import kernel
 from kernels.symbols import trace_symbols
-from rootfs import elide
 from rootfs.image import RT_APP, RT_APP_ELIDED_HINT, initramfs
 
 pytestmark = pytest.mark.guest
@@ -95,12 +93,6 @@ def report(trace: Path) -> list[str]:
     )
     assert done.stderr == ""
     return done.stdout.splitlines()
-
-
-def test_engine_adds_what_the_copy_leaves_out(juno_activity: Activity) -> None:
-    assert juno_activity.turn_instructions == elide.TURN_INSTRUCTIONS
-    assert qemu.STEP_4_TURNS == elide.BULK_STEP_INSTRUCTIONS
-    assert qemu.STEP_1_TURN == elide.SINGLE_STEP_INSTRUCTIONS
 
 
 def test_files_and_state_arrive(boot: Boot) -> None:

@@ -16,6 +16,7 @@ from configs.activity import ACTIVITY, load_activity
 from configs.platform import Cluster, Platform
 from configs.system_activity import digits
 from engines.gem5.inside.columns import FIXED
+from engines.gem5.inside.request import RowsFacts
 from engines.gem5.inside.rows import write_rows
 from experiments.cli.main import main
 from host.errors import EascopeError, RequestError
@@ -78,7 +79,8 @@ def test_a_kernel_at_another_opp_is_an_error(juno: Platform) -> None:
 
 def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     columns = ["cluster", "cpu", "x"]
-    write_rows(tmp_path, columns, [[0, -1, 2.5], [0, 0, 1.0]], {"marks": [[2, 10], [3, 20]]})
+    facts: RowsFacts = {"marks": [(2, 10), (3, 20)], "transitions": {}, "instructions": 1}
+    write_rows(tmp_path, columns, [[0, -1, 2.5], [0, 0, 1.0]], facts)
     rows, marks = read_rows(tmp_path)
     assert rows == [{"cluster": 0, "cpu": -1, "x": 2.5}, {"cluster": 0, "cpu": 0, "x": 1.0}]
     assert marks == {2: 10, 3: 20}

@@ -7,6 +7,7 @@ import argparse
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +15,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.records.cell import IdentityRecord
 from configs.activity import ACTIVITY, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
+from engines.base import Machine
 from experiments.cli.characterise import system_names, system_provenance
 from experiments.cli.main import main
 from experiments.cli.verbs import make_parser
@@ -71,7 +74,7 @@ def test_a_cluster_that_did_too_little_is_refused(juno: Platform, count: int) ->
 def _provenance(seed: int = 0) -> Mapping[str, str | int]:
     request = SimpleNamespace(platform="juno-r2", scenario="smoke", variant="mainline", seed=seed)
     names = SimpleNamespace(request=request, engine=SimpleNamespace(mode="elided-detailed"))
-    identity = {"version": "24.0", "binary_sha256": "ab", "more": 1}
+    identity = IdentityRecord("gem5", "24.0", {"binary_sha256": "ab", "more": 1})
     record = cell_record(engine_identity=identity)
     cell: Any = SimpleNamespace(names=names, simkey="cd", record=record)
     return system_provenance(cell)
@@ -102,7 +105,7 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
 
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
 def test_the_cell_does_not_need_what_is_made_from_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linux_like: Machine, name: str
 ) -> None:
     """The loop at gem5's speeds, capacities that fit; what gem5 is told has no system's speed."""
     platform = load_platform(name)
@@ -116,7 +119,10 @@ def test_the_cell_does_not_need_what_is_made_from_it(
         assert names.activity.ipc(cluster) == loops[cluster.name].ipc[cluster.max_khz]
         assert names.activity.system_ipc(cluster) == names.activity.ipc(cluster)
         assert with_it.activity.system_ipc(cluster) < names.activity.system_ipc(cluster)
-    told = [one.engine.settings(one.platform, one.activity) for one in (names, with_it)]
+    told = [
+        one.engine.settings(replace(linux_like, platform=one.platform, activity=one.activity))
+        for one in (names, with_it)
+    ]
     assert told[0] == told[1]
     assert names.given == names.platform == with_it.platform != platform
     assert (names.engine.name, names.engine.mode) == ("gem5", "elided-detailed")

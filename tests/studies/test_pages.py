@@ -89,7 +89,7 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     assert "juno-r2, engine qemu (busy loops elided), short windows, 2 seeds" in shown["conditions"]
     assert "Linux 6.12.1, HZ 250" in shown["conditions"]
     assert "Fewer than 10 seeds: no test is made." in shown["conditions"]
-    assert "Made by `make results`, from runs (kernel 6.12.1, eascope" in shown["conditions"]
+    assert "Made by `make results`, from runs (kernel 6.12.1, qemu 1:10.0.0" in shown["conditions"]
     text = shown["scenarios"]
     assert text.count("### eas/video-playback") == 1
     assert scenario.source in text

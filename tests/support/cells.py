@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from engines.base import Engine, Identity, Machine
+from engines.registry import get_engine
 from experiments.cell import Cell, Request, prepare, resolve
+from host.record import Record
 from kernels.releases import DEFAULT
 from kernels.variants import Kernel
 
@@ -17,17 +20,31 @@ REQUEST = Request("juno-r2", "mainline", "smoke")
 SYMBOL = ("ffffffc080100000", "tracing_mark_write")
 
 
+@dataclass(frozen=True)
+class FakeIdentity(Identity):
+    plugin: str
+
+
+@dataclass(frozen=True)
+class FakeSettings(Record):
+    quantum_ns: int
+
+
 class Artefacts:
     """Stands for the built artefacts; a test changes one and looks at the simkey."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.identity: dict[str, Any] = {"qemu": "10.0", "plugin": "p1"}
-        self.settings: dict[str, Any] = {"quantum_ns": 20_000}
+        self.identity = FakeIdentity("fake", "10.0", "c1", "p1")
+        self.settings = FakeSettings(quantum_ns=20_000)
         self.write("image", "Image")
         self.write("vmlinux", "ELF")
         self.write("initramfs", "cpio")
         self.write("config", "CONFIG_HZ=250\nCONFIG_SMP=y\n")
+
+    def change(self, **changes: Any) -> None:
+        for name, value in changes.items():
+            setattr(self, name, value)
 
     def write(self, name: str, content: str) -> None:
         (self.folder / name).write_text(content)
@@ -46,14 +63,26 @@ class Artefacts:
     def initramfs(self) -> Any:
         return SimpleNamespace(path=self.folder / "initramfs", provenance={"agent": "a"})
 
-    def engine(self, name: str, mode: str | None = None) -> Any:
-        return SimpleNamespace(
-            name=name,
-            mode=mode or {"gem5": "elided"}.get(name, ""),
-            elides=mode != "detailed",
-            identity=lambda: self.identity,
-            settings=lambda platform, activity: self.settings,
-        )
+    def engine(self, name: str, mode: str | None = None) -> Engine:
+        """The real engine, but for what it would have to fetch and build."""
+        engine = get_engine(name, mode)
+        return _WithFakes(engine, self)  # type: ignore[return-value]
+
+
+class _WithFakes:
+    """An engine with another identity and other settings."""
+
+    def __init__(self, engine: Engine, made: Artefacts) -> None:
+        self._engine, self._made = engine, made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def identity(self) -> Identity:
+        return self._made.identity
+
+    def settings(self, machine: Machine) -> FakeSettings:
+        return self._made.settings
 
 
 def prepared(**changes: Any) -> Cell:

@@ -10,12 +10,14 @@ from analysis.records.cell import (
     ClusterModel,
     EngineSettings,
     Expectation,
+    IdentityRecord,
     KernelRecord,
     MachineRecord,
     Settings,
 )
 from analysis.records.result import Busy, Energy, Judged, Percentiles
 from engines.records import HostRecord
+from engines.registry import get_engine
 from studies.agreement.runs import CostedRun
 from tests.support.records import cell_record, result_record
 
@@ -53,7 +55,8 @@ def costed(
         settings=Settings(EngineSettings(machine), "", True, 1024),
         expect=(Expectation(variant, statement, "a test"),),
         kernel=KernelRecord("base", "6.12.1-eascope-base", {"upstream": "6.12.1"}),
-        engine_identity={"version": "24.0"} if parts else {"qemu": {"version": "10.0"}},
+        engine_identity=IdentityRecord("gem5", "24.0") if parts else IdentityRecord("qemu", "10.0"),
+        engine_traits=get_engine("gem5" if parts else "qemu").traits,
     )
     spent = {"boot": 100.0, "warmup": 6.0, "window": 10.0} if parts else {}
     host = HostRecord(host_s=9.0, mips=1.0, sim_s=1.0, cpu_s=2.0, parts_cpu_s=spent)

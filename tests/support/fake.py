@@ -37,6 +37,10 @@ class FakeEngine:
         self.behave = behave
         self.calls = 0
 
+    def host_s_per_s(self, *, elide: bool) -> float:
+        """As :meth:`engines.base.Engine.host_s_per_s`."""
+        return 1000.0
+
     def run(
         self, machine: Any, out: Path, on_progress: Callable[[float], None] | None = None
     ) -> EngineRun:

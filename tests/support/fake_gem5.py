@@ -64,6 +64,7 @@ def window(out: Path, request: dict[str, Any]) -> None:
     data = b"".join(struct.pack(f"={len(COLUMNS)}d", *row) for row in rows)
     (out / "rows.bin").write_bytes(data)
     record = {
+        "schema": 1,
         "columns": COLUMNS,
         "rows": len(rows),
         "marks": [[2, 71_000_000], [3, 71_900_000]],

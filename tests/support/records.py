@@ -11,6 +11,7 @@ from analysis.records.cell import (
     ControlsRecord,
     EnergyModelRecord,
     EngineSettings,
+    IdentityRecord,
     Inputs,
     KernelRecord,
     Settings,
@@ -19,6 +20,7 @@ from analysis.records.cell import (
     WindowRecord,
 )
 from analysis.records.result import Energy, PowerModelRecord, Result
+from engines.qemu.engine import QemuEngine
 
 
 def task_record(name: str, *threads: str, period_us: int | None = None) -> TaskRecord:
@@ -81,7 +83,8 @@ def cell_record(**changes: Any) -> CellRecord:
         expect=(),
         borrowed=(),
         assumed=(),
-        engine_identity={},
+        engine_identity=IdentityRecord("qemu", "1:10.0.0"),
+        engine_traits=QemuEngine().traits,
         settings=Settings(EngineSettings(), "", True, 1024),
     )
     return replace(cell, **changes)

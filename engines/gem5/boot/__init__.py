@@ -6,16 +6,19 @@ What it does and what gem5 gives it stands at the head of the assembly.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from configs.board import board_of
 from host.cache import artefact, sha256_file
 from host.proc import run
+from host.record import Record
 from host.toolchain import arm64_tool
 
 SOURCE = Path(__file__).resolve().parent / "boot.S"
 NAME = "boot.elf"
+#: Of the artefact.
+KIND = "boot"
 
 #: Frequency of the system counter: 16 ns a tick, as on the fast engine.
 COUNTER_HZ = 62_500_000
@@ -30,14 +33,20 @@ _LINK = (
 )
 
 
-def identity() -> dict[str, Any]:
+@dataclass(frozen=True)
+class BootLoaderIdentity(Record):
     """What the boot loader is made from: digest of the source, options, compiler."""
+
+    source: str
+    options: tuple[str, ...]
+    compiler: str
+
+
+def identity() -> BootLoaderIdentity:
+    """What the boot loader is made from."""
     version = run([arm64_tool("gcc"), "--version"]).decode().splitlines()[0]
-    return {
-        "source": sha256_file(SOURCE),
-        "options": [*_ASSEMBLE, *_defines(), *_LINK],
-        "compiler": version,
-    }
+    options = (*_ASSEMBLE, *_defines(), *_LINK)
+    return BootLoaderIdentity(sha256_file(SOURCE), options, version)
 
 
 def _defines() -> list[str]:
@@ -68,4 +77,4 @@ def boot_loader() -> Path:
         run(assemble, cwd=folder, label="boot loader")
         run([arm64_tool("gcc"), *_LINK, "-o", NAME, "boot.o"], cwd=folder, label="boot loader")
 
-    return artefact("boot", identity(), build, label="boot loader of gem5") / NAME
+    return artefact(KIND, identity().encode(), build, label="boot loader of gem5") / NAME

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gem5's side is asked for: the types of ``request.json`` and of the machine in it.
+"""What gem5's side is asked for and answers: the types of ``request.json`` and ``rows.json``.
 
-`engines.gem5.settings` makes the machine and `engines.gem5.engine` the request; both sides are
+`engines.gem5.settings` makes the machine and `engines.gem5.request` the request; both sides are
 checked against these types. gem5's own Python reads this file, so it needs the standard library
 alone.
 """
@@ -9,6 +9,9 @@ alone.
 from __future__ import annotations
 
 from typing import Any, TypedDict
+
+#: Of ``request.json`` and of ``rows.json``.
+SCHEMA = 1
 
 
 class CacheSettings(TypedDict):
@@ -128,3 +131,23 @@ class Request(NeededRequest, total=False):
     join: bool
     power: dict[str, Any]
     text_at_marks: bool
+
+
+class RowsFacts(TypedDict):
+    """What is said of a window's rows.
+
+    ``marks`` are numbers and ns since power-on. ``transitions`` are OPP requests (which gem5 does
+    not count) and completed changes by cluster, ``instructions`` those of all CPUs.
+    """
+
+    marks: list[tuple[int, int]]
+    transitions: dict[str, tuple[None, int]]
+    instructions: int
+
+
+class RowsRecord(RowsFacts):
+    """``rows.json``: how ``rows.bin`` is to be read, and the facts."""
+
+    schema: int
+    columns: list[str]
+    rows: int

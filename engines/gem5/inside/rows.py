@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
 
 from engines.gem5.inside.columns import (
     FIXED,
@@ -25,7 +24,7 @@ from engines.gem5.inside.columns import (
     Columns,
     Term,
 )
-from engines.gem5.inside.request import ClusterSettings
+from engines.gem5.inside.request import SCHEMA, ClusterSettings, RowsFacts, RowsRecord
 
 #: Readings of a CPU before those of its events: cycles (-1 where the model has none that can be
 #: believed), instructions, and ticks in each power state.
@@ -235,7 +234,7 @@ def write_rows(
     folder: Path,
     columns: Sequence[str],
     rows: Sequence[Sequence[float]],
-    facts: dict[str, Any],
+    facts: RowsFacts,
 ) -> None:
     """``rows.bin`` (float64, one row after the other) and ``rows.json`` (what they are)."""
     data = array("d")
@@ -243,5 +242,12 @@ def write_rows(
         data.extend(row)
     with (folder / "rows.bin").open("wb") as stream:
         data.tofile(stream)
-    record = {"schema": 1, "columns": list(columns), "rows": len(rows), **facts}
+    record: RowsRecord = {
+        "schema": SCHEMA,
+        "columns": list(columns),
+        "rows": len(rows),
+        "marks": facts["marks"],
+        "transitions": facts["transitions"],
+        "instructions": facts["instructions"],
+    }
     (folder / "rows.json").write_text(json.dumps(record, indent=1) + "\n")

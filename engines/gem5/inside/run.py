@@ -35,11 +35,9 @@ sys.path.insert(0, str(REPO))
 from engines.gem5.inside import machine  # noqa: E402
 from engines.gem5.inside.columns import event_columns  # noqa: E402
 from engines.gem5.inside.probes import Probes, UnknownStatistic, resolve  # noqa: E402
-from engines.gem5.inside.request import MachineSettings, Request  # noqa: E402
+from engines.gem5.inside.request import SCHEMA, MachineSettings, Request, RowsFacts  # noqa: E402
 from engines.gem5.inside.rows import Recorder, write_rows  # noqa: E402
 from engines.gem5.inside.session import Session  # noqa: E402
-
-SCHEMA = 1
 
 
 class Gem5:
@@ -139,9 +137,9 @@ class Gem5:
         if self._memory_energy:
             spent = sum(float(statistic.total) for statistic in self._memory_energy)
             rows.append(self._recorder.memory_row(spent))
-        facts = {
+        facts: RowsFacts = {
             "marks": marks,
-            "transitions": {name: [None, count] for name, count in changes.items()},
+            "transitions": {name: (None, count) for name, count in changes.items()},
             "instructions": sum(self.instructions()),
         }
         write_rows(folder, self._recorder.columns, rows, facts)

@@ -19,16 +19,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_cells_of_the_scenario_count_and_gem5s_cpus_are_named(folder: Path) -> None:
-    assert error_of("juno-r2", "smoke", "qemu", folder=folder) == (
+    assert error_of("juno-r2", "smoke", folder=folder, reference=False) == (
         "energy within 3.0 % of gem5's atomic CPUs, 1 cell, means over 10 seeds"
     )
-    assert error_of("juno-r2", "eas/game", "qemu", folder=folder) == (
+    assert error_of("juno-r2", "eas/game", folder=folder, reference=False) == (
         "energy within 1.3 % of gem5's atomic CPUs, 2 cells, means over 10 seeds"
     )
 
 
 def test_other_scenarios_are_said_to_be_others(folder: Path) -> None:
-    assert error_of("juno-r2", "ui/jank", "qemu", folder=folder) == (
+    assert error_of("juno-r2", "ui/jank", folder=folder, reference=False) == (
         "energy within 3.0 % of gem5's atomic CPUs on other scenarios, 3 cells, means over 10 seeds"
     )
 
@@ -40,7 +40,7 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
     )
     record = replace(MEASURED, cells=cells, speeds="measured")
     record.write(tmp_path / "engine-agreement-measured.json")
-    assert error_of("juno-r2", "smoke", "qemu", speeds="measured", folder=tmp_path) == (
+    assert error_of("juno-r2", "smoke", speeds="measured", folder=tmp_path, reference=False) == (
         "energy within 20.0 % of gem5's detailed CPUs, 1 cell, one seed of gem5"
     )
 
@@ -56,7 +56,7 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
 def test_another_platform_speed_or_power_has_no_figure(
     folder: Path, platform: str, speeds: str, power: str, words: str
 ) -> None:
-    said = error_of(platform, "smoke", "qemu", speeds=speeds, power=power, folder=folder)
+    said = error_of(platform, "smoke", speeds=speeds, power=power, folder=folder, reference=False)
     assert said.startswith("no error against gem5 was measured on ")
     assert said.endswith(words)
     assert "%" not in said
@@ -64,12 +64,12 @@ def test_another_platform_speed_or_power_has_no_figure(
 
 def test_gem5_names_its_cpus(folder: Path) -> None:
     for mode, cpus in (("elided", "atomic"), ("elided-detailed", "detailed")):
-        said = error_of("pixel6", "smoke", "gem5", mode, folder=folder)
+        said = error_of("pixel6", "smoke", mode, reference=True, folder=folder)
         assert said == f"the reference engine, on {cpus} CPUs"
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
-    assert error_of("juno-r2", "smoke", "qemu", folder=tmp_path).startswith("no error")
+    assert error_of("juno-r2", "smoke", folder=tmp_path, reference=False).startswith("no error")
 
 
 def test_the_committed_records_are_read() -> None:

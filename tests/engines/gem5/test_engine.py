@@ -243,13 +243,13 @@ def test_a_missing_gem5_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         get_engine("gem5").status()
 
 
-def test_modes(juno: Platform, juno_activity: Activity) -> None:
+def test_modes(linux_like: Machine) -> None:
     with pytest.raises(RequestError, match=r"unknown gem5 mode 'elidde' \(did you mean elided\?\)"):
         get_engine("gem5", "elidde")
     with pytest.raises(RequestError, match="unknown gem5 mode 'boot'"):
         get_engine("gem5", "boot")
     settings = {
-        mode: Gem5Engine(mode).settings(juno, juno_activity)
+        mode: Gem5Engine(mode).settings(linux_like).encode()
         for mode in ("elided", "elided-detailed", "timing", "detailed")
     }
     assert len({json.dumps(one, sort_keys=True) for one in settings.values()}) == 4

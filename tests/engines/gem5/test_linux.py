@@ -22,11 +22,12 @@ from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
+from engines.gem5.elision import elision
 from engines.records import START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT, Request, prepare, resolve
 from experiments.runs import check, execute
-from experiments.script import elision
+from experiments.script import elision_lines
 from kernels.build import kernel
 from rootfs.image import RT_APP_ELIDED_GEM5, initramfs
 
@@ -81,7 +82,7 @@ def rt_app_script(machine: Machine, cpu: int) -> bytes:
     policy = f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
     return script(
         f"write {policy} performance",
-        *elision("elided", machine.platform, machine.activity),
+        *elision_lines(elision("elided", machine.platform, machine.activity)),
         f"file /tmp/r.json {len(document)}",
         document,
         "barrier",

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from configs.platform import Platform
+from engines.gem5.files import Rows
 from engines.gem5.inside.columns import (
     ABSENT,
     FIXED,
@@ -25,6 +26,7 @@ from engines.gem5.inside.columns import (
 )
 from engines.gem5.inside.operations import ALL
 from engines.gem5.inside.probes import Probes, UnknownStatistic, unread
+from engines.gem5.inside.request import RowsFacts
 from engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from engines.gem5.settings import machine_settings
 from host.proc import run
@@ -171,9 +173,18 @@ def test_memory_has_a_row_of_the_whole_window() -> None:
 
 def test_rows_are_written_as_they_are(tmp_path: Path) -> None:
     rows = [[1.0, 2.5], [3.0, 1e15 + 1]]
-    write_rows(tmp_path, ["a", "b"], rows, {"marks": [[2, 7]]})
+    facts: RowsFacts = {"marks": [(2, 7)], "transitions": {"big": (None, 3)}, "instructions": 5}
+    write_rows(tmp_path, ["a", "b"], rows, facts)
     record = json.loads((tmp_path / "rows.json").read_text())
-    assert record == {"schema": 1, "columns": ["a", "b"], "rows": 2, "marks": [[2, 7]]}
+    assert record == {
+        "schema": 1,
+        "columns": ["a", "b"],
+        "rows": 2,
+        "marks": [[2, 7]],
+        "transitions": {"big": [None, 3]},
+        "instructions": 5,
+    }
+    assert Rows.read(tmp_path / "rows.json").encode() == record
     data = array("d")
     data.frombytes((tmp_path / "rows.bin").read_bytes())
     assert list(data) == [1.0, 2.5, 3.0, 1e15 + 1]

@@ -14,22 +14,20 @@ import pytest
 from configs.activity import Activity
 from configs.platform import Platform
 from engines.base import Machine
-from engines.qemu import engine as qemu
-from engines.qemu.engine import STEP_1_TURN, STEP_4_TURNS, QemuEngine
+from engines.qemu import settings as qemu
+from engines.qemu.engine import QemuEngine
 from host.lisa import lisa_binaries
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import (
-    BULK_ADDED,
-    BULK_STEP_INSTRUCTIONS,
+    BULK_TURNS,
     CALL_INSTRUCTIONS,
     FUNCTION_ADDRESS,
     FUNCTION_OFFSET,
     LDEXP_RANGE,
-    SINGLE_ADDED,
-    SINGLE_STEP_INSTRUCTIONS,
     TURN_INSTRUCTIONS,
     elide_hint,
+    skipped_instructions,
 )
 from tests.support.bare_metal import GuestRun, run_machine
 
@@ -130,9 +128,9 @@ def test_elided_is_executed_where_the_loop_has_a_rate_of_its_own(
         assert took[f"took_ns.{cpu}"] == pytest.approx(expected, rel=0.001)
 
 
-def test_engine_and_image_agree_on_the_constants(juno_activity: Activity, juno: Platform) -> None:
+def test_engine_and_image_agree_on_the_constants(linux_like: Machine) -> None:
     """What the engine adds at each hint is what the copy leaves out."""
-    assert juno_activity.turn_instructions == TURN_INSTRUCTIONS
-    assert (STEP_4_TURNS, STEP_1_TURN) == (BULK_STEP_INSTRUCTIONS, SINGLE_STEP_INSTRUCTIONS)
-    settings = QemuEngine().settings(juno, juno_activity)
-    assert (settings["hint_4_turns"], settings["hint_1_turn"]) == (BULK_ADDED, SINGLE_ADDED)
+    assert linux_like.activity.turn_instructions == TURN_INSTRUCTIONS
+    settings = QemuEngine().settings(linux_like)
+    assert settings.hint_4_turns == skipped_instructions(BULK_TURNS)
+    assert settings.hint_1_turn == skipped_instructions(1)

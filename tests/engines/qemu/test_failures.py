@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 
 from engines.base import EngineFailed, Machine
+from engines.qemu.build import plugin
+from engines.qemu.command import BootFiles, command
 from engines.qemu.engine import QemuEngine
 from engines.qemu.process import Limits, supervise
+from engines.qemu.provider import qemu
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
 from tests.support.bare_metal import GuestRun
@@ -132,6 +135,7 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
         ("thread=single", "thread=multi", "accelerator table is not that of QEMU 10.0"),
         ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
         ("latency_ns=", "latency=", "wrong plugin option latency"),
+        ("dead_ns=", "limit_ns=", "plugin option dead_ns is missing"),
         ("cluster_sleep=1:2", "cluster_sleep=1:0", "wrong plugin option cluster_sleep"),
         ("loop_weight=1:", "loop_weight=1:0,loop_weight=1:", "wrong plugin option loop_weight"),
         ("-0x41ff30", "-0x41fe00", "wrong plugin option loop_code"),
@@ -146,13 +150,14 @@ def test_another_qemu_than_the_plugin_knows_does_not_start(
     # A busy loop with a rate of its own, so that all options are there.
     clusters = tuple(replace(one, system_ipc=0.5) for one in machine.activity.clusters)
     machine = replace(machine, activity=replace(machine.activity, clusters=clusters))
-    command = QemuEngine()._command(machine, machine.initramfs, 10.0)
-    assert sum(was in word for word in command) == 1
-    command = [word.replace(was, becomes) for word in command]
+    files = BootFiles(qemu().command, plugin(), machine.image, machine.dtb, machine.initramfs)
+    words = command(QemuEngine().settings(machine), files)
+    assert sum(was in word for word in words) == 1
+    words = [word.replace(was, becomes) for word in words]
     out = tmp_path / "out"
     out.mkdir()
     with pytest.raises(EngineFailed, match=message):
-        supervise(command, out, tmp_path, Limits(60.0), None)
+        supervise(words, out, tmp_path, Limits(60.0), None)
 
 
 def test_the_fast_engine_has_no_modes() -> None:

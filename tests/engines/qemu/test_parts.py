@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
 from engines.files import write_counters
 from engines.qemu import provider as qemu_provider
-from engines.qemu.engine import WORK_UNITS, QemuEngine
 from engines.qemu.files import counters_table, with_script
 from engines.records import Mark, write_marks
 from host import debian
@@ -108,19 +105,3 @@ def test_a_corrupt_package_list_is_one_line(
     known.write_text("[{")
     with pytest.raises(EascopeError, match=r"packages-\w+\.json is corrupt .*: remove that file"):
         qemu_provider.qemu()
-
-
-def test_settings_hold_whole_instructions(juno: Platform, juno_activity: Activity) -> None:
-    """The plugin's arithmetic is integer, and the key of a run holds what it is told."""
-    settings = QemuEngine().settings(juno, juno_activity)
-    for cluster in juno.clusters:
-        for khz, uv, per_s in settings["clusters"][cluster.name]["opps"]:
-            assert isinstance(per_s, int)
-            assert cluster.opp(khz).uv == uv
-            assert per_s == pytest.approx(juno_activity.system_ipc(cluster) * khz * 1000, rel=1e-8)
-        weight = juno_activity.system_ipc(cluster) / juno_activity.ipc(cluster)
-        told = settings["clusters"][cluster.name]["loop_weight"]
-        assert isinstance(told, int)
-        assert told / WORK_UNITS == pytest.approx(weight, rel=1e-4)
-    assert settings["gic"] == 2
-    assert settings["transition_latency_ns"] == juno.transition_latency_us * 1000

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How rt-app's busy loop stands still on gem5: the cycles of a turn on each CPU."""
+
+from __future__ import annotations
+
+from configs.activity import Activity
+from configs.platform import Platform
+from engines.base import Elision
+from host.errors import RequestError
+from host.strict import shown_path
+from rootfs.elide_gem5 import MOST_FETCHED, with_table
+from rootfs.image import RT_APP_ELIDED_GEM5
+
+#: The mode in which CPUs have pipelines, so fetch more than they execute.
+DETAILED = "elided-detailed"
+
+
+def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
+    """The copy of rt-app, and its busy function for ``platform``.
+
+    :param mode: one that elides.
+    :raises RequestError: a core on which the function would not notice interrupts.
+    """
+    for core in (cluster.core for cluster in platform.clusters):
+        width = core.structure["fetch_width"].value
+        if mode == DETAILED and core.pipeline != "in-order" and width > MOST_FETCHED:
+            raise RequestError(
+                f"{shown_path(core.path)}: structure.fetch_width = {width}: allowed where busy "
+                f"loops are elided: 1 to {MOST_FETCHED}, or mode elided, or --no-elide"
+            )
+    cycles = [
+        activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
+    ]
+    return Elision(RT_APP_ELIDED_GEM5, with_table(mode, cycles))

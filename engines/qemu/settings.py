@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All that shapes a run on the fast engine besides the files that it boots: one record.
+
+QEMU's command line and the plugin's options are made from it alone (`engines.qemu.command`), and
+every run's key digests it. So nothing can shape a run that its key does not know.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from configs.activity import Activity
+from configs.board import board_of
+from configs.platform import Cluster
+from engines.base import LIMIT_S, Machine
+from host.record import Record
+from rootfs.elide import (
+    BULK_TURNS,
+    FUNCTION_ADDRESS,
+    FUNCTION_BEGINS,
+    FUNCTION_BYTES,
+    LDEXP_RANGE,
+    hint_function,
+    skipped_instructions,
+)
+
+NAME = "qemu"
+
+#: How far a CPU may run ahead of the slowest one in a program and in the kernel, in virtual ns.
+PROGRAM_QUANTUM_NS = 100_000
+KERNEL_QUANTUM_NS = 20_000
+#: The interrupt controller, which has eight CPU interfaces (`configs.platform_file.MAX_CPUS`).
+GIC_VERSION = 2
+#: Simulated time for which every CPU may be idle before the guest counts as dead.
+DEAD_S = 600
+#: QEMU's translation cache, in MiB; its default depends on the host's memory.
+TRANSLATION_MIB = 128
+#: Where the guest's console is written.
+CONSOLE = "console.log"
+#: The plugin's unit of work: an instruction outside of the busy loop is so many.
+WORK_UNITS = 1 << 16
+
+NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class OppSettings(Record):
+    """An OPP: kHz, uV, and whole instructions per second outside of the busy loop."""
+
+    khz: int
+    uv: int
+    instructions_per_s: int
+
+
+@dataclass(frozen=True)
+class ClusterSettings(Record):
+    """A cluster of CPUs.
+
+    :param opps: by falling frequency, as EnergyCtrl counts them.
+    :param idle_exit_ns: exit time of each idle state: what the guest's driver spins for.
+    :param cluster_sleep: the idle state in which all CPUs are when the shared part is off.
+    :param loop_weight: time of an instruction of the busy loop, in `WORK_UNITS` of any other.
+    """
+
+    index: int
+    first_cpu: int
+    last_cpu: int
+    opps: tuple[OppSettings, ...]
+    idle_exit_ns: tuple[int, ...]
+    cluster_sleep: int | None
+    loop_weight: int
+
+
+@dataclass(frozen=True)
+class AddressRange(Record):
+    """Addresses from ``start`` up to and without ``end``."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class LoopSettings(Record):
+    """Where rt-app's busy loop is, and the first instructions of its function in each copy."""
+
+    code: tuple[AddressRange, ...]
+    begins: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class QemuSettings(Record):
+    """The record. No field has a default: a default would not stand in the key.
+
+    :param board: QEMU's machine.
+    :param dtb_randomness: whether QEMU puts random numbers into the device tree: ``on``, ``off``.
+    :param seed: of QEMU's own random numbers.
+    :param rtc_base: the date at power-on; ``rtc_clock`` is the clock that it follows.
+    :param flags: QEMU's options that have no value.
+    :param display: where graphics go; ``monitor`` is for QEMU's own console.
+    :param console: the file that receives the guest's console.
+    :param accelerator: how guest code is executed, ``thread`` by how many threads.
+    :param loop: None where all instructions take the same time.
+    :param hint_4_turns: instructions that pass at the hint of four turns; ``hint_1_turn`` of one.
+    :param dead_ns: simulated time for which every CPU may be idle before the guest counts as dead.
+    :param limit_ns: simulated time after which the run fails.
+    """
+
+    board: str
+    gic_version: int
+    dtb_randomness: str
+    cpu: str
+    cpus: int
+    memory_mib: int
+    seed: int
+    rtc_base: str
+    rtc_clock: str
+    flags: tuple[str, ...]
+    display: str
+    monitor: str
+    console: str
+    cmdline: str
+    accelerator: str
+    thread: str
+    translation_mib: int
+    clusters: tuple[ClusterSettings, ...]
+    loop: LoopSettings | None
+    energyctrl: int
+    transition_latency_ns: int
+    program_quantum_ns: int
+    kernel_quantum_ns: int
+    hint_4_turns: int
+    hint_1_turn: int
+    dead_ns: int
+    limit_ns: int
+
+    @property
+    def idle_states(self) -> int:
+        """Columns of idle states in the plugin's rows."""
+        return max(len(cluster.idle_exit_ns) for cluster in self.clusters)
+
+
+def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
+    """The settings of ``machine``.
+
+    :param limit_s: simulated seconds after which the run fails.
+    """
+    platform, activity = machine.platform, machine.activity
+    clusters = tuple(_cluster(cluster, activity) for cluster in platform.clusters)
+    return QemuSettings(
+        board="virt",
+        gic_version=GIC_VERSION,
+        # What would otherwise come from the host: random numbers, the date, devices.
+        dtb_randomness="off",
+        cpu="cortex-a57",
+        cpus=len(platform.cpus),
+        memory_mib=platform.memory_mib,
+        seed=1,
+        rtc_base="2026-01-01T00:00:00",
+        rtc_clock="vm",
+        flags=("-nodefaults", "-no-user-config", "-no-reboot"),
+        display="none",
+        monitor="none",
+        console=CONSOLE,
+        cmdline=machine.cmdline,
+        accelerator="tcg",
+        thread="single",
+        translation_mib=TRANSLATION_MIB,
+        clusters=clusters,
+        loop=_loop(clusters),
+        energyctrl=board_of(NAME).energy_ctrl,
+        transition_latency_ns=platform.transition_latency_us * 1000,
+        program_quantum_ns=PROGRAM_QUANTUM_NS,
+        kernel_quantum_ns=KERNEL_QUANTUM_NS,
+        hint_4_turns=skipped_instructions(BULK_TURNS, activity.turn_instructions),
+        hint_1_turn=skipped_instructions(1, activity.turn_instructions),
+        dead_ns=DEAD_S * NS_PER_S,
+        limit_ns=round(limit_s * NS_PER_S),
+    )
+
+
+def _cluster(cluster: Cluster, activity: Activity) -> ClusterSettings:
+    return ClusterSettings(
+        index=cluster.index,
+        first_cpu=min(cluster.cpus),
+        last_cpu=max(cluster.cpus),
+        opps=tuple(
+            OppSettings(opp.khz, opp.uv, _instructions_per_s(cluster, opp.khz, activity))
+            for opp in sorted(cluster.opps, key=lambda opp: -opp.khz)
+        ),
+        idle_exit_ns=tuple(state.exit_us * 1000 for state in cluster.idle_states),
+        cluster_sleep=cluster.cluster_sleep,
+        loop_weight=round(WORK_UNITS * activity.system_ipc(cluster) / activity.ipc(cluster)),
+    )
+
+
+def _instructions_per_s(cluster: Cluster, khz: int, activity: Activity) -> int:
+    """Whole instructions per second at ``khz``: the plugin's arithmetic is integer."""
+    return round(khz * 1000 * activity.system_ipc(cluster))
+
+
+def _loop(clusters: tuple[ClusterSettings, ...]) -> LoopSettings | None:
+    """Where the busy loop is, if it has a rate of its own on any cluster."""
+    if all(cluster.loop_weight == WORK_UNITS for cluster in clusters):
+        return None
+    return LoopSettings(
+        code=(
+            AddressRange(FUNCTION_ADDRESS, FUNCTION_ADDRESS + FUNCTION_BYTES),
+            AddressRange(*LDEXP_RANGE),
+        ),
+        begins=(FUNCTION_BEGINS, struct.unpack_from("<4I", hint_function())),
+    )

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The settings: nothing shapes QEMU's command but them, and each of them is in a run's key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from configs.platform import Platform
+from engines.base import Machine, engine_code
+from engines.qemu import engine as qemu_engine
+from engines.qemu.command import BootFiles, command
+from engines.qemu.settings import WORK_UNITS, QemuSettings, settings_of
+from host.cache import digest_of
+from host.imports import REPO, imported_names
+from host.record import Record
+
+Value = TypeVar("Value")
+
+FILES = BootFiles(("ld", "qemu"), Path("/p.so"), Path("/image"), Path("/dtb"), Path("/initrd"))
+#: Words that say what comes next in the command or in a part of a word, and mean nothing alone.
+NAMES = re.compile(r"-[a-z]+")
+
+
+@pytest.fixture
+def settings(linux_like: Machine) -> QemuSettings:
+    """Of a machine that has a cluster-sleep and a busy loop with a rate of its own."""
+    made = settings_of(linux_like)
+    assert made.loop is not None
+    assert made.clusters[0].cluster_sleep is not None
+    return made
+
+
+def changed(value: Value) -> Value:
+    """Another value of the same type and shape: every leaf of it differs."""
+    other: Any
+    if isinstance(value, Record):
+        other = replace(value, **{one.name: changed(getattr(value, one.name))
+                                  for one in fields(value)})  # fmt: skip
+    elif isinstance(value, tuple):
+        other = tuple(changed(part) for part in value)
+    elif isinstance(value, str):
+        other = value + "x"
+    else:
+        assert type(value) is int, value
+        other = value + 1
+    return other
+
+
+def leaves(value: Record) -> Iterator[tuple[str, Record]]:
+    """Every way in which one number or word of a record can differ: its place, the other record."""
+    for one in fields(value):
+        for place, part in parts(getattr(value, one.name)):
+            yield f"{one.name}{place}", replace(value, **{one.name: part})
+
+
+def parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Record):
+        yield from ((f".{place}", part) for place, part in leaves(value))
+    elif isinstance(value, tuple):
+        for number, part in enumerate(value):
+            for place, other in parts(part):
+                yield f".{number}{place}", (*value[:number], other, *value[number + 1 :])
+    else:
+        yield "", changed(value)
+
+
+def constants(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Words, and parts between commas, that two commands share besides files and names."""
+    assert len(one) == len(other)
+    found = []
+    for number, (word, same) in enumerate(zip(one, other, strict=True)):
+        named = number + 1 < len(one) and one[number + 1] != other[number + 1]
+        if word == same and NAMES.fullmatch(word) and named:
+            continue  # an option whose value is a setting
+        pieces = zip(word.split(","), same.split(","), strict=True)
+        found += [piece for piece, again in pieces if piece == again]
+    return found
+
+
+def test_every_word_of_the_command_is_a_setting_or_a_file(settings: QemuSettings) -> None:
+    """An argument that is added outside of the record stands in both commands, and fails here."""
+    files = [*FILES.qemu, "-dtb", "/dtb", "-kernel", "/image", "-initrd", "/initrd", "/p.so"]
+    assert constants(command(settings, FILES), command(changed(settings), FILES)) == files
+
+
+@pytest.mark.parametrize("added", [("-icount", "1"), ("-nodefaults",), ("-smp", "6,threads=1")])
+def test_an_argument_outside_of_the_record_is_seen(
+    settings: QemuSettings, added: tuple[str, ...]
+) -> None:
+    one, other = (command(made, FILES) for made in (settings, changed(settings)))
+    assert constants([*added, *one], [*added, *other]) != constants(one, other)
+
+
+def test_every_setting_is_in_the_command_and_in_the_key(settings: QemuSettings) -> None:
+    words, key = command(settings, FILES), digest_of(settings.encode())
+    seen = {key}
+    for place, other in leaves(settings):
+        assert isinstance(other, QemuSettings)
+        assert command(other, FILES) != words, place
+        seen.add(digest_of(other.encode()))
+    assert len(seen) == 1 + len(list(leaves(settings)))
+
+
+def test_no_setting_has_a_default(settings: QemuSettings) -> None:
+    """`Record.encode` leaves out what has its default, so a key would not have it."""
+    assert settings.loop is not None
+    cluster = settings.clusters[0]
+    for record in (settings, cluster, cluster.opps[0], settings.loop, settings.loop.code[0]):
+        for one in fields(record):
+            assert one.default is MISSING, one.name
+            assert one.default_factory is MISSING, one.name
+
+
+def test_the_command_is_a_function_of_its_arguments(settings: QemuSettings) -> None:
+    """Its module has nothing to take a value from: it imports the record alone."""
+    path = REPO / "engines" / "qemu" / "command.py"
+    ours = {name for name in imported_names(path) if (REPO / name.split(".")[0]).is_dir()}
+    assert {name for name in ours if name[-1].islower() and ".settings." not in name} == {
+        "engines.qemu.settings"
+    }
+    taken = {name.rpartition(".")[2] for name in ours if ".settings." in name}
+    assert all(not name.isupper() for name in taken), "types, no constants"
+    assert command(settings, FILES) == command(settings, FILES)
+
+
+def test_settings_hold_whole_instructions(linux_like: Machine, juno: Platform) -> None:
+    """The plugin's arithmetic is integer, and the key of a run holds what it is given."""
+    made, activity = settings_of(linux_like), linux_like.activity
+    for cluster, given in zip(juno.clusters, made.clusters, strict=True):
+        for opp in given.opps:
+            assert type(opp.instructions_per_s) is int
+            assert cluster.opp(opp.khz).uv == opp.uv
+            rate = activity.system_ipc(cluster) * opp.khz * 1000
+            assert opp.instructions_per_s == pytest.approx(rate, rel=1e-8)
+        weight = activity.system_ipc(cluster) / activity.ipc(cluster)
+        assert given.loop_weight / WORK_UNITS == pytest.approx(weight, rel=1e-4)
+    assert made.gic_version == 2
+    assert made.transition_latency_ns == juno.transition_latency_us * 1000
+    assert made.cmdline == linux_like.cmdline
+    assert made.memory_mib == juno.memory_mib
+
+
+def test_the_code_that_makes_files_is_in_the_identity() -> None:
+    """What it imports of engines/ is in it too, is a record that the key has, or is a type."""
+    code = qemu_engine.CODE
+    known = {".".join(path.relative_to(REPO).with_suffix("").parts) for path in code}
+    known |= {"engines.qemu.settings", "engines.qemu", "engines"}
+    for path in code:
+        imported = {name for name in imported_names(path) if name.startswith("engines")}
+        assert {name for name in imported if name.rpartition(".")[0] not in known} <= known
+    digests = {engine_code(code[:number]) for number in range(len(code) + 1)}
+    assert len(digests) == len(code) + 1
