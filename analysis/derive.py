@@ -71,6 +71,7 @@ def derive(
         "simkey": cell.simkey,
         "power": power.digest,
         "memory": load_controller().sha256,
+        "platform": platform.digest,
         "activity": activity.digest,
         "cell": digest_of(cell.encode()),
         "analysis": analysis_version(),

@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading a finished run by what it was made of: its platform, its result by a power model."""
+"""Reading a finished run: as it was made, or as a request names it today.
+
+A run's key has all that its simulation depends on. Powers that the kernel is not given (of idle
+states and shared parts) and the events of derived power are no part of that: they belong to the
+derivation, whose key has them. So a run by itself is read by what it was made of. The run of a
+request is read by the files that the request names.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.derive import Derived, derive
+from configs.activity import Activity
 from configs.platform import Platform
+from experiments.cell import Cell
 from experiments.inputs import machine_of
 from experiments.runs import Run
 from power.choice import power_model
@@ -23,5 +33,29 @@ def derived_by(run: Run, power: str) -> Derived:
 
     :raises EascopeError: when the run is damaged, or what it was made of is not known any more.
     """
-    platform, activity = machine_of(run.path, run.cell)
+    return _derived(run, *machine_of(run.path, run.cell), power)
+
+
+def derived_for(cell: Cell, run: Run, power: str) -> Derived:
+    """Tables and result of the run of ``cell``, with energies by the powers that ``cell`` names.
+
+    What is expected, and what stands for figures, is said by today's files, too.
+
+    :raises EascopeError: when the run is damaged.
+    """
+    derived = _derived(run, cell.machine.platform, cell.machine.activity, power)
+    now = cell.record
+    record = replace(
+        derived.cell,
+        inputs=now.inputs,
+        expect=now.expect,
+        # Older records do not say what was set otherwise.
+        set_otherwise=now.set_otherwise,
+        borrowed=now.borrowed,
+        assumed=now.assumed,
+    )
+    return replace(derived, cell=record)
+
+
+def _derived(run: Run, platform: Platform, activity: Activity, power: str) -> Derived:
     return derive(run.path, platform, activity, power_model(power, platform, activity))

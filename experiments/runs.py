@@ -166,9 +166,10 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
 
 
 def _warn_of_other_inputs(cell: Cell, run: Run) -> None:
-    """Say that ``run`` is read by the files it was made of, where today's differ from them.
+    """Say that ``run`` was made of other files, where today's differ from them.
 
     A run's key depends on what the machine does, so not on powers that the kernel is not given.
+    What is read for ``cell`` is by today's (`experiments.finished.derived_for`).
     """
     try:
         made_of = run.cell.inputs
@@ -177,8 +178,8 @@ def _warn_of_other_inputs(cell: Cell, run: Run) -> None:
     for kind in ("platform", "activity"):
         if getattr(made_of, kind) != getattr(cell.record.inputs, kind):
             _say_once(
-                f"  warning: runs of {cell.record.platform} were made of another {kind} file than "
-                f"today's, and are read by theirs: remove them to run anew"
+                f"  runs of {cell.record.platform} were made of another {kind} file than today's; "
+                f"the machine is the same, and they are read by today's"
             )
 
 

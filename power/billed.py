@@ -38,6 +38,16 @@ class PowerModel(Protocol):
         """
 
 
+def billed_powers(cluster: Cluster) -> dict[str, object]:
+    """Every power in uW that `PublishedPower` bills: of a CPU and of the shared part, by state."""
+    return {
+        "busy": {str(opp.khz): opp.power_uw for opp in cluster.opps},
+        "idle": [[state.name, state.power_uw] for state in cluster.idle_states],
+        "shared": {str(opp.khz): opp.shared_uw for opp in cluster.opps},
+        "shared_off": cluster.shared_off_uw,
+    }
+
+
 class PublishedPower:
     """The platform's published power per OPP and idle state (the kernel's energy model's)."""
 
@@ -49,7 +59,9 @@ class PublishedPower:
     notes: tuple[str, ...] = ()
 
     def __init__(self, platform: Platform) -> None:
-        self.digest = digest_of({"model": self.name, "platform": platform.digest})
+        self.digest = digest_of(
+            {"model": self.name, "clusters": [billed_powers(one) for one in platform.clusters]}
+        )
 
     def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:
         """See :class:`PowerModel`. An idle exit runs at the power of an active CPU."""

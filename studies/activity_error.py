@@ -23,8 +23,8 @@ from analysis.energy import FJ_PER_J
 from analysis.engine import cpu_models
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
-from experiments.cell import Request, prepare, resolve
-from experiments.finished import derived_by
+from experiments.cell import Cell, Request, prepare, resolve
+from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import write_atomic
@@ -130,8 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Ending() as ending:
         cell = prepare(resolve(REQUEST))
 
-        def after(_: object, run: Run) -> Derived:
-            return derived_by(run, "derived")
+        def after(cell: Cell, run: Run) -> Derived:
+            return derived_for(cell, run, "derived")
 
         (derived,) = run_all([cell], after)
         platform, activity = cell.names.platform, cell.names.activity

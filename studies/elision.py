@@ -20,7 +20,7 @@ from analysis.results.elision import Elision, ElisionCase
 from analysis.results.origin import RESULTS, RUNS, Origin
 from configs.activity import at_measured_speeds
 from experiments.cell import Cell, Names, Request, prepare, resolve
-from experiments.finished import derived_by
+from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import digest_of
@@ -112,8 +112,8 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
 
-    def after(_: Cell, run: Run) -> CostedRun:
-        made = derived_by(run, DEFAULT_POWER)
+    def after(cell: Cell, run: Run) -> CostedRun:
+        made = derived_for(cell, run, DEFAULT_POWER)
         return CostedRun(made.result, made.cell, run.host)
 
     pairs: dict[str, dict[str, CostedRun]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from analysis.compare import Comparison
     from analysis.derive import Derived
     from analysis.energy_models import EnergyModels
-    from configs.platform import Platform
     from experiments.cell import Cell, Names
     from experiments.runs import Run
 
@@ -132,20 +131,13 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     from analysis.compare import comparison
-    from experiments.finished import derived_by, platform_of
+    from experiments.finished import derived_for
     from experiments.pool import run_all
 
-    def read(cell: Cell, done: Run) -> tuple[Platform, Derived]:
-        derived = derived_by(done, asked.power)
-        # What is expected may have been written down after the run: the scenario's word counts. And
-        # older records do not say what was set otherwise.
-        record = replace(
-            derived.cell, expect=cell.record.expect, set_otherwise=cell.record.set_otherwise
-        )
-        return platform_of(done), replace(derived, cell=record)
+    def read(cell: Cell, done: Run) -> Derived:
+        return derived_for(cell, done, asked.power)
 
-    done = run_all(cells, read)
-    platform, derived = done[0][0], [run for _, run in done]
+    platform, derived = cells[0].machine.platform, run_all(cells, read)
     by_variant = [
         derived[start : start + asked.seeds] for start in range(0, len(derived), asked.seeds)
     ]

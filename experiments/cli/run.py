@@ -13,6 +13,7 @@ from experiments.cli.request import request_of, warn
 
 if TYPE_CHECKING:
     from analysis.derive import Derived
+    from configs.platform import Platform
     from experiments.runs import Run
 
 SUMMARY = "run one cell, unless it is there already"
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: the request is wrong, or the run failed.
     """
     from experiments.cell import prepare, resolve
-    from experiments.finished import derived_by
+    from experiments.finished import derived_for
     from experiments.pool import run_all
     from power.choice import check_power
     from power.given import given_model
@@ -50,11 +51,13 @@ def run(options: argparse.Namespace) -> int:
     names = resolve(request_of(options, options.variant, options.seed, model))
     warn(names)
     cell = prepare(names)
-    [(done, derived)] = run_all([cell], lambda _, done: (done, derived_by(done, options.power)))
+    [(done, derived)] = run_all(
+        [cell], lambda cell, done: (done, derived_for(cell, done, options.power))
+    )
     if options.json:
         _print_object(done, derived)
     else:
-        _print_text(done, derived, whole=options.all)
+        _print_text(cell.machine.platform, done, derived, whole=options.all)
     return 0
 
 
@@ -64,13 +67,12 @@ def _print_object(done: Run, derived: Derived) -> None:
     print_json({**derived.result.encode(), "run": str(done.path), **host})
 
 
-def _print_text(done: Run, derived: Derived, *, whole: bool) -> None:
+def _print_text(platform: Platform, done: Run, derived: Derived, *, whole: bool) -> None:
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs, text
-    from experiments.finished import platform_of
 
     variants = {derived.cell.variant: [derived]}
-    print(measured(comparison(platform_of(done), variants), whole=whole), end="")
+    print(measured(comparison(platform, variants), whole=whole), end="")
     print(text(of_first_runs(variants)), end="")
     if done.host.parts_s:
         parts = done.host.parts_s.items()

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
-from experiments.cell import Cell, Names, Request, prepare, resolve
-from experiments.finished import derived_by
+from experiments.cell import Cell, Names, Request, identity_of, prepare, resolve
+from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run
 from power.choice import DEFAULT_POWER
@@ -45,7 +45,7 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
         for group in page.groups
         for request in requests(page, group, full)
     ]
-    identity = dict(resolved[0][2].engine.identity())
+    identity = identity_of(resolved[0][2].engine)
     wanted = [
         (page, group, prepare(_with_seed(names, seed), identity))
         for seed in range(seeds)
@@ -68,5 +68,5 @@ def _with_seed(names: Names, seed: int) -> Names:
     return replace(names, request=replace(names.request, seed=seed))
 
 
-def _derived(_: Cell, run: Run) -> Derived:
-    return derived_by(run, DEFAULT_POWER)
+def _derived(cell: Cell, run: Run) -> Derived:
+    return derived_for(cell, run, DEFAULT_POWER)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run carries what it was made of, and is read by that and not by today's files."""
+"""A run carries what it was made of: by itself it is read by that, for a request by today's."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ import json
 import tarfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from analysis.compare import comparison
 from analysis.records.cell import CELL
 from configs.activity import load_activity
-from configs.platform import Platform
+from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.resolved import machine_json
 from experiments import runs
+from experiments.cell import Cell
+from experiments.cli.compare import Asked, _compared
 from experiments.finished import derived_by, platform_of
 from experiments.inputs import FILES, FOLDER, MACHINE
 from experiments.runs import Run, check, execute
+from host.cache import runs_root
 from host.errors import EascopeError
+from power.billed import PublishedPower
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import eascope
 from tests.support.fake import badly, cell
@@ -153,5 +158,65 @@ def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFix
     for _ in range(2):
         assert not execute(edited).fresh
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"made of another {kind} file than today's, and are read by theirs" in line
-    assert line.endswith("remove them to run anew")
+    assert f"made of another {kind} file than today's; the machine is the same" in line
+    assert line.endswith("and they are read by today's")
+
+
+def other_powers(cluster: Cluster, what: str) -> Cluster:
+    """``cluster`` with another power of one kind; none of them is given to the kernel."""
+    if what == "shared":
+        return replace(
+            cluster,
+            opps=tuple(replace(opp, shared_uw=2 * opp.shared_uw) for opp in cluster.opps),
+        )
+    if what == "shared off":
+        return replace(cluster, shared_off_uw=2 * cluster.shared_off_uw)
+    states = tuple(replace(state, power_uw=2 * state.power_uw) for state in cluster.idle_states)
+    return replace(cluster, idle_states=states)
+
+
+@pytest.mark.parametrize("what", ["idle", "shared", "shared off"])
+def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, what: str) -> None:
+    """Runs that were made with other powers have the same key; their energies are today's."""
+    clusters = tuple(other_powers(cluster, what) for cluster in juno.clusters)
+    today = replace(juno, clusters=clusters, digest="another")
+    activity = load_activity(juno)
+    cells, before = [], []
+    for number, variant in enumerate(("mainline", "cas")):
+        key = f"{number}" * 64
+        record = write_run(runs_root() / key, juno, playback(variant, 0), variant=variant)
+        before.append(derived_by(Run(runs_root() / key), "published"))
+        now = replace(record, inputs=replace(record.inputs, platform=today.digest))
+        machine = SimpleNamespace(platform=today, activity=activity)
+        cells.append(Cell(SimpleNamespace(), machine, key, now))  # type: ignore[arg-type]
+    asked = Asked(["mainline", "cas"], 1, "published", [])
+    (compared,) = _compared(asked, cells)
+    assert compared.platform is today
+    after = [compared.variants[name][0] for name in asked.variants]
+    totals = [run.result.energy_j.total for run in after]
+    if what != "shared off":  # no shared part of these runs is ever off
+        assert any(new > old.result.energy_j.total for new, old in zip(totals, before, strict=True))
+    assert all(new.path != old.path for new, old in zip(after, before, strict=True))
+    for number in range(2):
+        run = Run(runs_root() / (f"{number}" * 64))
+        (run.path / FOLDER / MACHINE).write_bytes(machine_json(today, activity))
+        reseal(run.path)
+        assert derived_by(run, "published").result.energy_j.total == totals[number]
+
+
+def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
+    """And a source is not: it changes no energy."""
+    kinds = ("idle", "shared", "shared off")
+    machines = [juno]
+    for what in kinds:
+        clusters = tuple(other_powers(cluster, what) for cluster in juno.clusters)
+        machines.append(replace(juno, clusters=clusters))
+    busy = tuple(
+        replace(cluster, opps=tuple(replace(opp, power_uw=1) for opp in cluster.opps))
+        for cluster in juno.clusters
+    )
+    machines.append(replace(juno, clusters=busy))
+    assert len({PublishedPower(platform).digest for platform in machines}) == len(machines)
+    sources = tuple(replace(cluster, shared_off_source="none") for cluster in juno.clusters)
+    same = PublishedPower(replace(juno, clusters=sources, digest="another"))
+    assert same.digest == PublishedPower(juno).digest
