@@ -3,19 +3,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from power.counted import CALIBRATED, CountedModel, load_counted
 from power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
 from power.measurements import Measured, load_measured
+from power.records import (
+    Alternative,
+    CalibrationInputs,
+    CalibrationRecord,
+    CrossedErrors,
+    ErrorPair,
+    FitErrors,
+    FreeRegression,
+    Uncalibrated,
+    ordered_json,
+)
 
 
-def calibrate(core: str) -> dict[str, Any]:
+def calibrate(core: str) -> CalibrationRecord:
     """Factors of ``core`` and their errors, as they are committed.
 
     :raises RequestError: when there is no mapping or no data.
@@ -26,33 +35,34 @@ def calibrate(core: str) -> dict[str, Any]:
     factors = fit(data.matrix(fitted), data.watts)
     every = [group.name for group in model.groups]
     uncalibrated = errors(data.matrix(every).sum(axis=1), data.watts)
-    return {
-        "schema": 1,
-        "core": core,
-        "inputs": {
-            "data": data.file,
-            "data_sha256": data.sha256,
-            "rows": len(data.watts),
-            "mapping_sha256": model.sha256,
-            "derived_sha256": model.power.sha256,
-        },
-        "factors": {name: _digits(value) for name, value in zip(fitted, factors, strict=True)},
-        "errors": _fitted(data, data.matrix(fitted), non_negative),
-        "uncalibrated": {
-            "mape": _digits(uncalibrated.mape),
-            "mean_error": _digits(uncalibrated.relative.mean() * 100),
-            "by_mhz": _by(uncalibrated, data.megahertz),
-        },
-        "alternatives": {
-            title: {
-                "factors": _named(names, data, non_negative),
-                **_fitted(data, _columns(data, names), non_negative),
-            }
+    return CalibrationRecord(
+        schema=1,
+        core=core,
+        inputs=CalibrationInputs(
+            data=data.file,
+            data_sha256=data.sha256,
+            rows=len(data.watts),
+            mapping_sha256=model.sha256,
+            derived_sha256=model.power.sha256,
+        ),
+        factors={name: _digits(value) for name, value in zip(fitted, factors, strict=True)},
+        errors=CrossedErrors(*_crossed(data, data.matrix(fitted), non_negative)),
+        uncalibrated=Uncalibrated(
+            mape=_digits(uncalibrated.mape),
+            mean_error=_digits(uncalibrated.relative.mean() * 100),
+            by_mhz=_by(uncalibrated, data.megahertz),
+        ),
+        alternatives={
+            title: Alternative(
+                _named(names, data, non_negative),
+                *_crossed(data, _columns(data, names), non_negative),
+            )
             for title, names in alternatives(model).items()
         },
-        "free_regression": _fitted(data, free_terms(data), unbounded)
-        | {"terms": free_terms(data).shape[1]},
-    }
+        free_regression=FreeRegression(
+            *_crossed(data, free_terms(data), unbounded), terms=free_terms(data).shape[1]
+        ),
+    )
 
 
 def alternatives(model: CountedModel) -> dict[str, list[tuple[str, ...]]]:
@@ -95,29 +105,31 @@ def _named(names: Sequence[tuple[str, ...]], data: Measured, solver: Solver) -> 
     return {"+".join(group): _digits(value) for group, value in zip(names, factors, strict=True)}
 
 
-def _fitted(data: Measured, matrix: np.ndarray, solver: Solver) -> dict[str, Any]:
+def _crossed(
+    data: Measured, matrix: np.ndarray, solver: Solver
+) -> tuple[FitErrors, FitErrors, FitErrors]:
     """Errors of the fit itself, leaving workloads out, leaving OPPs out."""
     seen = errors(matrix @ fit(matrix, data.watts, solver), data.watts)
     workloads = leaving_out(matrix, data.watts, data.workload, solver)
     opps = leaving_out(matrix, data.watts, data.megahertz, solver)
-    return {
-        "fit": {"mape": _digits(seen.mape), "by_mhz": _by(seen, data.megahertz)},
-        "leaving_workloads_out": {
-            "mape": _digits(workloads.mape),
-            "by_mhz": _by(workloads, data.megahertz),
-            "by_workload": _by(workloads, data.workload),
-            "by_copies": _by(workloads, data.copies),
-        },
-        "leaving_opps_out": {"mape": _digits(opps.mape), "by_mhz": _by(opps, data.megahertz)},
-    }
+    return (
+        FitErrors(_digits(seen.mape), _by(seen, data.megahertz)),
+        FitErrors(
+            _digits(workloads.mape),
+            by_mhz=_by(workloads, data.megahertz),
+            by_workload=_by(workloads, data.workload),
+            by_copies=_by(workloads, data.copies),
+        ),
+        FitErrors(_digits(opps.mape), _by(opps, data.megahertz)),
+    )
 
 
-def _by(errors: Errors, keys: np.ndarray) -> dict[str, dict[str, float]]:
+def _by(errors: Errors, keys: np.ndarray) -> dict[str, ErrorPair]:
     def name(key: float | str) -> str:
         return key if isinstance(key, str) else f"{key:g}"
 
     return {
-        name(key): {"mape": _digits(absolute), "mean": _digits(mean)}
+        name(key): ErrorPair(_digits(absolute), _digits(mean))
         for key, (absolute, mean) in errors.by(keys).items()
     }
 
@@ -127,9 +139,9 @@ def _digits(value: float) -> float:
     return float(f"{value:.3e}")
 
 
-def write(document: Mapping[str, Any], directory: Path = CALIBRATED) -> Path:
+def write(record: CalibrationRecord, directory: Path = CALIBRATED) -> Path:
     """Write a calibration as it is committed."""
     directory.mkdir(parents=True, exist_ok=True)
-    path = directory / f"{document['core']}.json"
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    path = directory / f"{record.core}.json"
+    path.write_bytes(ordered_json(record))
     return path

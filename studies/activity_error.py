@@ -11,10 +11,8 @@ differs.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -23,6 +21,7 @@ from analysis.energy import FJ_PER_J
 from analysis.engine import cpu_models
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
+from engines.records import COUNTERS
 from experiments.cell import Cell, Request, prepare, resolve
 from experiments.finished import derived_for
 from experiments.pool import run_all
@@ -33,6 +32,13 @@ from power.billed import SHARED
 from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
 from power.model import KERNEL, DerivedPower, busy_events
+from power.records import (
+    ActivityCell,
+    ActivityRecord,
+    ClusterActivity,
+    EventActivity,
+    ordered_json,
+)
 
 RECORDS = POWER_MODELS / "activity"
 REQUEST = Request(
@@ -47,7 +53,7 @@ def digits(value: float) -> float:
 
 def events(
     power: EventPower, volts: float, stated: Mapping[str, float], counters: pl.DataFrame
-) -> dict[str, dict[str, float]]:
+) -> dict[str, EventActivity]:
     """By event that costs something: counts per instruction, stated and counted, and energy in pJ.
 
     :param volts: the supply at which the energy is stated.
@@ -63,11 +69,11 @@ def events(
         picojoules = power.pj(event, volts)
         counted = float(counters[event].sum()) if event in counters.columns else 0.0
         if picojoules and (counted or stated.get(event)):
-            compared[event] = {
-                "stated": digits(stated.get(event, 0.0)),
-                "counted": digits(counted / instructions),
-                "pj": digits(picojoules),
-            }
+            compared[event] = EventActivity(
+                stated=digits(stated.get(event, 0.0)),
+                counted=digits(counted / instructions),
+                pj=digits(picojoules),
+            )
     return compared
 
 
@@ -89,7 +95,7 @@ def compare(
     models: Mapping[str, str],
     counters: pl.DataFrame,
     intervals: pl.DataFrame,
-) -> list[dict[str, Any]]:
+) -> list[ClusterActivity]:
     """Both ways for every cluster that has executed anything.
 
     :param models: gem5's CPU model by cluster.
@@ -106,19 +112,19 @@ def compare(
         counted_j, stated_j = billed(model, cluster, rows, list(power.energy_pj))
         cpus = rows.filter(pl.col("cpu") != SHARED)
         errors.append(
-            {
-                "cluster": cluster.name,
-                "core": cluster.core.name,
-                "model": models[cluster.name],
-                "stated": source,
-                "instructions_counted": int(own["instructions"].sum()),
-                "active_s": digits(float(cpus["active_ns"].sum()) * 1e-9),
-                "counted_s": digits(float(cpus["on_ns"].sum()) * 1e-9),
-                "volts": volts,
-                "events": events(power, volts, stated, own),
-                "energy_counted_j": digits(counted_j),
-                "energy_stated_j": digits(stated_j),
-            }
+            ClusterActivity(
+                cluster=cluster.name,
+                core=cluster.core.name,
+                model=models[cluster.name],
+                stated=source,
+                instructions_counted=int(own["instructions"].sum()),
+                active_s=digits(float(cpus["active_ns"].sum()) * 1e-9),
+                counted_s=digits(float(cpus["on_ns"].sum()) * 1e-9),
+                volts=volts,
+                events=events(power, volts, stated, own),
+                energy_counted_j=digits(counted_j),
+                energy_stated_j=digits(stated_j),
+            )
         )
     return errors
 
@@ -135,27 +141,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         (derived,) = run_all([cell], after)
         platform, activity = cell.names.platform, cell.names.activity
-        record = {
-            "schema": 1,
-            "platform": platform.name,
-            "command": "make activity-error",
-            "cell": {
-                "scenario": REQUEST.scenario,
-                "variant": REQUEST.variant,
-                "mode": REQUEST.mode,
-                "seed": REQUEST.seed,
-                "simkey": cell.simkey,
-            },
-            "kernel": KERNEL,
-            "clusters": compare(
-                *(platform, activity, cpu_models(derived.cell)),
-                pl.read_parquet(derived.run / "counters.parquet"),
-                derived.table("intervals"),
-            ),
-        }
+        compared = compare(
+            *(platform, activity, cpu_models(derived.cell)),
+            pl.read_parquet(derived.run / COUNTERS),
+            derived.table("intervals"),
+        )
+        run = ActivityCell(
+            REQUEST.scenario, REQUEST.variant, derived.cell.mode, REQUEST.seed, cell.simkey
+        )
+        record = ActivityRecord(
+            1, platform.name, "make activity-error", run, KERNEL, tuple(compared)
+        )
         path = RECORDS / f"{platform.name}.json"
         RECORDS.mkdir(exist_ok=True)
-        write_atomic(path, (json.dumps(record, indent=1) + "\n").encode())
+        write_atomic(path, ordered_json(record))
         say(f"  {path}: written")
     return ending.code
 

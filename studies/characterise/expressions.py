@@ -9,14 +9,12 @@ transition is billed.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
@@ -28,6 +26,7 @@ from host.errors import EascopeError
 from host.proc import Ending
 from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
+from power.records import ExpressionsRecord, KernelExpression, ordered_json
 from studies.characterise.guest import FIRST_MARK, KERNELS
 from studies.characterise.measure import read_rows, request, run_gem5
 
@@ -35,17 +34,6 @@ RECORDS = POWER_MODELS / "expressions"
 #: Which platform shows each core; a core is compared once.
 PLATFORMS = ("juno-r2", "pixel6")
 _BEGIN = "Begin Simulation Statistics"
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One kernel: dynamic energy of an instruction in pJ by rows and by gem5's expression."""
-
-    kernel: str
-    instructions: int
-    ipc: float
-    rows_pj: float
-    expression_pj: float
 
 
 def statistics(text: str) -> list[dict[str, float]]:
@@ -66,7 +54,7 @@ def compare(
     rows: Sequence[Mapping[str, float]],
     marks: Mapping[int, int],
     dumps: Sequence[Mapping[str, float]],
-) -> list[Compared]:
+) -> list[KernelExpression]:
     """Every kernel between its marks, billed both ways.
 
     :param dumps: gem5's statistics at each mark in the window, since its begin.
@@ -94,7 +82,7 @@ def compare(
         by_rows = sum(power.dynamic_w(row, 1.0, row["uv"] / 1e6) for row in own)
         by_expression = spent_j[first + 1] - spent_j[first]
         compared.append(
-            Compared(
+            KernelExpression(
                 kernel=kernel,
                 instructions=round(instructions),
                 ipc=float(f"{instructions / seconds / cluster.max_khz / 1e3:.4g}"),
@@ -105,7 +93,7 @@ def compare(
     return compared
 
 
-def measure(platform: Platform, cluster: Cluster) -> dict[str, Any]:
+def measure(platform: Platform, cluster: Cluster) -> ExpressionsRecord:
     """Run the kernels on a core of ``cluster``; the record that is committed.
 
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
@@ -123,17 +111,17 @@ def measure(platform: Platform, cluster: Cluster) -> dict[str, Any]:
         rows, marks = read_rows(folder)
         dumps = statistics((folder / "stats.txt").read_text(encoding="utf-8"))
     power = load_events(cluster.core.name)
-    return {
-        "schema": 1,
-        "core": cluster.core.name,
-        "model": asked["machine"]["clusters"][0]["model"],
-        "platform": platform.name,
-        "khz": fastest.max_khz,
-        "gem5": version,
-        "gem5_sha256": sha256_file(find_gem5()),
-        "command": "make power-expressions",
-        "kernels": [asdict(kernel) for kernel in compare(fastest, power, rows, marks, dumps)],
-    }
+    return ExpressionsRecord(
+        schema=1,
+        core=cluster.core.name,
+        model=asked["machine"]["clusters"][0]["model"],
+        platform=platform.name,
+        khz=fastest.max_khz,
+        gem5=version,
+        gem5_sha256=sha256_file(find_gem5()),
+        command="make power-expressions",
+        kernels=tuple(compare(fastest, power, rows, marks, dumps)),
+    )
 
 
 def main() -> int:
@@ -145,8 +133,8 @@ def main() -> int:
             platform = load_platform(name)
             for cluster in platform.clusters:
                 record = measure(platform, cluster)
-                path = RECORDS / f"{record['core']}.json"
-                path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+                path = RECORDS / f"{record.core}.json"
+                path.write_bytes(ordered_json(record))
                 print(f"{path}: written")
     return ending.code
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from configs.platform_file import load_platform
 from power.derived import POWER_MODELS, load_derived
 from power.em import em_rows
 from power.level import level_cores, load_level
+from power.records import ExpressionsRecord
 from studies.power_validation.tables import signed, table
 
 ANCHORS = POWER_MODELS / "anchors.toml"
@@ -23,16 +23,16 @@ def expressions() -> list[str]:
     """gem5's expressions against the rows of statistics."""
     rows = []
     for path in sorted(EXPRESSIONS.glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        for kernel in record["kernels"]:
-            error = kernel["expression_pj"] / kernel["rows_pj"] - 1
+        record = ExpressionsRecord.read(path)
+        for kernel in record.kernels:
+            error = kernel.expression_pj / kernel.rows_pj - 1
             rows.append(
                 (
-                    record["core"],
-                    record["model"],
-                    kernel["kernel"],
-                    f"{kernel['ipc']:.3g}",
-                    f"{kernel['rows_pj']:.1f}",
+                    record.core,
+                    record.model,
+                    kernel.kernel,
+                    f"{kernel.ipc:.3g}",
+                    f"{kernel.rows_pj:.1f}",
                     f"{error * 100:+.3f} %",
                 )
             )

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from power.derived import DERIVED, derived_cores
+from power.records import LawAgainstDirect, LegalSupply, ScalingRecord
 from studies.power_validation.tables import signed, table
 
 #: Largest error of the scaling law that is aimed at.
 GOAL = 0.02
-FIGURES = [(unit, figure) for unit in ("core", "l2") for figure in ("dynamic", "leakage")]
+#: Of `power.records.LegalSupply.figures`.
+HEADS = ("core dynamic", "core leakage", "L2 dynamic", "L2 leakage")
 
 
 @dataclass(frozen=True)
@@ -41,37 +41,35 @@ def scaling() -> Scaling:
     misses: list[tuple[str, float]] = []
     leakage = 0.0
     for core in derived_cores():
-        record = json.loads((DERIVED / "scaling" / f"{core}.json").read_text(encoding="utf-8"))
-        voltages = record["voltages"]
-        legal = [row for row in voltages if not row["extrapolated"]]
+        record = ScalingRecord.read(DERIVED / "scaling" / f"{core}.json")
+        legal = record.legal
         summary.append(
             (
                 core,
-                f"{record['design']['vdd_v']:g} V",
+                f"{record.design.vdd_v:g} V",
                 str(len(legal)),
-                str(len(voltages) - len(legal)),
-                *(_largest(legal, unit, figure, "error") for unit, figure in FIGURES),
+                str(len(record.voltages) - len(legal)),
+                *(_largest([row.figures[place] for row in legal]) for place in range(len(HEADS))),
             )
         )
-        below = [f"{row['vdd_v']:g}" for row in voltages if row["extrapolated"]]
+        below = [f"{row.vdd_v:g}" for row in record.voltages if row.extrapolated]
         if below:
             beyond.append(f"{core} at {', '.join(below)} V")
         for row in legal:
-            head = (core, f"{row['vdd_v']:g}")
-            worst = max(abs(row[unit][figure]["error"]) for unit, figure in FIGURES)
-            leakage = max(leakage, *(abs(row[part]["leakage"]["error"]) for part in ("core", "l2")))
+            head = (core, f"{row.vdd_v:g}")
+            worst = max(abs(figure.error) for figure in row.figures)
+            leakage = max(leakage, *(abs(unit.leakage.error) for unit in (row.core, row.l2)))
             if worst > GOAL:
                 misses.append((" at ".join(head) + " V", worst))
-            kept, new = (_errors(row, kind) for kind in ("error", "error_laid_out_anew"))
+            kept, new = _errors(row)
             rows.append((*head, *kept))
             if kept != new:
-                area = signed(row["l2"]["area_change_laid_out_anew"])
+                area = signed(row.l2.area_change_laid_out_anew)
                 anew.append((*head, *new, area))
-    heads = ("core dynamic", "core leakage", "L2 dynamic", "L2 leakage")
     return Scaling(
-        table(("core", "design supply", "supplies", "extrapolated", *heads), summary),
-        table(("core", "V", *heads), rows),
-        table(("core", "V", *heads, "L2 area"), anew),
+        table(("core", "design supply", "supplies", "extrapolated", *HEADS), summary),
+        table(("core", "V", *HEADS), rows),
+        table(("core", "V", *HEADS, "L2 area"), anew),
         _misses(misses, len(rows)),
         "; ".join(beyond),
         leakage,
@@ -85,10 +83,14 @@ def _misses(misses: Sequence[tuple[str, float]], points: int) -> str:
     return f"{points - len(misses)} of {points} points meet the goal; those that do not: {named}."
 
 
-def _errors(row: Mapping[str, Any], kind: str) -> list[str]:
-    return [f"{row[unit][figure][kind] * 100:+.2f} %" for unit, figure in FIGURES]
+def _errors(row: LegalSupply) -> tuple[list[str], list[str]]:
+    """Errors by figure: with arrays as at the design point, and laid out anew."""
+    return (
+        [f"{figure.error * 100:+.2f} %" for figure in row.figures],
+        [f"{figure.error_laid_out_anew * 100:+.2f} %" for figure in row.figures],
+    )
 
 
-def _largest(rows: Sequence[Mapping[str, Any]], unit: str, figure: str, kind: str) -> str:
-    errors = [abs(row[unit][figure][kind]) for row in rows]
+def _largest(figures: Sequence[LawAgainstDirect]) -> str:
+    errors = [abs(figure.error) for figure in figures]
     return f"{100 * max(errors):.2f} %" if errors else "none"

@@ -7,10 +7,8 @@ activity that `eascope characterise` does.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
@@ -19,6 +17,7 @@ from host.table import Table
 from power.derived import CYCLE, POWER_MODELS
 from power.events import load_events
 from power.model import KERNEL, busy_events
+from power.records import ActivityRecord, ClusterActivity
 
 RECORDS = POWER_MODELS / "activity"
 #: Events that happen less often than this, per 1000 instructions both ways, are left out.
@@ -28,21 +27,21 @@ RARE = 0.5
 def stated_parts() -> dict[str, str]:
     """Markdown of the record by the names that the notes use."""
     (path,) = RECORDS.glob("*.json")
-    record = json.loads(path.read_text(encoding="utf-8"))
-    cell, clusters = record["cell"], record["clusters"]
-    platform = load_platform(record["platform"])
+    record = ActivityRecord.read(path)
+    cell, clusters = record.cell, record.clusters
+    platform = load_platform(record.platform)
     lines = {
         "activity.clusters": _clusters(clusters),
         "activity.kernels": _kernels(kernels(platform, load_activity(platform))),
     }
     return {
-        "activity.cell": f"{record['platform']}, {cell['scenario']}, {cell['variant']} in mode "
-        f"`{cell['mode']}` (`{record['command']}`; run `{cell['simkey'][:12]}`)",
+        "activity.cell": f"{record.platform}, {cell.scenario}, {cell.variant} in mode "
+        f"`{cell.mode}` (`{record.command}`; run `{cell.simkey[:12]}`)",
         "activity.events": "\n".join(
             line
             for cluster in clusters
             for line in (
-                f"#### What {cluster['core']} does outside the loop",
+                f"#### What {cluster.core} does outside the loop",
                 "",
                 *_events(cluster),
                 "",
@@ -111,16 +110,16 @@ def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
     return kernels
 
 
-def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:
+def _clusters(clusters: Sequence[ClusterActivity]) -> Iterator[str]:
     heads = ["cluster", "gem5's model", "CPU time, ms", "of it not elided, ms"]
     heads += ["counted, mJ", "as the fast engine, mJ", "error"]
     rows = []
     for cluster in clusters:
-        counted, stated = cluster["energy_counted_j"], cluster["energy_stated_j"]
+        counted, stated = cluster.energy_counted_j, cluster.energy_stated_j
         rows.append(
             (
-                *(f"{cluster['cluster']} ({cluster['core']})", cluster["model"]),
-                *(f"{1000 * cluster['active_s']:.1f}", f"{1000 * cluster['counted_s']:.1f}"),
+                *(f"{cluster.cluster} ({cluster.core})", cluster.model),
+                *(f"{1000 * cluster.active_s:.1f}", f"{1000 * cluster.counted_s:.1f}"),
                 *(f"{1000 * counted:.2f}", f"{1000 * stated:.2f}"),
                 f"{100 * (stated / counted - 1):+.2f} %",
             )
@@ -128,17 +127,17 @@ def _clusters(clusters: list[Mapping[str, Any]]) -> Iterator[str]:
     yield from _lines(heads, rows)
 
 
-def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
+def _events(cluster: ClusterActivity) -> Iterator[str]:
     frequent = {
         event: both
-        for event, both in cluster["events"].items()
-        if max(both["stated"], both["counted"]) * 1000 >= RARE
+        for event, both in cluster.events.items()
+        if max(both.stated, both.counted) * 1000 >= RARE
     }
-    stated = sum(both["stated"] * both["pj"] for both in cluster["events"].values())
-    counted = sum(both["counted"] * both["pj"] for both in cluster["events"].values())
+    stated = sum(both.stated * both.pj for both in cluster.events.values())
+    counted = sum(both.counted * both.pj for both in cluster.events.values())
     yield (
-        f"Of {cluster['instructions_counted']} instructions; dynamic energy of one at the fastest "
-        f"OPP ({cluster['volts']:g} V) is {counted:.0f} pJ by the events counted, {stated:.0f} pJ "
+        f"Of {cluster.instructions_counted} instructions; dynamic energy of one at the fastest "
+        f"OPP ({cluster.volts:g} V) is {counted:.0f} pJ by the events counted, {stated:.0f} pJ "
         "as the fast engine has it "
         f"({100 * (stated / counted - 1):+.0f} %)."
     )
@@ -147,15 +146,11 @@ def _events(cluster: Mapping[str, Any]) -> Iterator[str]:
     heads += ["difference, pJ an instruction"]
     rows = []
     for event, both in frequent.items():
-        share = (
-            f"{100 * (both['stated'] / both['counted'] - 1):+.0f} %"
-            if both["counted"]
-            else "all of it"
-        )
+        share = f"{100 * (both.stated / both.counted - 1):+.0f} %" if both.counted else "all of it"
         rows.append(
             (
-                *(event, f"{1000 * both['stated']:.1f}", f"{1000 * both['counted']:.1f}", share),
-                f"{(both['stated'] - both['counted']) * both['pj']:+.1f}",
+                *(event, f"{1000 * both.stated:.1f}", f"{1000 * both.counted:.1f}", share),
+                f"{(both.stated - both.counted) * both.pj:+.1f}",
             )
         )
     yield from _lines(heads, rows)

@@ -8,11 +8,10 @@ committed ones stay.
 
 from __future__ import annotations
 
-import json
-
 from host.cache import write_atomic
 from power.counted import CALIBRATED
 from power.measurements import VARIABLE, measurements_folder
+from power.records import CalibrationRecord
 from studies.notes import PAGES, page_of
 from studies.power_validation import calibrated, others
 from studies.power_validation.scaling import scaling
@@ -39,8 +38,7 @@ def write() -> str:
 
 def parts() -> dict[str, str]:
     """Markdown by the names that the notes use."""
-    record = json.loads((CALIBRATED / f"{calibrated.CORE}.json").read_text(encoding="utf-8"))
-    errors = record["errors"]
+    record = CalibrationRecord.read(CALIBRATED / f"{calibrated.CORE}.json")
     law = scaling()
     tables = {
         "models": calibrated.models(record),
@@ -57,10 +55,10 @@ def parts() -> dict[str, str]:
         "measured": others.measured(),
     }
     return {
-        "rows": str(record["inputs"]["rows"]),
-        "data": str(record["inputs"]["data"]),
-        "data-sha256": str(record["inputs"]["data_sha256"][:16]),
-        "left-out-error": f"{errors['leaving_workloads_out']['mape']:.2f} %",
+        "rows": str(record.inputs.rows),
+        "data": record.inputs.data,
+        "data-sha256": record.inputs.data_sha256[:16],
+        "left-out-error": f"{record.errors.leaving_workloads_out.mape:.2f} %",
         "scaling.goal": law.goal,
         "scaling.beyond": law.beyond,
         "scaling.leakage": f"{100 * law.leakage:.2f} %",

@@ -55,12 +55,12 @@ def test_events_are_those_of_an_instruction(juno: Platform, juno_activity: Activ
     stated = {event: count / juno_activity.ipc(cluster) for event, count in counts.items()}
     found = events(power, 0.9, stated, rows)
     instructions = rows["instructions"][0]
-    assert found[CYCLE]["counted"] == pytest.approx(cycles / instructions, rel=1e-5)
+    assert found[CYCLE].counted == pytest.approx(cycles / instructions, rel=1e-5)
     for event, one in found.items():
         if event != CYCLE:
-            assert one["counted"] == pytest.approx(2 * one["stated"], rel=1e-5), event
+            assert one.counted == pytest.approx(2 * one.stated, rel=1e-5), event
         wanted = power.energy_pj[event] * power.level.power.dynamic_scale(0.9)
-        assert one["pj"] == pytest.approx(wanted, rel=1e-5)
+        assert one.pj == pytest.approx(wanted, rel=1e-5)
     assert events(power, 0.9, stated, rows.with_columns(instructions=pl.lit(0))) == {}
 
 
@@ -70,10 +70,10 @@ def test_every_cluster_and_kernel_has_its_line(juno: Platform, juno_activity: Ac
     found = compare(
         juno, juno_activity, {"little": "A", "big": "B"}, rows, pl.concat([rows, shared])
     )
-    assert [(one["cluster"], one["model"]) for one in found] == [("little", "A"), ("big", "B")]
-    assert found[0]["counted_s"] == found[0]["active_s"] == NS / 1e9
-    assert found[1]["events"] == {}
-    assert found[1]["energy_counted_j"] == found[1]["energy_stated_j"] == 0
+    assert [(one.cluster, one.model) for one in found] == [("little", "A"), ("big", "B")]
+    assert found[0].counted_s == found[0].active_s == NS / 1e9
+    assert found[1].events == {}
+    assert found[1].energy_counted_j == found[1].energy_stated_j == 0
 
 
 def test_every_instruction_is_billed_as_the_loops(juno: Platform, juno_activity: Activity) -> None:

@@ -12,8 +12,18 @@ import pytest
 from configs.activity import load_activity
 from configs.platform_file import load_platform
 from engines.gem5.inside.columns import cpu_events
+from host.errors import EascopeError
+from host.record import Record
 from power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
 from power.events import load_events
+from power.records import (
+    ActivityRecord,
+    CalibrationRecord,
+    ExpressionsRecord,
+    LawAgainstDirect,
+    ScalingRecord,
+    ordered_json,
+)
 from studies.power_validation import others, scaling, validation
 
 SCALING = sorted(
@@ -35,25 +45,22 @@ ANCHORS = tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
 
 @pytest.mark.parametrize("core", SCALING)
 def test_the_law_is_near_mcpat_where_mcpat_runs(core: str) -> None:
-    record = json.loads((DERIVED / "scaling" / f"{core}.json").read_text())
+    record = ScalingRecord.read(DERIVED / "scaling" / f"{core}.json")
     derived = json.loads((DERIVED / f"{core}.json").read_text())
-    assert record["design"] == derived["design"]
+    assert record.design.encode() == derived["design"]
     published = {volts for _, volts in ANCHORS[core]["opps"]}
-    assert [row["vdd_v"] for row in record["voltages"]] == sorted(published)
-    legal = [row["vdd_v"] for row in record["voltages"] if not row["extrapolated"]]
+    assert [row.vdd_v for row in record.voltages] == sorted(published)
+    legal = [row.vdd_v for row in record.legal]
+    assert legal == [row.vdd_v for row in record.voltages if not row.extrapolated]
     middle = (legal[0] + legal[-1]) / 2
-    assert record["design"]["vdd_v"] == pytest.approx(middle, abs=0.00501)
-    for row in record["voltages"]:
-        assert row["extrapolated"] == (row["vdd_v"] < record["lowest_legal_vdd_v"])
-        for unit, figure in scaling.FIGURES:
-            found = row[unit][figure]
-            assert ("error" in found) != row["extrapolated"]
-            if "error" in found:
-                allowed = scaling.GOAL if figure == "dynamic" else 0.0025
-                assert abs(found["error"]) <= allowed, (row["vdd_v"], unit, figure)
-                assert found["error"] == pytest.approx(
-                    found["law_w"] / found["direct_w"] - 1, abs=2e-5
-                )
+    assert record.design.vdd_v == pytest.approx(middle, abs=0.00501)
+    for row in record.voltages:
+        assert row.extrapolated == (row.vdd_v < record.lowest_legal_vdd_v)
+    for supply in record.legal:
+        for name, figure in zip(scaling.HEADS, supply.figures, strict=True):
+            allowed = scaling.GOAL if name.endswith("dynamic") else 0.0025
+            assert abs(figure.error) <= allowed, (supply.vdd_v, name)
+            assert figure.error == pytest.approx(figure.law_w / figure.direct_w - 1, abs=2e-5)
 
 
 def test_every_core_is_compared() -> None:
@@ -68,9 +75,33 @@ def test_points_beyond_the_goal_are_named() -> None:
 
 
 def test_largest_error() -> None:
-    rows = [{"l2": {"dynamic": {"error": error}}} for error in (0.01, -0.05, 0.02)]
-    assert scaling._largest(rows, "l2", "dynamic", "error") == "5.00 %"
-    assert scaling._largest([], "l2", "dynamic", "error") == "none"
+    figures = [LawAgainstDirect(1.0, 1.0, error, 1.0, 0.0) for error in (0.01, -0.05, 0.02)]
+    assert scaling._largest(figures) == "5.00 %"
+    assert scaling._largest([]) == "none"
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern"),
+    [
+        (CalibrationRecord, "calibrated/*.json"),
+        (ExpressionsRecord, "expressions/*.json"),
+        (ActivityRecord, "activity/*.json"),
+    ],
+)
+def test_committed_records_are_written_again_with_the_same_bytes(
+    kind: type[Record], pattern: str
+) -> None:
+    paths = sorted(POWER_MODELS.glob(pattern))
+    assert paths
+    for path in paths:
+        assert ordered_json(kind.read(path)) == path.read_bytes(), path.name
+
+
+def test_a_damaged_record_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(EXPRESSIONS[0].read_text().replace('"rows_pj"', '"rows_nj"', 1))
+    with pytest.raises(EascopeError, match=r"x.json: kernels.0.rows_pj is missing: allowed: a n"):
+        ExpressionsRecord.read(path)
 
 
 EXPRESSIONS = sorted(others.EXPRESSIONS.glob("*.json"))
@@ -78,26 +109,26 @@ EXPRESSIONS = sorted(others.EXPRESSIONS.glob("*.json"))
 
 @pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
 def test_gem5s_expressions_bill_as_the_rows_do(path: Path) -> None:
-    record = json.loads(path.read_text())
-    allowed = {"ArmO3CPU": 0.001, "ArmMinorCPU": 0.03}[record["model"]]
-    for one in record["kernels"]:
-        assert one["expression_pj"] == pytest.approx(one["rows_pj"], rel=allowed), one["kernel"]
+    record = ExpressionsRecord.read(path)
+    allowed = {"ArmO3CPU": 0.001, "ArmMinorCPU": 0.03}[record.model]
+    for one in record.kernels:
+        assert one.expression_pj == pytest.approx(one.rows_pj, rel=allowed), one.kernel
 
 
 @pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
 def test_their_record_is_of_the_present_energies(path: Path) -> None:
     """What the committed activity of the same kernels costs by the present model."""
-    record = json.loads(path.read_text())
-    platform, power = load_platform(record["platform"]), load_events(record["core"])
-    (cluster,) = [one for one in platform.clusters if one.core.name == record["core"]]
-    (opp,) = [one for one in cluster.opps if one.khz == record["khz"]]
-    columns = cpu_events(record["model"])
+    record = ExpressionsRecord.read(path)
+    platform, power = load_platform(record.platform), load_events(record.core)
+    (cluster,) = [one for one in platform.clusters if one.core.name == record.core]
+    (opp,) = [one for one in cluster.opps if one.khz == record.khz]
+    columns = cpu_events(record.model)
     activity = {
         one.kernel: one for one in load_activity(platform).measured if one.cluster == cluster.name
     }
-    for one in record["kernels"]:
-        known = activity[one["kernel"]]
+    for one in record.kernels:
+        known = activity[one.kernel]
         counts = {event: known.events.get(event, 0.0) for event in columns if event != CYCLE}
         counts[CYCLE] = 1 / known.ipc[opp.khz]
         joules = power.dynamic_w(counts, 1.0, opp.uv / 1e6)
-        assert one["rows_pj"] == pytest.approx(joules * 1e12, rel=0.005), one["kernel"]
+        assert one.rows_pj == pytest.approx(joules * 1e12, rel=0.005), one.kernel
