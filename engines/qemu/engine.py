@@ -36,6 +36,7 @@ from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need
 from host.scratch import scratch
+from rootfs import cpio
 from rootfs.image import RT_APP_ELIDED_HINT
 
 _HERE = Path(__file__).resolve().parent
@@ -43,6 +44,7 @@ _HERE = Path(__file__).resolve().parent
 CODE = (
     *(_HERE / name for name in ("command.py", "files.py", "report.py")),
     *(_HERE.parent / name for name in ("files.py", "records.py")),
+    Path(cpio.__file__).resolve(),
 )
 
 RAW_COUNTERS = "counters.raw"

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from configs.platform import Platform
-from engines.base import Machine, engine_code
-from engines.qemu import engine as qemu_engine
+from engines.base import Machine
 from engines.qemu.command import BootFiles, command
 from engines.qemu.settings import WORK_UNITS, QemuSettings, settings_of
 from host.cache import digest_of
@@ -144,15 +143,3 @@ def test_settings_hold_whole_instructions(linux_like: Machine, juno: Platform) -
     assert made.transition_latency_ns == juno.transition_latency_us * 1000
     assert made.cmdline == linux_like.cmdline
     assert made.memory_mib == juno.memory_mib
-
-
-def test_the_code_that_makes_files_is_in_the_identity() -> None:
-    """What it imports of engines/ is in it too, is a record that the key has, or is a type."""
-    code = qemu_engine.CODE
-    known = {".".join(path.relative_to(REPO).with_suffix("").parts) for path in code}
-    known |= {"engines.qemu.settings", "engines.qemu", "engines"}
-    for path in code:
-        imported = {name for name in imported_names(path) if name.startswith("engines")}
-        assert {name for name in imported if name.rpartition(".")[0] not in known} <= known
-    digests = {engine_code(code[:number]) for number in range(len(code) + 1)}
-    assert len(digests) == len(code) + 1

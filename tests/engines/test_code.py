@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who may know an engine by name, and which code a run's key has."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engines.base import engine_code
+from engines.gem5 import provider as gem5
+from engines.qemu import engine as qemu
+from engines.registry import ENGINES
+from host.imports import REPO, imported_names
+from tests.layers import ROOMS
+
+#: Modules besides an engine's own code from which that code takes something. Settings are in the
+#: key as records, the scripts that gem5 runs by their own digest; of the contract it takes types.
+ELSEWHERE = {
+    "qemu": {"engines.qemu.settings"},
+    "gem5": {"engines.gem5.settings", "engines.gem5.inside.request", "engines.base"},
+}
+CODE = {"qemu": qemu.CODE, "gem5": gem5.CODE}
+
+
+def modules(path: Path) -> Iterator[str]:
+    """Our own modules that ``path`` imports; what every room needs of the host is left out."""
+    for name in imported_names(path):
+        place = REPO / Path(*name.split("."))
+        if place.with_suffix(".py").is_file() and not name.startswith("host."):
+            yield name
+
+
+@pytest.mark.parametrize("engine", CODE)
+def test_the_code_that_makes_a_runs_files_is_in_its_key(engine: str) -> None:
+    """With all that it imports, so code that moves to another file stays in the key."""
+    code = CODE[engine]
+    known = {".".join(path.relative_to(REPO).with_suffix("").parts) for path in code}
+    for path in code:
+        assert set(modules(path)) <= known | ELSEWHERE[engine], path.name
+
+
+@pytest.mark.parametrize("engine", CODE)
+def test_every_file_of_the_code_changes_the_digest(engine: str) -> None:
+    code = CODE[engine]
+    assert len({engine_code(code[:number]) for number in range(len(code) + 1)}) == len(code) + 1
+
+
+def compared(path: Path) -> Iterator[int]:
+    """Lines of a file that compare something with an engine's name."""
+    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
+        if isinstance(node, ast.Compare):
+            for part in (node.left, *node.comparators):
+                if isinstance(part, ast.Constant) and part.value in ENGINES:
+                    yield node.lineno
+
+
+def test_only_engines_know_an_engine_by_name() -> None:
+    """Whoever needs to know what differs asks the contract, or the traits in a run's record."""
+    rooms = {room.split(".")[0] for room in ROOMS} - {"engines"}
+    paths = [path for room in sorted(rooms) for path in sorted((REPO / room).rglob("*.py"))]
+    assert len(paths) > 100
+    # A key of an older record, which is no engine's name there.
+    older = REPO / "analysis" / "records" / "older.py"
+    found = [f"{path}:{line}" for path in paths if path != older for line in compared(path)]
+    assert found == []
