@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from configs.platform import Platform
-from power.billed import SHARED, PowerModel
+from power.billed import SHARED, PowerModel, interval_of
 
 FJ_PER_J = 10**15
 #: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.
@@ -43,13 +43,12 @@ def energy(intervals: pl.DataFrame, platform: Platform, model: PowerModel) -> pl
     columns: dict[str, list[object]] = {name: [] for name in schema}
     for row in intervals.iter_rows(named=True):
         cluster = platform.clusters[row["cluster"]]
-        for key, spent in model.interval_fj(cluster, row).items():
-            component, _, part = key.partition(".")
+        for (component, part), spent in model.interval_fj(cluster, interval_of(row)).items():
             for name in ("cluster", "cpu", "t0_ns", "t1_ns"):
                 columns[name].append(row[name])
             columns["cluster_name"].append(cluster.name)
             columns["component"].append(component)
-            columns["part"].append(part or component)
+            columns["part"].append(part)
             columns["energy_fj"].append(spent)
     table = pl.DataFrame(columns, schema=schema)
     return table.with_columns((pl.col("energy_fj") / FJ_PER_J).alias("joules"))

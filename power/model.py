@@ -17,7 +17,14 @@ from dataclasses import asdict, dataclass
 from configs.activity import Activity
 from configs.platform import Cluster, Opp, Platform
 from host.cache import digest_of
-from power.billed import SHARED, component_of
+from power.billed import (
+    SHARED,
+    Component,
+    Energies,
+    Interval,
+    component_of,
+    whole_component,
+)
 from power.derived import CYCLE, STATES
 from power.events import EventPower, load_events
 from power.level import Level
@@ -110,40 +117,40 @@ class DerivedPower:
         """Power in uW of a busy CPU whose events are not counted but stated."""
         return sum(self._point[cluster.index, khz].active.values())
 
-    def interval_fj(self, cluster: Cluster, row: Mapping[str, float]) -> dict[str, int]:
+    def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
         """See `power.billed.PowerModel`. An idle exit runs at the power of an active CPU."""
-        point = self._point[cluster.index, int(row["khz"])]
+        point = self._point[cluster.index, interval.khz]
         power = self._power[cluster.index]
-        active_ns = int(row["active_ns"])
+        active_ns = interval.active_ns
         counted = {
-            event: row[event]
+            event: interval.events[event]
             for event in power.parts_pj
-            if event != CYCLE and row.get(event) is not None
+            if event != CYCLE and event in interval.events
         }
         scale = power.level.power.dynamic_scale(point.volts) * FJ_PER_PJ
         events = {part: round(energy * scale) for part, energy in power.stack_pj(counted).items()}
-        if row["cpu"] == SHARED:
-            off_ns = int(row["t1_ns"] - row["t0_ns"]) - active_ns
+        if interval.cpu == SHARED:
             parts = {part: active_ns * uw for part, uw in point.shared_on.items()}
-            parts["idle"] = off_ns * point.shared_off
-            return {f"shared.{part}": value for part, value in _sum(parts, events).items()}
+            parts["idle"] = interval.off_ns * point.shared_off
+            return {Component("shared", part): value for part, value in _sum(parts, events).items()}
         # Time at the busy loop's rate: what an elided loop would have counted, where gem5's CPU
         # stood still; else as long as the loop takes for the instructions that were executed, of
         # which the kernel makes fewer in a cycle.
         stated_ns, ipc = active_ns, self._ipc.get(cluster.index)
         if counted:
-            stated_ns = max(0, active_ns - int(row.get("on_ns", active_ns)))
-        elif ipc is not None and row.get("instructions") is not None:
-            stated_ns = round(row["instructions"] * 1e6 / (ipc * row["khz"]))
+            counted_ns = active_ns if interval.on_ns is None else interval.on_ns
+            stated_ns = max(0, active_ns - counted_ns)
+        elif ipc is not None and interval.instructions is not None:
+            stated_ns = round(interval.instructions * 1e6 / (ipc * interval.khz))
         parts = {
             part: (active_ns if part in ("clock", "leakage") else stated_ns) * uw
             for part, uw in point.active.items()
         }
-        energies = {f"active.{part}": value for part, value in _sum(parts, events).items()}
-        energies["idle_exit.idle_exit"] = int(row["exit_ns"]) * sum(point.active.values())
+        energies = {Component("active", part): value for part, value in _sum(parts, events).items()}
+        energies[whole_component("idle_exit")] = interval.exit_ns * sum(point.active.values())
         for number, state in enumerate(cluster.idle_states):
-            key = f"{component_of(state.name)}.idle"
-            spent = int(row.get(f"idle{number}_ns", 0)) * point.idle[number]
+            key = Component(component_of(state.name), "idle")
+            spent = interval.idle(number) * point.idle[number]
             energies[key] = energies.get(key, 0) + spent
         return energies
 

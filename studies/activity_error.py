@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -28,7 +29,7 @@ from experiments.pool import run_all
 from experiments.runs import Run
 from host.cache import write_atomic
 from host.proc import Ending, say
-from power.billed import SHARED
+from power.billed import SHARED, interval_of
 from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
 from power.model import KERNEL, DerivedPower, busy_events
@@ -77,15 +78,13 @@ def events(
     return compared
 
 
-def billed(
-    model: DerivedPower, cluster: Cluster, intervals: pl.DataFrame, columns: Sequence[str]
-) -> tuple[float, float]:
-    """Energy in J of the cluster's rows: with the events in ``columns``, and without them."""
+def billed(model: DerivedPower, cluster: Cluster, intervals: pl.DataFrame) -> tuple[float, float]:
+    """Energy in J of the cluster's rows: with the events that were counted, and without them."""
     counted = stated = 0
     for row in intervals.iter_rows(named=True):
-        counted += sum(model.interval_fj(cluster, row).values())
-        without = {name: value for name, value in row.items() if name not in columns}
-        stated += sum(model.interval_fj(cluster, without).values())
+        interval = interval_of(row)
+        counted += sum(model.interval_fj(cluster, interval).values())
+        stated += sum(model.interval_fj(cluster, replace(interval, events={})).values())
     return counted / FJ_PER_J, stated / FJ_PER_J
 
 
@@ -109,7 +108,7 @@ def compare(
         ipc, volts = activity.ipc(cluster), cluster.opps[-1].uv / 1e6
         per_cycle, source = busy_events(power, cluster, activity)
         stated = {event: count / ipc for event, count in per_cycle.items()}
-        counted_j, stated_j = billed(model, cluster, rows, list(power.energy_pj))
+        counted_j, stated_j = billed(model, cluster, rows)
         cpus = rows.filter(pl.col("cpu") != SHARED)
         errors.append(
             ClusterActivity(

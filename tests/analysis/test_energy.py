@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import polars as pl
 import pytest
@@ -11,7 +11,14 @@ import pytest
 from analysis.derive import Derived
 from analysis.energy import FJ_PER_J, active_shares, energy, joules
 from configs.platform import Cluster, Platform
-from power.billed import PublishedPower
+from power.billed import (
+    SHARED,
+    Energies,
+    Interval,
+    PublishedPower,
+    interval_of,
+    whole_component,
+)
 from tests.support.synthetic import MS, Burst, Schedule
 
 UW_S = 10**9  # fJ of 1 uW for 1 s
@@ -72,14 +79,26 @@ def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
 
 def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
     model = PublishedPower(platform)
-    row = {"cpu": -1, "khz": 800_000, "t0_ns": 0, "t1_ns": 1_000, "active_ns": 300}
-    assert model.interval_fj(platform.clusters[0], row) == {"shared": 300 * 44_000 + 700 * 17_000}
+    interval = Interval(cpu=SHARED, t0_ns=0, t1_ns=1_000, khz=800_000, active_ns=300)
+    energies = model.interval_fj(platform.clusters[0], interval)
+    assert energies == {("shared", "shared"): 300 * 44_000 + 700 * 17_000}
 
 
 def test_power_in_an_interval_whose_frequency_is_no_opp(platform: Platform) -> None:
-    row = {"cpu": 0, "khz": 451_000, "active_ns": 1, "exit_ns": 0}
+    interval = Interval(cpu=0, t0_ns=0, t1_ns=1, khz=451_000, active_ns=1)
     with pytest.raises(KeyError, match="451000"):
-        PublishedPower(platform).interval_fj(platform.clusters[0], row)
+        PublishedPower(platform).interval_fj(platform.clusters[0], interval)
+
+
+def test_a_row_is_read_by_its_columns() -> None:
+    row = {"cluster": 0, "cluster_name": "little", "cpu": 1, "t0_ns": 5, "t1_ns": 15, "uv": 1}
+    row |= {"khz": 800_000, "active_ns": 4, "exit_ns": 1, "idle0_ns": 2, "idle1_ns": 3}
+    assert interval_of(row) == Interval(1, 5, 15, 800_000, 4, 1, (2, 3))
+    counted = {"instructions": 7, "on_ns": 3, "core.cycles": 2.5, "icache.read_misses": None}
+    interval = interval_of(row | counted)
+    assert (interval.instructions, interval.on_ns) == (7, 3)
+    assert interval.events == {"core.cycles": 2.5}
+    assert (interval.idle(1), interval.idle(2)) == (3, 0)
 
 
 def busy_run(derived: Make) -> Derived:
@@ -145,8 +164,10 @@ def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> 
         notes: tuple[str, ...] = ()
         digest = "x"
 
-        def interval_fj(self, cluster: Cluster, row: Mapping[str, int]) -> dict[str, int]:
-            return {"shared": 0} if row["cpu"] < 0 else {"active": row["active_ns"] * 1_000}
+        def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
+            if interval.cpu == SHARED:
+                return {whole_component("shared"): 0}
+            return {whole_component("active"): interval.active_ns * 1_000}
 
     run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
     table = energy(run.table("intervals"), platform, PerCycle())

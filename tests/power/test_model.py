@@ -11,7 +11,7 @@ from configs.activity import Activity, KernelActivity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.errors import RequestError
-from power.billed import SHARED, PublishedPower
+from power.billed import SHARED, Interval, PublishedPower
 from power.em import em_rows, inefficient, records, text
 from power.events import load_events
 from power.given import given_model
@@ -31,9 +31,8 @@ def test_busy_cpu_uses_what_the_kernel_is_told(board: Platform) -> None:
     for cluster in board.clusters:
         level = load_level(cluster.core.name)
         for opp in cluster.opps:
-            row = {"cpu": cluster.cpus[0], "khz": opp.khz, "t0_ns": 0, "t1_ns": second}
-            row |= {"active_ns": second, "exit_ns": 0, "idle0_ns": 0, "idle1_ns": 0}
-            parts = model.interval_fj(cluster, row)
+            interval = Interval(cluster.cpus[0], 0, second, opp.khz, active_ns=second)
+            parts = model.interval_fj(cluster, interval)
             given = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
             assert sum(parts.values()) == given * second
 
@@ -41,24 +40,23 @@ def test_busy_cpu_uses_what_the_kernel_is_told(board: Platform) -> None:
 def test_idle_states_and_the_shared_part(board: Platform) -> None:
     model, cluster = DerivedPower(board), board.clusters[1]
     opp = cluster.opps[-1]
-    row = {"cpu": cluster.cpus[0], "khz": opp.khz, "t0_ns": 0, "t1_ns": 1000}
-    row |= {"active_ns": 0, "exit_ns": 100, "idle0_ns": 400, "idle1_ns": 500}
-    parts = model.interval_fj(cluster, row)
+    interval = Interval(cluster.cpus[0], 0, 1000, opp.khz, 0, exit_ns=100, idle_ns=(400, 500))
+    parts = model.interval_fj(cluster, interval)
     level = load_level(cluster.core.name)
     leak = level.leakage_w("Core", opp.uv / 1e6, board.temperature_c)
-    assert parts["idle_wfi.idle"] == pytest.approx(400 * leak * 1e6, rel=1e-3)
-    assert parts["idle_cpu_sleep_0.idle"] == 0
-    assert parts["idle_exit.idle_exit"] == 100 * level.opp_microwatt(
+    assert parts["idle_wfi", "idle"] == pytest.approx(400 * leak * 1e6, rel=1e-3)
+    assert parts["idle_cpu_sleep_0", "idle"] == 0
+    assert parts["idle_exit", "idle_exit"] == 100 * level.opp_microwatt(
         opp.khz, opp.uv, board.temperature_c
     )
-    shared = {"cpu": SHARED, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1000, "exit_ns": 0}
-    on = model.interval_fj(cluster, shared | {"active_ns": 1000})
-    off = model.interval_fj(cluster, shared | {"active_ns": 0})
+    shared = Interval(SHARED, 0, 1000, opp.khz, active_ns=1000)
+    on = model.interval_fj(cluster, shared)
+    off = model.interval_fj(cluster, replace(shared, active_ns=0))
     given = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
-    assert on["shared.l2"] == pytest.approx(given["cluster_clock"] * 1e9, abs=1e3)
-    assert on["shared.leakage"] == pytest.approx(given["leakage"] * 1e9, abs=1e3)
-    assert off["shared.l2"] == off["shared.leakage"] == on["shared.idle"] == 0
-    assert 0 < off["shared.idle"] < sum(on.values()) / 10
+    assert on["shared", "l2"] == pytest.approx(given["cluster_clock"] * 1e9, abs=1e3)
+    assert on["shared", "leakage"] == pytest.approx(given["leakage"] * 1e9, abs=1e3)
+    assert off["shared", "l2"] == off["shared", "leakage"] == on["shared", "idle"] == 0
+    assert 0 < off["shared", "idle"] < sum(on.values()) / 10
 
 
 def measured(platform: Platform, **events: float) -> Activity:
@@ -74,21 +72,20 @@ def measured(platform: Platform, **events: float) -> Activity:
 def test_a_measured_activity_takes_the_place_of_the_reference(board: Platform) -> None:
     cluster, second = board.clusters[0], 10**9
     opp = cluster.opps[-1]
-    row = {"cpu": 0, "khz": opp.khz, "t0_ns": 0, "t1_ns": second, "active_ns": second}
-    row |= {"exit_ns": 0}
+    interval = Interval(0, 0, second, opp.khz, active_ns=second)
     power = load_events(cluster.core.name)
     one = DerivedPower(board, measured(board, core__load_instructions=0.25))
     two = DerivedPower(board, measured(board, core__load_instructions=0.5))
     assert len({one.digest, two.digest, DerivedPower(board).digest}) == 3
     ipc = load_activity(board).ipc(cluster)
     more = {
-        part: two.interval_fj(cluster, row)[part] - value
-        for part, value in one.interval_fj(cluster, row).items()
+        part: two.interval_fj(cluster, interval)[part] - value
+        for part, value in one.interval_fj(cluster, interval).items()
     }
     wanted = ipc * opp.khz * 1e3 * 0.25 * power.energy_pj["core.load_instructions"]
     wanted *= power.level.power.dynamic_scale(opp.uv / 1e6)
     assert sum(more.values()) == pytest.approx(wanted * 1e3, rel=1e-4)
-    assert more["active.clock"] == more["active.leakage"] == 0
+    assert more["active", "clock"] == more["active", "leakage"] == 0
     assert "busy loop, measured on gem5" in one.notes[0]
 
 
@@ -98,20 +95,19 @@ def test_a_cycle_with_fewer_instructions_has_fewer_events(board: Platform) -> No
     opp = cluster.opps[0]
     activity = measured(board, core__load_instructions=0.25, core__ialu_accesses=0.5)
     model = DerivedPower(board, activity)
-    row = {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": second, "active_ns": second}
-    row |= {"exit_ns": 0}
-    busy = model.interval_fj(cluster, row)
+    interval = Interval(4, 0, second, opp.khz, active_ns=second)
+    busy = model.interval_fj(cluster, interval)
     loop = round(activity.ipc(cluster) * opp.khz * 1000)
-    assert model.interval_fj(cluster, row | {"instructions": loop}) == busy
-    quarter = model.interval_fj(cluster, row | {"instructions": loop // 4})
+    assert model.interval_fj(cluster, replace(interval, instructions=loop)) == busy
+    quarter = model.interval_fj(cluster, replace(interval, instructions=loop // 4))
     for part, energy in busy.items():
-        share = 1 if part in ("active.clock", "active.leakage") else 0.25
+        share = 1 if part in (("active", "clock"), ("active", "leakage")) else 0.25
         assert quarter[part] == pytest.approx(share * energy, rel=1e-6)
     assert sum(quarter.values()) < sum(busy.values())
     # The reference activity is a cycle's, whatever is executed in it.
     assumed = DerivedPower(board)
-    assert assumed.interval_fj(cluster, row | {"instructions": 1}) == (
-        assumed.interval_fj(cluster, row)
+    assert assumed.interval_fj(cluster, replace(interval, instructions=1)) == (
+        assumed.interval_fj(cluster, interval)
     )
 
 
@@ -120,31 +116,29 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     model, cluster = DerivedPower(board), board.clusters[1]
     power, opp = load_events(cluster.core.name), cluster.opps[0]
     counts = {"core.ROB_reads": 5e5, "icache.read_accesses": 2e5, "core.ialu_accesses": 9e9}
-    row: dict[str, float] = {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": 10**6, "exit_ns": 0}
-    row |= {"active_ns": 600_000, "on_ns": 600_000, "idle0_ns": 400_000} | counts
-    parts = model.interval_fj(cluster, row)
+    interval = Interval(4, 0, 10**6, opp.khz, active_ns=600_000, idle_ns=(400_000,))
+    interval = replace(interval, on_ns=600_000, events=counts)
+    parts = model.interval_fj(cluster, interval)
     cycles = 600_000 * opp.khz / 1e6
     volts = opp.uv / 1e6
     dynamic = power.dynamic_w({**counts, "core.cycles": cycles}, 1.0, volts)
     leakage = 600e-6 * power.level.leakage_w("Core", volts, board.temperature_c)
-    spent = sum(value for key, value in parts.items() if key.startswith("active."))
+    spent = sum(value for key, value in parts.items() if key.name == "active")
     assert spent == pytest.approx((dynamic + leakage) * 1e15, rel=1e-3)
     # Half of the active time was elided: that half has the reference activity's events instead.
-    half = model.interval_fj(cluster, row | {"on_ns": 300_000})
+    half = model.interval_fj(cluster, replace(interval, on_ns=300_000))
     given = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
-    reference = model.interval_fj(
-        cluster, {"cpu": 4, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1, "active_ns": 1, "exit_ns": 0}
-    )
+    reference = model.interval_fj(cluster, Interval(4, 0, 1, opp.khz, active_ns=1))
     assert sum(reference.values()) == given
-    beside = reference["active.clock"] + reference["active.leakage"]
+    beside = reference["active", "clock"] + reference["active", "leakage"]
     more = sum(half.values()) - sum(parts.values())
     assert more == 300_000 * (given - beside)
-    shared = {"cpu": SHARED, "khz": opp.khz, "t0_ns": 0, "t1_ns": 1, "active_ns": 1, "exit_ns": 0}
+    shared = Interval(SHARED, 0, 1, opp.khz, active_ns=1)
     quiet = model.interval_fj(cluster, shared)
-    loud = model.interval_fj(cluster, shared | {"L2.read_accesses": 1000.0})
+    loud = model.interval_fj(cluster, replace(shared, events={"L2.read_accesses": 1000.0}))
     scale = power.level.power.dynamic_scale(volts)
     wanted = 1000 * power.energy_pj["L2.read_accesses"] * scale * 1e3
-    assert loud["shared.l2"] - quiet["shared.l2"] == pytest.approx(wanted, abs=1)
+    assert loud["shared", "l2"] - quiet["shared", "l2"] == pytest.approx(wanted, abs=1)
 
 
 def test_parts_of_an_energy_are_whole_and_sum() -> None:
