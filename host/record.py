@@ -10,29 +10,25 @@ one field that takes the keys that the class does not name.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import (
-    Any,
-    ClassVar,
-    Self,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Self
 
+from host.decode import REST, WrongValue, decode_dataclass
 from host.errors import EascopeError, bad_input, missing_key
 
-R = TypeVar("R", bound="Record")
+__all__ = [
+    "REST",
+    "Record",
+    "RecordError",
+    "WrongValue",
+    "child",
+    "json_bytes",
+    "load_json",
+    "parse_json",
+]
 
-#: ``field(default_factory=dict, metadata=REST)``: takes all keys that no other field names.
-REST = {"rest": True}
 #: Numbers in records are at most this large, so that tables can hold them.
 _INT64 = 1 << 63
 #: No record nests deeper.
@@ -41,14 +37,6 @@ _DEEPEST = 64
 
 class RecordError(EascopeError):
     """A file that is no such record; one line: file, key, value, what is allowed."""
-
-
-class WrongValue(Exception):
-    """A value that is not allowed, before its file is known; `Record.decode` names the file."""
-
-    def __init__(self, key: str, value: object, allowed: str) -> None:
-        super().__init__(key)
-        self.key, self.value, self.allowed = key, value, allowed
 
 
 def load_json(path: Path) -> Any:
@@ -141,7 +129,7 @@ class Record:
         :raises RecordError: for the first key that is missing, unknown or of another type.
         """
         try:
-            return _record(cls, value, "")
+            return decode_dataclass(cls, value)
         except WrongValue as wrong:
             key = wrong.key or "the content"
             if wrong.value is MISSING:
@@ -218,102 +206,3 @@ def _encode(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_encode(part) for part in value]
     return value
-
-
-@cache
-def _types(kind: Hashable) -> dict[str, Any]:
-    """Type of every field of the class ``kind``."""
-    return get_type_hints(kind)
-
-
-def _record(kind: type[R], value: object, key: str) -> R:
-    """The record of class ``kind`` in ``value``, which stands at ``key`` of the file."""
-    if not isinstance(value, dict):
-        raise WrongValue(key, value, "an object")
-    data = kind.current(value)
-    types, rest = _types(cast(Hashable, kind)), dict(data)  # mypy takes a class for its objects
-    given: dict[str, Any] = {}
-    for entry in fields(kind):
-        if entry.metadata.get("rest"):
-            continue
-        if entry.name in rest:
-            given[entry.name] = _decode(types[entry.name], rest.pop(entry.name), key, entry.name)
-        elif entry.default is MISSING and entry.default_factory is MISSING:
-            raise WrongValue(_at(key, entry.name), MISSING, _words(types[entry.name]))
-    for entry in fields(kind):
-        if entry.metadata.get("rest"):
-            given[entry.name], rest = rest, {}
-    if rest:
-        name = next(iter(rest))
-        raise WrongValue(_at(key, name), rest[name], "no such key in this version")
-    return kind(**given)
-
-
-def _at(key: str, name: str) -> str:
-    return f"{key}.{name}" if key else name
-
-
-def _decode(kind: Any, value: Any, key: str, name: str) -> Any:
-    """``value`` as the type ``kind`` of a field or of a part of it."""
-    where = _at(key, name)
-    if kind is Any:
-        return value
-    origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        return _decode_union(get_args(kind), value, key, name)
-    if origin is tuple:
-        return _decode_tuple(get_args(kind), value, where)
-    if origin is Mapping:
-        if not isinstance(value, dict):
-            raise WrongValue(where, value, "an object")
-        part = get_args(kind)[1]
-        return {each: _decode(part, inner, where, each) for each, inner in value.items()}
-    if isinstance(kind, type) and issubclass(kind, Record):
-        return _record(kind, value, where)
-    if not _is_plain(kind, value):
-        raise WrongValue(where, value, _WORDS[kind])
-    return value
-
-
-def _decode_union(kinds: tuple[Any, ...], value: Any, key: str, name: str) -> Any:
-    """The first of ``kinds`` that ``value`` is; the error is that of the last."""
-    for kind in kinds[:-1]:
-        try:
-            return _decode(kind, value, key, name)
-        except WrongValue:
-            continue
-    # What a person should read is the type that is not "null".
-    last = kinds[-1] if kinds[-1] is not NoneType else kinds[0]
-    if kinds[-1] is NoneType and value is None:
-        return None
-    return _decode(last, value, key, name)
-
-
-def _decode_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise WrongValue(where, value, "a list")
-    if len(kinds) == 2 and kinds[1] is Ellipsis:
-        kinds = (kinds[0],) * len(value)
-    if len(kinds) != len(value):
-        raise WrongValue(where, value, f"a list of {len(kinds)}")
-    return tuple(
-        _decode(kind, part, where, str(number))
-        for number, (kind, part) in enumerate(zip(kinds, value, strict=True))
-    )
-
-
-_WORDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
-
-
-def _words(kind: Any) -> str:
-    """A type in words, for messages."""
-    if get_origin(kind) is tuple:
-        return "a list"
-    return _WORDS.get(kind, "an object")
-
-
-def _is_plain(kind: type, value: object) -> bool:
-    """Whether ``value`` is what the plain type ``kind`` is in JSON; a number may be whole."""
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return type(value) is kind

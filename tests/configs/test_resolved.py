@@ -15,7 +15,7 @@ from configs.activity import load_activity
 from configs.platform import Platform
 from configs.platform_file import list_platforms, load_platform
 from configs.resolved import machine_json, read_machine
-from host.errors import EascopeError
+from host.record import RecordError
 
 
 def bare(platform: Platform) -> Platform:
@@ -64,28 +64,53 @@ def without(*keys: str) -> Callable[[dict[str, Any]], object]:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "says"),
     [
-        without("platform"),
-        without("platform", "clusters"),
-        without("activity", "turn_instructions"),
-        lambda document: document["platform"].update(memory_mib="much"),
-        lambda document: document["platform"].update(clusters={}),
-        lambda document: document["platform"].update(clusters=[7]),
-        lambda document: document["activity"].update(measured=[[]]),
-        lambda document: document.update(schema=2),
-        lambda document: document.update(platform=None),
+        (without("platform"), "platform is missing"),
+        (without("platform", "clusters"), "platform.clusters is missing: allowed: a list"),
+        (without("activity", "turn_instructions"), "activity.turn_instructions is missing"),
+        (
+            lambda document: document["platform"].update(memory_mib="much"),
+            "platform.memory_mib = 'much': allowed: a whole number",
+        ),
+        (
+            lambda document: document["platform"].update(clusters={}),
+            "platform.clusters = {}: allowed: a list",
+        ),
+        (
+            lambda document: document["platform"].update(clusters=[7]),
+            "platform.clusters.0 = 7: allowed: an object",
+        ),
+        (
+            lambda document: document["platform"].update(path=7),
+            "platform.path = 7: allowed: a text",
+        ),
+        (
+            lambda document: document["activity"].update(measured=[[]]),
+            "activity.measured.0 = []: allowed: an object",
+        ),
+        (
+            lambda document: document["activity"]["measured"][0].update(ipc={"fast": 1.0}),
+            "activity.measured.0.ipc.fast = 'fast': allowed: a whole number as the key",
+        ),
+        (
+            lambda document: document["activity"].update(more=1),
+            "activity.more = 1: allowed: no such key in this version",
+        ),
+        (lambda document: document.update(schema=2), "schema = 2: allowed: 1, in this version"),
+        (lambda document: document.update(platform=None), "platform = None: allowed: an object"),
     ],
 )
 def test_damage_is_one_line(
-    damage: Callable[[dict[str, Any]], object], juno: Platform, tmp_path: Path
+    damage: Callable[[dict[str, Any]], object], says: str, juno: Platform, tmp_path: Path
 ) -> None:
     document = json.loads(machine_json(juno, load_activity(juno)))
     damage(document)
     path = tmp_path / "machine.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(EascopeError, match=r"machine\.json: not a resolved platform") as caught:
+    with pytest.raises(RecordError) as caught:
         read_machine(path)
+    assert str(caught.value).startswith(f"{path}: {says}")
     assert "\n" not in str(caught.value)
 
 
@@ -93,6 +118,7 @@ def test_damage_is_one_line(
 def test_what_is_no_document_is_one_line(text: str, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     path.write_text(text, errors="surrogateescape")
-    with pytest.raises(EascopeError, match=r"machine\.json: not a resolved platform") as caught:
+    with pytest.raises(RecordError) as caught:
         read_machine(path)
+    assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
