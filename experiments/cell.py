@@ -97,6 +97,11 @@ class Names:
     engine: Engine
     #: The platform as the kernel is given it: with the powers of the request's energy model.
     given: Platform
+
+    def with_seed(self, seed: int) -> Names:
+        """The same with another seed, on which no name or file depends."""
+        return replace(self, request=replace(self.request, seed=seed))
+
     kernel: Kernel
 
 

@@ -117,9 +117,10 @@ def asked_of(options: argparse.Namespace) -> Asked:
     # Verdicts under another energy model are compared with those under the usual one.
     models = [given] if given.usual else [given, USUAL]
     names = [
-        resolve(request_of(options, variant, seed, model))
+        resolved.with_seed(seed)
         for model in models
         for variant in variants
+        for resolved in (resolve(request_of(options, variant, 0, model)),)
         for seed in range(options.seeds)
     ]
     return Asked(variants, options.seeds, options.power, names)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
-from experiments.cell import Cell, Names, Request, identity_of, prepare, resolve
+from experiments.cell import Cell, Request, identity_of, prepare, resolve
 from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run
@@ -47,7 +47,7 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
     ]
     identity = identity_of(resolved[0][2].engine)
     wanted = [
-        (page, group, prepare(_with_seed(names, seed), identity))
+        (page, group, prepare(names.with_seed(seed), identity))
         for seed in range(seeds)
         for page, group, names in resolved
     ]
@@ -62,10 +62,6 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
         by_variant.setdefault(cell.names.request.variant, []).append(derived)
         platforms[page_name, group] = cell.names.platform
     return {key: comparison(platforms[key], runs) for key, runs in grouped.items()}
-
-
-def _with_seed(names: Names, seed: int) -> Names:
-    return replace(names, request=replace(names.request, seed=seed))
 
 
 def _derived(cell: Cell, run: Run) -> Derived:
