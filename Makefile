@@ -65,7 +65,7 @@ power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASURE
 	@$(PYTHON) -m studies.power_validation calibrate
 
 power-expressions: setup ## gem5's power expressions compared with the rows, by workload kernel (gem5)
-	@$(PYTHON) -m studies.characterise.expressions
+	@$(PYTHON) -m studies.power_expressions
 
 activity-error: setup ## what the fast engine states of activity, against gem5's counts (gem5)
 	@nice $(PYTHON) -m studies.activity_error

@@ -19,9 +19,8 @@ from analysis.results.wakeup_cost import WakeUpCost
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
-from studies import elision_page, first_figure_page, wakeup_page
+from studies import characterisation_page, elision_page, first_figure_page, wakeup_page
 from studies.agreement import page as agreement_page
-from studies.characterise import page as characterise_page
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as comparisons_page
 from studies.power_validation import validation
@@ -50,7 +49,7 @@ DRAWINGS: Mapping[str, Drawing] = {
 
 #: Pages whose figures are committed elsewhere: the power models' records.
 ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {
-    characterise_page.NAME: characterise_page.parts,
+    characterisation_page.NAME: characterisation_page.parts,
     validation.NAME: validation.parts,
 }
 #: The page that names all others, with their answers.

@@ -42,13 +42,19 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("host", "configs", "power", "rootfs", "kernels", "engines.records", "engines"),
         *("engines.registry", "analysis"),
     ),
+    # What measures gem5's cores, so it runs programs on gem5 that are no cells.
+    "experiments.characterise": (
+        *("host", "configs", "rootfs", "engines.gem5.inside", "engines.records", "engines"),
+        *("engines.gem5", "analysis", "experiments"),
+    ),
     "studies": (
         *("host", "configs", "power", "rootfs", "kernels", "engines.gem5.inside"),
         *("engines.records", "engines", "engines.gem5", "analysis", "experiments"),
+        "experiments.characterise",
     ),
     "experiments.cli": (
         *("host", "configs", "power", "kernels", "engines.records", "engines", "engines.gem5"),
-        *("engines.registry", "analysis", "experiments", "studies"),
+        *("engines.registry", "analysis", "experiments", "experiments.characterise"),
     ),
 }
 

@@ -84,7 +84,7 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
 def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of the workload kernels, and the capacities that they make: JSON and text."""
     from configs.activity import load_activity
-    from studies.characterise.record import capacities, text
+    from experiments.characterise.record import capacities, text
 
     activity = load_activity(platform)
     if not activity.measured:
@@ -103,7 +103,7 @@ def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of everything but the busy loop: JSON and text."""
     from configs.activity import load_activity
     from configs.system_activity import load_system, system_path
-    from studies.characterise.system import system_text
+    from experiments.characterise.system import system_text
 
     folder = load_activity(platform).path.parent
     system = load_system(platform, folder)
@@ -124,9 +124,9 @@ _PRINTED: dict[str, Callable[[Platform], tuple[dict[str, object], str]]] = {
 
 def _kernels(platform: Platform) -> Path:
     """The workload kernels on a CPU of each cluster, in minutes; the file that was written."""
-    from studies.characterise.guest import KERNELS
-    from studies.characterise.measure import measure, provenance
-    from studies.characterise.record import write
+    from experiments.characterise.guest import KERNELS
+    from experiments.characterise.measure import measure, provenance
+    from experiments.characterise.record import write
 
     instructions = 0.14e6 * len(KERNELS) * sum(len(cluster.opps) for cluster in platform.clusters)
     with (
@@ -188,8 +188,8 @@ def measure_system(platform: Platform, directory: Path | None = None) -> Path:
     from analysis.window import read_window
     from configs.activity import ACTIVITY
     from experiments.cell import prepare
+    from experiments.characterise.system import evaluate, write_system
     from experiments.pool import run_all
-    from studies.characterise.system import evaluate, write_system
 
     cell = prepare(system_names(platform))
     say(f"{SCENARIO} on gem5's detailed cores of {platform.name}")

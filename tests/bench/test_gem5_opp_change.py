@@ -14,9 +14,9 @@ from engines.gem5.boot import COUNTER_HZ, boot_loader
 from engines.gem5.process import environment
 from engines.gem5.provider import find_gem5
 from engines.gem5.settings import machine_settings
+from experiments.characterise.measure import RUN
 from host.proc import run
 from host.toolchain import arm64_tool
-from studies.characterise.measure import RUN
 
 GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
 LINK = (

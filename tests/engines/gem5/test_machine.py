@@ -17,10 +17,10 @@ from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions, readable
 from engines.gem5.inside.columns import L2, MEMORY, SHARED, cpu_events
 from engines.gem5.inside.operations import LOADS
+from experiments.characterise.guest import BUSY_TURNS, FIRST_MARK
+from experiments.characterise.measure import RUN, evaluate, read_rows, request
 from power.events import load_events
 from rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
-from studies.characterise.guest import BUSY_TURNS, FIRST_MARK
-from studies.characterise.measure import RUN, evaluate, read_rows, request
 
 pytestmark = [
     pytest.mark.gem5,

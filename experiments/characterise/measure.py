@@ -24,9 +24,9 @@ from engines.gem5.inside.columns import FIXED
 from engines.gem5.inside.request import Request
 from engines.gem5.provider import find_gem5
 from engines.gem5.settings import machine_settings
+from experiments.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest
 from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
-from studies.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest
 
 RUN = Path(__file__).resolve().parents[2] / "engines" / "gem5" / "inside" / "run.py"
 #: Simulated time that no run comes near: two OPPs of the slowest core take a hundredth of it.

@@ -9,11 +9,11 @@ import pytest
 
 from configs.platform import Platform
 from engines.gem5.inside.session import START, STOP
+from experiments.characterise.guest import FIRST_MARK, KERNELS
 from host.errors import EascopeError
 from power.derived import CYCLE
 from power.events import load_events
-from studies.characterise.expressions import compare, statistics
-from studies.characterise.guest import FIRST_MARK, KERNELS
+from studies.power_expressions import compare, statistics
 
 MODEL = "system.cluster_little.cpus.power_model.dynamicPower"
 #: Kernel k runs for k + 1 us at 1 uJ/us by gem5, from 10 us on, with a pause of 1 us before it.

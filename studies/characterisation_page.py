@@ -11,8 +11,8 @@ from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
 from engines.gem5.settings import machine_settings
+from experiments.characterise.record import capacities
 from host.table import Column, Table
-from studies.characterise.record import capacities
 
 NAME = "characterisation"
 PLATFORMS = ("juno-r2", "pixel6")

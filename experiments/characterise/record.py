@@ -12,11 +12,11 @@ from typing import Any
 from configs.activity import ACTIVITY, KernelActivity
 from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
+from experiments.characterise.guest import KERNELS
+from experiments.characterise.measure import Measured
 from host.cache import write_atomic
 from host.strict import read_json
 from host.table import Column, Table
-from studies.characterise.guest import KERNELS
-from studies.characterise.measure import Measured
 
 CONDITIONS = (
     "one CPU alone with the cluster's caches and the memory, without an operating system, caches "

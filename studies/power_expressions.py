@@ -21,14 +21,14 @@ from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions
 from engines.gem5.provider import find_gem5
 from engines.records import START
+from experiments.characterise.guest import FIRST_MARK, KERNELS
+from experiments.characterise.measure import read_rows, request, run_gem5
 from host.cache import sha256_file
 from host.errors import EascopeError
 from host.proc import Ending
 from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
 from power.records import ExpressionsRecord, KernelExpression, ordered_json
-from studies.characterise.guest import FIRST_MARK, KERNELS
-from studies.characterise.measure import read_rows, request, run_gem5
 
 RECORDS = POWER_MODELS / "expressions"
 #: Which platform shows each core; a core is compared once.
