@@ -23,9 +23,10 @@ from analysis.engine import cpu_models
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
 from engines.records import COUNTERS
-from experiments.cell import Cell, Request, prepare, resolve
+from experiments.cell import Cell, prepare
 from experiments.finished import derived_for
 from experiments.pool import run_all
+from experiments.request import Request, resolve
 from experiments.runs import Run
 from host.cache import write_atomic
 from host.proc import Ending, say

@@ -19,9 +19,10 @@ from pathlib import Path
 from analysis.results.elision import Elision, ElisionCase
 from analysis.results.origin import RESULTS, RUNS, Origin
 from configs.activity import at_measured_speeds
-from experiments.cell import Cell, Names, Request, prepare, resolve
+from experiments.cell import Cell, prepare
 from experiments.finished import derived_for
 from experiments.pool import run_all
+from experiments.request import Names, Request, resolve
 from experiments.runs import Run
 from host.cache import digest_of
 from host.proc import Ending, say

@@ -19,9 +19,10 @@ from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
 from engines.records import MARKS, START, STOP, read_marks
-from experiments.cell import Names, Request, digests_of, machine_of, resolve
+from experiments.cell import digests_of, machine_of
 from experiments.pool import workers
 from experiments.program import Program
+from experiments.request import Names, Request, resolve
 from experiments.rtapp import start_offset_us
 from host.cache import artefact
 from host.proc import need, run, say

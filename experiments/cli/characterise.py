@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from configs.platform import Platform
-    from experiments.cell import Cell, Names
+    from experiments.cell import Cell
+    from experiments.request import Names
 
 SUMMARY = "measure speeds on gem5's detailed cores: workload kernels, a whole system"
 EXAMPLE = "eascope characterise juno-r2 --show"
@@ -146,8 +147,8 @@ def system_names(platform: Platform) -> Names:
 
     :raises RequestError: as `resolve`, so when the busy loop itself was not measured.
     """
-    from experiments.cell import Request, resolve
     from experiments.controls import Controls
+    from experiments.request import Request, resolve
 
     controls = Controls(speeds="measured")
     return resolve(

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from analysis.compare import Comparison
     from analysis.derive import Derived
     from analysis.energy_models import EnergyModels
-    from experiments.cell import Cell, Names
+    from experiments.cell import Cell
+    from experiments.request import Names
     from experiments.runs import Run
 
 SUMMARY = "run what is missing; table of differences, figures, report"
@@ -105,7 +106,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from experiments.cell import resolve
+    from experiments.request import resolve
     from power.choice import check_power
     from power.given import USUAL, given_model
 

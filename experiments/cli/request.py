@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from host.proc import say
 
 if TYPE_CHECKING:
-    from experiments.cell import Names, Request
+    from experiments.request import Names, Request
     from power.given import GivenModel
 
 
@@ -17,8 +17,8 @@ def request_of(
     options: argparse.Namespace, variant: str, seed: int, energy_model: GivenModel
 ) -> Request:
     """The request for one variant and seed, with the options of `add_cell`."""
-    from experiments.cell import Request
     from experiments.controls import Controls
+    from experiments.request import Request
 
     controls = Controls(
         rate_limit_us=options.rate_limit_us,
@@ -43,7 +43,7 @@ def request_of(
 
 def warn(names: Names) -> None:
     """Say what a person should know of a request before it is run."""
-    from experiments.cell import rate_warnings, without_eas, wrong_capacities
+    from experiments.cautions import rate_warnings, without_eas, wrong_capacities
 
     for text in (wrong_capacities(names), without_eas(names), *rate_warnings(names)):
         if text:

@@ -40,9 +40,10 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or the run failed.
     """
-    from experiments.cell import prepare, resolve
+    from experiments.cell import prepare
     from experiments.finished import derived_for
     from experiments.pool import run_all
+    from experiments.request import resolve
     from power.choice import check_power
     from power.given import given_model
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from engines.base import Identity
 from experiments.arguments import count
-from experiments.cell import Cell, Request, identity_of, prepare, resolve
+from experiments.cell import Cell, identity_of, prepare
 from experiments.controls import Controls
 from experiments.finished import derived_for
 from experiments.pool import run_all
+from experiments.request import Request, resolve
 from experiments.runs import Run, existing
 from host.errors import EascopeError
 from host.proc import Ending, duration, say

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
-from experiments.cell import Cell, Request, identity_of, prepare, resolve
+from experiments.cell import Cell, identity_of, prepare
 from experiments.finished import derived_for
 from experiments.pool import run_all
+from experiments.request import Request, resolve
 from experiments.runs import Run
 from power.choice import DEFAULT_POWER
 from power.given import given_model

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.cell import Cell, Request, prepare, resolve
+from experiments.cell import Cell, prepare
 from experiments.pool import run_all
+from experiments.request import Request, resolve
 from experiments.runs import Run
 from studies.agreement.runs import PLATFORM, CostedRun
 from studies.elision import CASES, VARIANT, prepared, run

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from configs.platform_file import load_platform
-from experiments.cell import resolve
 from experiments.cli.request import request_of
 from experiments.cli.verbs import make_parser
+from experiments.request import resolve
 from power.given import USUAL
 from tests.support.markdown import ROOT
 

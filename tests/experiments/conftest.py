@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from experiments import cell as cells
+from experiments import request as requests
 from tests.support.cells import SYMBOL, Artefacts
 
 
 @pytest.fixture
 def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
-    """Let `experiments.cell` find what stands for the built artefacts."""
+    """Give `experiments.cell` and `experiments.request` what stands for built artefacts."""
     made = Artefacts(tmp_path)
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cells, "_kernel", made.kernel)
     monkeypatch.setattr(cells, "_initramfs", made.initramfs)
     monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
-    monkeypatch.setattr(cells, "get_engine", made.engine)
+    monkeypatch.setattr(requests, "get_engine", made.engine)
     monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))
     return made

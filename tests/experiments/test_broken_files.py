@@ -14,8 +14,8 @@ import pytest
 from configs import platform_file
 from configs.platform_file import PLATFORMS, list_platforms
 from experiments import doctor, scenario
-from experiments.cell import Request, resolve
 from experiments.cli import list_names
+from experiments.request import Request, resolve
 from host.errors import RequestError
 from kernels import variants
 

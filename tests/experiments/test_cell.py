@@ -19,8 +19,10 @@ from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
 from experiments import program
-from experiments.cell import prepare, resolve, wrong_capacities
+from experiments.cautions import wrong_capacities
+from experiments.cell import prepare
 from experiments.controls import Controls
+from experiments.request import resolve
 from experiments.rtapp import start_offset_us
 from experiments.script import script
 from host.errors import EascopeError, RequestError
@@ -382,7 +384,7 @@ def test_planned_variants_are_expected_of_and_not_run(
 ) -> None:
     planned = "soon"
     with_one = replace(load_catalogue(), planned={planned: "not built yet"})
-    for room in ("experiments.cell", "kernels.naming"):
+    for room in ("experiments.request", "kernels.naming"):
         monkeypatch.setattr(f"{room}.load_catalogue", lambda: with_one)
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'

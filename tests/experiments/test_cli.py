@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell import Request, resolve
 from experiments.cli.status import distinguishing
 from experiments.cli.verbs import VERBS, make_parser
+from experiments.request import Request, resolve
 from experiments.runs import execute
 from host.cache import artefact
 from tests.support.calibration import row

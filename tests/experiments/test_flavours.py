@@ -10,7 +10,8 @@ import pytest
 
 from analysis.derive import derive
 from configs.platform import Platform
-from experiments.cell import Request, prepare, resolve
+from experiments.cell import prepare
+from experiments.request import Request, resolve
 from experiments.runs import execute
 
 pytestmark = pytest.mark.guest

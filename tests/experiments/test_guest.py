@@ -16,7 +16,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from experiments.cell import Request, prepare, resolve
+from experiments.cell import prepare
+from experiments.request import Request, resolve
 from experiments.runs import execute
 from host.cache import cache_root
 from host.errors import EascopeError

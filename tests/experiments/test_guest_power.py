@@ -10,7 +10,8 @@ import pytest
 
 from configs.platform_file import load_platform
 from experiments import cell as cells
-from experiments.cell import Request, prepare, resolve
+from experiments.cell import prepare
+from experiments.request import Request, resolve
 from experiments.runs import execute
 from host.errors import EascopeError
 from power.given import given_model

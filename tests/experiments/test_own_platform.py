@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from analysis.derive import derive
-from experiments.cell import Names, Request, prepare, rate_warnings, resolve, without_eas
+from experiments.cautions import rate_warnings, without_eas
+from experiments.cell import prepare
+from experiments.request import Names, Request, resolve
 from experiments.runs import execute
 
 #: Four equal CPUs: juno-r2 without its fast cluster.

@@ -12,7 +12,8 @@ import pytest
 
 from analysis.derive import derive
 from configs.platform import Platform
-from experiments.cell import Request, prepare, resolve
+from experiments.cell import prepare
+from experiments.request import Request, resolve
 from experiments.runs import execute
 from kernels.queues import series_patches
 from kernels.switches import STATS

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
-from experiments.cell import Request, resolve
 from experiments.cli.main import main
+from experiments.request import Request, resolve
 from host.errors import RequestError
 from kernels import naming, variants
 from kernels.naming import kernel_named, kernel_names, variant_named

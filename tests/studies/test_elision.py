@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.results.elision import Elision
 from configs.activity import at_measured_speeds
-from experiments.cell import resolve
+from experiments.request import resolve
 from studies.agreement.runs import CostedRun
 from studies.elision import CASES, executable, executed_costs, record_of
 from studies.elision_page import parts

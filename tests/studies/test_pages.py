@@ -17,8 +17,8 @@ from analysis.results.comparisons import ScenarioResult
 from analysis.results.findings import NO_CONTROLS, Finding
 from configs.activity import Activity
 from configs.platform import Platform
-from experiments.cell import resolve
 from experiments.controls import AS_IT_IS, Controls
+from experiments.request import resolve
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
 from host.errors import RequestError

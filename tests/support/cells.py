@@ -10,7 +10,8 @@ from typing import Any
 
 from engines.base import Engine, Identity, Machine
 from engines.registry import get_engine
-from experiments.cell import Cell, Request, prepare, resolve
+from experiments.cell import Cell, prepare
+from experiments.request import Request, resolve
 from host.record import Record
 from kernels.releases import DEFAULT
 from kernels.variants import Kernel

@@ -25,7 +25,8 @@ from engines.base import EngineFailed, Machine
 from engines.gem5.elision import elision
 from engines.records import START, STOP
 from engines.registry import get_engine
-from experiments.cell import BOOT, Request, prepare, resolve
+from experiments.cell import BOOT, prepare
+from experiments.request import Request, resolve
 from experiments.runs import check, execute
 from experiments.script import elision_lines
 from kernels.build import kernel

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from engines.records import STOP
-from experiments.cell import Request, prepare, resolve
+from experiments.cell import prepare
 from experiments.controls import Controls
+from experiments.request import Request, resolve
 from experiments.runs import execute
 from tests.support import linux
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a person should know of a request before it runs: one line for each caution."""
+
+from __future__ import annotations
+
+from configs.activity import (
+    CAPACITY_TOLERANCE,
+    with_speeds,
+)
+from experiments.request import Names
+from kernels.variants import (
+    asymmetric,
+)
+
+
+def wrong_capacities(names: Names) -> str:
+    """How far capacities and speeds differ where the engine executes the busy loop; else empty.
+
+    Elided, the loop has the speed that the capacities state. Executed, it has that of the engine's
+    CPU models.
+    """
+    platform = names.platform
+    if names.request.elide:
+        return ""
+    loop = names.engine.executed_loop(platform, names.activity)
+    if loop is None:
+        return ""
+    if not loop.ipc:
+        return "how fast these CPUs are is not known: eascope characterise measures it"
+    real = with_speeds(platform, loop.ipc, "executed").capacities
+    wrong = [
+        f"{cluster.name} {platform.capacities[cpu]} instead of {real[cpu]}"
+        for cluster in platform.clusters
+        for cpu in cluster.cpus[:1]
+        if abs(platform.capacities[cpu] / real[cpu] - 1) > CAPACITY_TOLERANCE
+    ]
+    if not wrong:
+        return ""
+    remedy = "; --speeds measured gives it right ones" if loop.measured else ""
+    return f"the kernel is given capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
+
+
+def without_eas(names: Names) -> str:
+    """A word about a platform on which no variant has EAS; else ""."""
+    if asymmetric(names.variant, names.platform):
+        return ""
+    return (
+        f"no variant has EAS on {names.platform.name}: all of its CPUs have the same capacity, "
+        "and the kernel refuses EAS there"
+    )
+
+
+def rate_warnings(names: Names) -> list[str]:
+    """Where the fast engine runs the kernel at a rate that was not measured on this platform."""
+    if not names.engine.traits.stated_rates:
+        return []
+    clusters = names.activity.clusters
+    inherited = [
+        f"{speeds.name} from {speeds.system_inherited}"
+        for speeds in clusters
+        if speeds.system_inherited
+    ]
+    fast = [
+        f"{speeds.name} ({cluster.core.name})"
+        for speeds, cluster in zip(clusters, names.platform.clusters, strict=True)
+        if speeds.system_ipc is None
+    ]
+    warnings = []
+    if inherited:
+        warnings.append(f"the kernel's rate is inherited: {', '.join(inherited)}")
+    if fast:
+        warnings.append(
+            f"the kernel runs at the busy loop's rate, 2 to 4 times too fast, on {', '.join(fast)}:"
+            " no platform has measured it (eascope characterise)"
+        )
+    return warnings

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of a cell, ``cell.json``, from what the cell is made of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from analysis.records.cell import (
+    CELL,
+    SCHEMA,
+    CellRecord,
+    ControlsRecord,
+    EnergyModelRecord,
+    IdentityRecord,
+    Inputs,
+    KernelRecord,
+    Settings,
+    WindowRecord,
+)
+from engines.base import Identity
+from experiments.request import Names
+from experiments.rtapp import Workload
+from experiments.script import trace_events, trace_kib
+from kernels.build import KernelArtefact
+from kernels.variants import (
+    Variant,
+)
+from power.given import given_record
+from rootfs.image import ImageArtefact
+
+
+def cell_record(
+    names: Names,
+    image: KernelArtefact,
+    guest: ImageArtefact,
+    workload: Workload,
+    digests: dict[str, str],
+    simkey: str,
+    identity: Identity,
+    settings: dict[str, Any],
+) -> CellRecord:
+    """``cell.json``: the inputs in words and digests."""
+    request, platform, scenario = names.request, names.platform, names.scenario
+    return CellRecord(
+        schema=SCHEMA,
+        simkey=simkey,
+        platform=platform.name,
+        variant=names.variant.name,
+        scenario=scenario.name,
+        engine=request.engine,
+        mode=names.engine.mode,
+        seed=request.seed,
+        duration="full" if request.full else "short",
+        elide=request.elide,
+        kernel=KernelRecord(names.variant.kernel, image.version, image.provenance),
+        energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
+        declares=dict(names.variant.declares),
+        switches=names.variant.switches,
+        initramfs=guest.provenance,
+        digests=digests,
+        inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
+        set_otherwise=tuple(request.controls.words),
+        controls=_controls_record(names, image),
+        tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
+        programs=tuple(program.record(request.full) for program in scenario.programs),
+        window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
+        expect=tuple(
+            expect.record() for expect in scenario.expect if expect.variant == names.variant.name
+        ),
+        borrowed=tuple(platform.borrowed),
+        assumed=(
+            *names.activity.assumed,
+            *(names.activity.assumed_system if names.engine.traits.stated_rates else ()),
+        ),
+        engine_identity=IdentityRecord.decode(identity.encode(), CELL),
+        engine_traits=names.engine.traits,
+        settings=Settings.decode(settings, CELL),
+    )
+
+
+def _controls_record(names: Names, image: KernelArtefact) -> ControlsRecord:
+    """What a comparison holds fixed."""
+    request, platform = names.request, names.platform
+    decisions = request.controls.decisions
+    return ControlsRecord(
+        hz=_config_value(image.config, "HZ"),
+        rate_limit_us=platform.rate_limit_us,
+        transition_latency_us=platform.transition_latency_us,
+        delay_dequeue=_delay_dequeue(names.variant),
+        speeds=request.controls.speeds,
+        trace_events=tuple(trace_events(decisions)),
+        others={
+            "cpuidle_governor": "menu",
+            "tracing": True,
+            "trace_markers": "rt-app: main, task, stats",
+            "trace_kib_per_cpu": trace_kib(names.scenario, request.full, platform, decisions),
+            "temperature_c": platform.temperature_c,
+        },
+    )
+
+
+def _config_value(config: Path, name: str) -> int:
+    """An integer option of the built kernel's configuration."""
+    match = re.search(rf"^CONFIG_{name}=(\d+)$", config.read_text(), re.MULTILINE)
+    if match is None:
+        raise ValueError(f"{config}: CONFIG_{name} is not set")
+    return int(match[1])
+
+
+def _delay_dequeue(variant: Variant) -> bool:
+    """Whether EEVDF's delayed dequeue is on: mainline's default, unless a switch turns it off."""
+    return all("NO_DELAY_DEQUEUE" not in value for _, value in variant.switches)

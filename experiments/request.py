@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Requests: what a person asks for in names, and what these names stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from analysis.expect import parse as parse_statement
+from configs.activity import (
+    Activity,
+    check_capacity,
+)
+from configs.platform import Platform
+from engines.base import Engine
+from engines.registry import get_engine
+from experiments.controls import AS_IT_IS, Controls
+from experiments.scenario import Scenario
+from experiments.scenario_file import load_scenario
+from experiments.script import DECISION_EVENT
+from host.errors import RequestError, bad_input, nearest
+from host.strict import shown_path
+from kernels.naming import variant_named
+from kernels.variants import (
+    Kernel,
+    Variant,
+    kernel_adds_event,
+    load_catalogue,
+    on_platform,
+)
+from power.given import USUAL, GivenModel, as_given
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asks for, in names."""
+
+    platform: str
+    variant: str
+    scenario: str
+    engine: str = "qemu"
+    seed: int = 0
+    full: bool = False
+    elide: bool = True
+    controls: Controls = AS_IT_IS
+    energy_model: GivenModel = USUAL
+    #: One of the engine's modes; None: its default.
+    mode: str | None = None
+
+    @property
+    def words(self) -> str:
+        """For progress lines."""
+        model = () if self.energy_model.usual else (f"energy model {self.energy_model.words}",)
+        return ", ".join([self.variant, *self.controls.words, *model, f"seed {self.seed}"])
+
+
+@dataclass(frozen=True)
+class Names:
+    """A request whose names are all known; nothing was built yet."""
+
+    request: Request
+    platform: Platform
+    activity: Activity
+    variant: Variant
+    scenario: Scenario
+    engine: Engine
+    #: The platform as the kernel is given it: with the powers of the request's energy model.
+    given: Platform
+
+    def with_seed(self, seed: int) -> Names:
+        """The same with another seed, on which no name or file depends."""
+        return replace(self, request=replace(self.request, seed=seed))
+
+    kernel: Kernel
+
+
+def resolve(request: Request) -> Names:
+    """Resolve and check every name and file of a request, without building or writing.
+
+    :raises RequestError: for the first that is wrong.
+    """
+    platform, activity = request.controls.load(request.platform)
+    check_capacity(platform, activity)
+    kernel, asked = variant_named(request.variant)
+    engine = get_engine(request.engine, request.mode)
+    request = replace(request, elide=request.elide and engine.elides)
+    scenario = load_scenario(request.scenario, platform)
+    for program in scenario.programs:
+        program.check_present()
+    catalogue = load_catalogue()
+    _check_expected(scenario, [*catalogue.variants, *catalogue.planned, *catalogue.broken])
+    variant = request.controls.of_variant(on_platform(asked, platform))
+    if request.controls.decisions and not kernel_adds_event(kernel, DECISION_EVENT):
+        raise RequestError(
+            f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
+            f"{DECISION_EVENT}: allowed: variants of the kernel feec (feec-a decides as mainline)"
+        )
+    given = as_given(platform, request.energy_model)
+    return Names(request, platform, activity, variant, scenario, engine, given, kernel)
+
+
+def _check_expected(scenario: Scenario, known: list[str]) -> None:
+    """Expectations are about variants that exist or are planned."""
+    for number, expect in enumerate(scenario.expect):
+        table = f"expect[{number}]"
+        for key, names in (
+            ("variant", (expect.variant,)),
+            ("statement", parse_statement(expect.statement).variants),
+        ):
+            for name in names:
+                if name not in known:
+                    allowed = f"one of {', '.join(sorted(known))}{nearest(name, known)}"
+                    raise bad_input(shown_path(scenario.path), f"{table}.{key}", name, allowed)
