@@ -19,10 +19,10 @@ from pathlib import Path
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions
-from engines.gem5.provider import find_gem5
+from engines.gem5.provider import find_gem5, version
 from engines.records import START
 from experiments.characterise.guest import FIRST_MARK, KERNELS
-from experiments.characterise.measure import read_rows, request, run_gem5
+from experiments.characterise.measure import request, run_kernels
 from host.cache import sha256_file
 from host.errors import EascopeError
 from host.proc import Ending
@@ -103,12 +103,12 @@ def measure(platform: Platform, cluster: Cluster) -> ExpressionsRecord:
         fastest if other.name == cluster.name else other for other in platform.clusters
     )
     alone = replace(platform, clusters=clusters)
-    asked = request(alone, fastest) | {"text_at_marks": True}
+    asked = request(alone, fastest)
+    asked["text_at_marks"] = True
     asked["power"] = expressions(asked["machine"], platform.temperature_c)
     with tempfile.TemporaryDirectory(prefix="eascope-expressions-") as name:
         folder = Path(name)
-        version = run_gem5(asked, folder, cluster.name)
-        rows, marks = read_rows(folder)
+        rows, marks = run_kernels(asked, folder, cluster.name)
         dumps = statistics((folder / "stats.txt").read_text(encoding="utf-8"))
     power = load_events(cluster.core.name)
     return ExpressionsRecord(
@@ -117,7 +117,7 @@ def measure(platform: Platform, cluster: Cluster) -> ExpressionsRecord:
         model=asked["machine"]["clusters"][0]["model"],
         platform=platform.name,
         khz=fastest.max_khz,
-        gem5=version,
+        gem5=version(find_gem5()),
         gem5_sha256=sha256_file(find_gem5()),
         command="make power-expressions",
         kernels=tuple(compare(fastest, power, rows, marks, dumps)),

@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "experiments.characterise",
     ),
     "experiments.cli": (
-        *("host", "configs", "power", "kernels", "engines.records", "engines", "engines.gem5"),
+        *("host", "configs", "power", "kernels", "engines.records", "engines"),
         *("engines.registry", "analysis", "experiments", "experiments.characterise"),
     ),
 }

@@ -76,6 +76,8 @@ def join_pieces(folder: Path, out: Path) -> list[str]:
 def read_rows(folder: Path) -> tuple[pl.DataFrame, Rows]:
     """The window's rows as run.py left them, and what it says about them.
 
+    All columns are numbers with fractions: gem5's times are in ps.
+
     :raises EascopeError: when there was no window, or the files do not fit each other.
     """
     for name in (ROWS_JSON, ROWS_BIN):
@@ -93,24 +95,31 @@ def read_rows(folder: Path) -> tuple[pl.DataFrame, Rows]:
             f"{ROWS_BIN}: {len(data)} numbers: allowed: {record.rows} rows of {len(columns)} "
             "columns"
         )
-    table = pl.DataFrame({name: data[place :: len(columns)] for place, name in enumerate(columns)})
-    # Times are cut to whole ns, as those of the marks are, so windows and rows meet exactly.
     return (
-        table.with_columns(
-            pl.col(name).floor().cast(pl.Int64)
-            if name.endswith("_ns")
-            else pl.col(name).round().cast(pl.Int64)
-            for name in _INTEGERS
-            if name in columns
-        ).with_columns(pl.col("cluster", "cpu").cast(pl.Int32)),
+        pl.DataFrame({name: data[place :: len(columns)] for place, name in enumerate(columns)}),
         record,
     )
+
+
+def whole_numbers(table: pl.DataFrame) -> pl.DataFrame:
+    """Rows as ``counters.parquet`` has them: counts are whole, and times are whole ns.
+
+    Times are cut, as those of the marks are, so windows and rows meet exactly.
+    """
+    return table.with_columns(
+        pl.col(name).floor().cast(pl.Int64)
+        if name.endswith("_ns")
+        else pl.col(name).round().cast(pl.Int64)
+        for name in _INTEGERS
+        if name in table.columns
+    ).with_columns(pl.col("cluster", "cpu").cast(pl.Int32))
 
 
 def save_counters(folder: Path, out: Path) -> Rows:
     """``counters.parquet`` from the rows in ``folder``; what run.py says about them."""
     table, record = read_rows(folder)
-    write_counters(table.sort("cluster", "t0_ns", "cpu"), out / COUNTERS)
+    rows = whole_numbers(table).sort("cluster", "t0_ns", "cpu")
+    write_counters(rows, out / COUNTERS)
     return record
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measuring what workload kernels do on gem5's detailed cores; see `measure`."""
+"""Measuring how fast gem5's detailed cores are: workload kernels, system code; see `parts`."""

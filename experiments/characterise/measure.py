@@ -8,29 +8,29 @@ predictors, then once between two marks; a row of statistics lies between them.
 
 from __future__ import annotations
 
-import json
-import re
-import subprocess
 import tempfile
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from configs.platform import Cluster, Platform
+from engines.base import EngineFailed
 from engines.gem5.boot import boot_loader
+from engines.gem5.files import read_rows
 from engines.gem5.inside.columns import FIXED
 from engines.gem5.inside.request import Request
-from engines.gem5.provider import find_gem5
+from engines.gem5.process import supervise
+from engines.gem5.provider import find_gem5, version
+from engines.gem5.request import Gem5Settings, RequestFiles, request_of
 from engines.gem5.settings import machine_settings
 from experiments.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest
 from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
 
-RUN = Path(__file__).resolve().parents[2] / "engines" / "gem5" / "inside" / "run.py"
 #: Simulated time that no run comes near: two OPPs of the slowest core take a hundredth of it.
 LIMIT_NS, STALL_NS = 10 * 10**9, 10**8
+#: Host seconds without progress after which gem5 counts as hung.
+STALL_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -49,85 +49,46 @@ class Measured:
 
 
 def request(platform: Platform, cluster: Cluster) -> Request:
-    """What gem5's ``run.py`` is asked for: the platform with one CPU of ``cluster`` alone."""
-    settings = machine_settings(platform, "detailed")
-    alone = settings["clusters"][cluster.index]
+    """What gem5 is asked for: the platform with one CPU of ``cluster`` alone."""
+    machine = machine_settings(platform, "detailed")
+    alone = machine["clusters"][cluster.index]
     alone["index"], alone["cpus"] = 0, [0]
-    settings["clusters"] = [alone]
-    program = guest(len(cluster.opps), settings["transition_latency_ns"])
-    return {
-        "schema": 1,
-        "machine": settings,
-        "mode": "detailed",
-        "vmlinux": str(program),
-        "boot_loader": str(boot_loader()),
-        "dtb": None,
-        "initrd": None,
-        "cmdline": "",
-        "script": None,
-        "checkpoint_in": None,
-        "checkpoint_out": None,
-        "limit_ns": LIMIT_NS,
-        "stall_ns": STALL_NS,
-        "join": False,
-    }
+    machine["clusters"] = [alone]
+    program = guest(len(cluster.opps), machine["transition_latency_ns"])
+    settings = Gem5Settings("detailed", machine, "", limit_ns=LIMIT_NS, stall_ns=STALL_NS)
+    asked = request_of(settings, RequestFiles(program, boot_loader()))
+    asked["join"] = False
+    return asked
 
 
 def measure(
     platform: Platform, cluster: Cluster, say: Callable[[str], None] = lambda _: None
-) -> tuple[list[Measured], str]:
-    """Run all kernels on a CPU of ``cluster`` at every OPP; the figures, and gem5's version.
+) -> list[Measured]:
+    """Run all kernels on a CPU of ``cluster`` at every OPP; the figures.
 
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
     """
     with tempfile.TemporaryDirectory(prefix="eascope-characterise-") as name:
-        folder = Path(name)
         say(f"{cluster.name}: {cluster.core.name} at {len(cluster.opps)} OPPs")
-        version = run_gem5(request(platform, cluster), folder, cluster.name)
-        rows, marks = read_rows(folder)
-    return evaluate(cluster, rows, marks), version
+        rows, marks = run_kernels(request(platform, cluster), Path(name), cluster.name)
+    return evaluate(cluster, rows, marks)
 
 
-def run_gem5(asked: Mapping[str, Any], folder: Path, what: str) -> str:
-    """Let gem5 do what is ``asked``, in ``folder``; its version.
+def run_kernels(
+    asked: Request, folder: Path, what: str
+) -> tuple[list[dict[str, float]], dict[int, int]]:
+    """Let gem5 do what is ``asked``, in ``folder``: the rows, and when each mark was set (ns).
 
     :param what: whose run it is, for the message when it fails.
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
     """
-    asked_file = folder / "request.json"
-    asked_file.write_text(json.dumps(asked))
-    command = [
-        str(find_gem5()),
-        "--listener-mode=off",
-        "-d",
-        str(folder),
-        str(RUN),
-        str(asked_file),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    ended = [line for line in done.stdout.splitlines() if line.startswith("eascope: ended")]
-    if done.returncode or not ended or not ended[0].startswith("eascope: ended exit"):
-        last = (done.stdout + done.stderr).strip().splitlines()[-12:]
-        reason = ended[0].removeprefix("eascope: ") if ended else "it reported no end"
-        raise EascopeError(
-            f"gem5 on {what}: {reason} (exit status {done.returncode})\n" + "\n".join(last)
-        )
-    banner = re.search(r"^gem5 version (\S+)", done.stdout, re.MULTILINE)
-    return banner[1] if banner else "unknown"
-
-
-def read_rows(folder: Path) -> tuple[list[dict[str, float]], dict[int, int]]:
-    """The rows of a run, and when each mark was set (ns)."""
-    record = json.loads((folder / "rows.json").read_text())
-    data = array("d")
-    data.frombytes((folder / "rows.bin").read_bytes())
-    columns: Sequence[str] = record["columns"]
-    width = len(columns)
-    rows = [
-        dict(zip(columns, data[start : start + width], strict=True))
-        for start in range(0, len(data), width)
-    ]
-    return rows, {int(number): int(ns) for number, ns in record["marks"]}
+    try:
+        supervise(asked, folder, "exit", STALL_S, None)
+    except EngineFailed as error:
+        reason = f"{what}: {error.reason}"
+        raise EngineFailed(reason, error.console_tail, error.log_tail) from error
+    table, record = read_rows(folder)
+    return table.rows(named=True), dict(record.marks)
 
 
 def evaluate(
@@ -169,8 +130,9 @@ def evaluate(
     return measured
 
 
-def provenance(platform: Platform, version: str) -> dict[str, str]:
+def provenance(platform: Platform) -> dict[str, str]:
     """What the figures depend on, as digests: gem5's binary, machine, kernels, boot loader."""
+    program = find_gem5()
     requests = {cluster.name: request(platform, cluster) for cluster in platform.clusters}
     programs = {
         f"{name} {part}": sha256_file(Path(asked[part]))
@@ -178,8 +140,8 @@ def provenance(platform: Platform, version: str) -> dict[str, str]:
         for part in ("vmlinux", "boot_loader")
     }
     return {
-        "gem5": version,
-        "gem5_sha256": sha256_file(find_gem5()),
+        "gem5": version(program),
+        "gem5_sha256": sha256_file(program),
         "machine_sha256": digest_of({name: asked["machine"] for name, asked in requests.items()}),
         "programs_sha256": digest_of(programs),
         "command": f"eascope characterise {platform.name}",

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from experiments.cli.output import print_json
 from host.errors import RequestError
-from host.proc import Step, say
+from host.proc import say
 from host.strict import shown_path
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from configs.platform import Platform
-    from experiments.cell import Cell
-    from experiments.request import Names
 
 SUMMARY = "measure speeds on gem5's detailed cores: workload kernels, a whole system"
 EXAMPLE = "eascope characterise juno-r2 --show"
@@ -32,8 +27,6 @@ PARTS = {
     "kernels": "workload kernels on one CPU of each cluster, without an operating system",
     "system": "kernel, agent and rt-app without its busy loop, in one run of a whole system",
 }
-#: The cell of the second part: on each platform it wakes tasks on every cluster.
-SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -72,12 +65,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _measure(platform: Platform, parts: Sequence[str]) -> None:
     """Measure the parts and write their files."""
-    from configs.activity import load_activity
-    from engines.gem5.provider import find_gem5
+    from experiments.characterise.parts import check_ready, measure_kernels, measure_system
 
-    load_activity(platform)  # a wrong file ends the command before gem5 starts
-    find_gem5()
-    for part, measure in (("kernels", _kernels), ("system", measure_system)):
+    check_ready(platform)
+    for part, measure in (("kernels", measure_kernels), ("system", measure_system)):
         if part in parts:
             say(f"written to {shown_path(measure(platform))}")
 
@@ -121,81 +112,3 @@ _PRINTED: dict[str, Callable[[Platform], tuple[dict[str, object], str]]] = {
     "kernels": _print_kernels,
     "system": _print_system,
 }
-
-
-def _kernels(platform: Platform) -> Path:
-    """The workload kernels on a CPU of each cluster, in minutes; the file that was written."""
-    from experiments.characterise.guest import KERNELS
-    from experiments.characterise.measure import measure, provenance
-    from experiments.characterise.record import write
-
-    instructions = 0.14e6 * len(KERNELS) * sum(len(cluster.opps) for cluster in platform.clusters)
-    with (
-        Step(f"gem5's detailed cores of {platform.name}", instructions / 0.1e6),
-        ThreadPoolExecutor(2) as pool,
-    ):
-        parts = list(pool.map(lambda cluster: measure(platform, cluster, say), platform.clusters))
-    measured = [entry for part, _ in parts for entry in part]
-    return write(platform, measured, provenance(platform, parts[0][1]))
-
-
-def system_names(platform: Platform) -> Names:
-    """The cell in which system code is measured.
-
-    It is the cell of ``--speeds measured``, where gem5's cores decide how fast loops are. Its key
-    does not depend on the file that is made from it.
-
-    :raises RequestError: as `resolve`, so when the busy loop itself was not measured.
-    """
-    from experiments.controls import Controls
-    from experiments.request import Request, resolve
-
-    controls = Controls(speeds="measured")
-    return resolve(
-        Request(
-            platform=platform.name,
-            variant=VARIANT,
-            scenario=SCENARIO,
-            engine="gem5",
-            mode=MODE,
-            controls=controls,
-        )
-    )
-
-
-def system_provenance(cell: Cell) -> dict[str, str | int]:
-    """What the figures of ``cell``'s run depend on."""
-    request, identity = cell.names.request, cell.record.engine_identity
-    return {
-        "gem5": identity.version,
-        "gem5_sha256": str(identity.others["binary_sha256"]),
-        "simkey": cell.simkey,
-        "scenario": request.scenario,
-        "variant": request.variant,
-        "mode": cell.names.engine.mode,
-        "seed": request.seed,
-        "command": f"eascope characterise {request.platform}",
-    }
-
-
-def measure_system(platform: Platform, directory: Path | None = None) -> Path:
-    """One run of a whole system, unless it is there already, in minutes; the file made from it.
-
-    :param directory: the folder of activity files (the committed ones).
-    :raises EascopeError: when the run failed, or a cluster executed too little.
-    """
-    import polars as pl
-
-    from analysis.window import read_window
-    from configs.activity import ACTIVITY
-    from experiments.cell import prepare
-    from experiments.characterise.system import evaluate, write_system
-    from experiments.pool import run_all
-
-    cell = prepare(system_names(platform))
-    say(f"{SCENARIO} on gem5's detailed cores of {platform.name}")
-    (folder,) = run_all([cell], lambda _, run: run.path)
-    window = read_window(folder / "marks.json")
-    counters = pl.read_parquet(folder / "counters.parquet")
-    measured = evaluate(platform, counters, window.t0_ns, window.t1_ns)
-    return write_system(platform, measured, system_provenance(cell), directory or ACTIVITY)

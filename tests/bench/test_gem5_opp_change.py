@@ -12,9 +12,8 @@ import pytest
 from configs.platform_file import load_platform
 from engines.gem5.boot import COUNTER_HZ, boot_loader
 from engines.gem5.process import environment
-from engines.gem5.provider import find_gem5
+from engines.gem5.provider import SCRIPTS, find_gem5
 from engines.gem5.settings import machine_settings
-from experiments.characterise.measure import RUN
 from host.proc import run
 from host.toolchain import arm64_tool
 
@@ -56,7 +55,14 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
     }
     (tmp_path / "request.json").write_text(json.dumps(asked))
     said = run(
-        [find_gem5(), "--listener-mode=off", "-d", tmp_path, RUN, tmp_path / "request.json"],
+        [
+            find_gem5(),
+            "--listener-mode=off",
+            "-d",
+            tmp_path,
+            SCRIPTS / "run.py",
+            tmp_path / "request.json",
+        ],
         env=environment(),
     ).decode()
     found = _TOLD.search(said)

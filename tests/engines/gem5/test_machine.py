@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,12 @@ import pytest
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions, readable
+from engines.gem5.files import read_rows
 from engines.gem5.inside.columns import L2, MEMORY, SHARED, cpu_events
 from engines.gem5.inside.operations import LOADS
+from engines.gem5.process import Ended, supervise
 from experiments.characterise.guest import BUSY_TURNS, FIRST_MARK
-from experiments.characterise.measure import RUN, evaluate, read_rows, request
+from experiments.characterise.measure import STALL_S, evaluate, request
 from power.events import load_events
 from rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
 
@@ -29,11 +30,11 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Ran:
-    """A run's rows, marks, what it told and gem5's own statistics."""
+    """A run's rows, marks, how it ended and gem5's own statistics."""
 
     rows: list[dict[str, float]]
     marks: dict[int, int]
-    told: list[str]
+    ended: Ended
     stats: dict[str, float]
     asked: dict[str, Any]
 
@@ -42,16 +43,12 @@ def _run(platform: Platform, cluster: int, folder: Path, **more: Any) -> Ran:
     asked = request(platform, platform.clusters[cluster]) | more
     if "power" in more:
         asked["power"] = expressions(asked["machine"], platform.temperature_c)
-    (folder / "request.json").write_text(json.dumps(asked))
-    command = ["gem5", "--listener-mode=off", "-d", folder, RUN, folder / "request.json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = [line for line in done.stdout.splitlines() if line.startswith("eascope: ")]
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert told, done.stdout + done.stderr
-    rows, marks = read_rows(folder)
+    ended = supervise(asked, folder, "exit", STALL_S, None)
+    table, record = read_rows(folder)
+    rows, marks = table.rows(named=True), dict(record.marks)
     lines = (folder / "stats.txt").read_text().splitlines()
     pairs = [re.match(r"(\S+)\s+([-\d.e+]+)\s", line) for line in lines]
-    return Ran(rows, marks, told, {m[1]: float(m[2]) for m in pairs if m}, asked)
+    return Ran(rows, marks, ended, {m[1]: float(m[2]) for m in pairs if m}, asked)
 
 
 def _one_opp(platform: Platform) -> Platform:
@@ -67,10 +64,8 @@ def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def test_it_ends_as_it_should(measured: Ran) -> None:
-    assert measured.told[-1].startswith("eascope: ended exit")
-    assert [line.split()[2] for line in measured.told if " part " in line] == [
-        *("boot", "window", "collect"),
-    ]
+    assert measured.ended.cause == "exit"
+    assert list(measured.ended.parts) == ["boot", "window", "collect"]
 
 
 def test_the_busy_loop_has_the_instructions_that_were_counted(measured: Ran) -> None:
