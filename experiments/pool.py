@@ -3,7 +3,7 @@
 
 Each cell is one engine process that keeps one host core busy, so threads are enough here. An
 interrupt reaches the workers through the progress callback: it raises, the engine ends its
-process, and the cell leaves nothing behind.
+process, and the cell leaves nothing.
 """
 
 from __future__ import annotations

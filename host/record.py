@@ -180,10 +180,10 @@ def child(value: object, key: str) -> Any:
     if isinstance(value, Record):
         for entry in fields(value):
             if entry.name == key and not entry.metadata.get("rest"):
-                found = getattr(value, key)
-                if _left_out(entry, found):
+                field_value = getattr(value, key)
+                if _left_out(entry, field_value):
                     break
-                return found
+                return field_value
     elif isinstance(value, Mapping) and key in value:
         return value[key]
     elif isinstance(value, list | tuple) and key.isdecimal() and int(key) < len(value):

@@ -22,7 +22,7 @@ def split_name(kind: str, name: str) -> tuple[str, str]:
     """
     plain, at, release = name.partition("@")
     if at and release not in RELEASES:
-        allowed = ", ".join(f"{plain}@{one}" for one in RELEASES)
+        allowed = ", ".join(f"{plain}@{release}" for release in RELEASES)
         raise RequestError(f"{kind} {name!r}: unknown release {release!r}: allowed: {allowed}")
     return plain, release
 
@@ -104,7 +104,7 @@ def _released(catalogue: Catalogue, kind: str, name: str, kernel: Kernel, releas
         return kernel
     if missing := unported(kernel, release):
         queues = " and ".join(missing)
-        allowed = ", ".join(f"{one}@{release}" for one in variants_of(catalogue, release))
+        allowed = ", ".join(f"{name}@{release}" for name in variants_of(catalogue, release))
         raise RequestError(
             f"{kind} {name!r}: the queue {queues} is not ported to Linux {release}: "
             f"allowed: {allowed}"

@@ -97,17 +97,17 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
 
 
 def _check_complete(series: Path, lines: list[str], below: str) -> None:
-    """Every patch beside ``series`` is named in it, or has another form in the folder ``below``.
+    """Every patch next to ``series`` is named in it, or has a form of its own in ``below``.
 
     :raises RequestError: naming one that is not.
     """
     mentioned = {word for line in lines for word in re.split(r"[\s#:,]+", line)}
     folder = series.parent
-    found = sorted(folder.glob("*.patch"))
+    left_out = sorted(folder.glob("*.patch"))
     if below:
-        found = [patch for patch in found if f"{below}/{patch.name}" not in mentioned]
-        found += sorted((folder / below).glob("*.patch"))
-    for patch in found:
+        left_out = [patch for patch in left_out if f"{below}/{patch.name}" not in mentioned]
+        left_out += sorted((folder / below).glob("*.patch"))
+    for patch in left_out:
         name = patch.relative_to(folder)
         if str(name) not in mentioned:
             raise RequestError(

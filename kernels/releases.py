@@ -33,8 +33,8 @@ class Release:
 DEFAULT = "6.12"
 #: In the order of their versions.
 RELEASES = {
-    one.name: one
-    for one in (
+    release.name: release
+    for release in (
         Release(DEFAULT, ("6.12.95", "6.12.107", "6.12.117")),
         Release("7.3", ("7.3.4",)),
     )
@@ -63,8 +63,8 @@ def release_of(version: str) -> Release:
     Between two, that is the later one of the same major number, else the earlier one.
     """
     wanted = number(version)
-    later = [one for one in RELEASES.values() if number(one.name) >= wanted]
+    later = [release for release in RELEASES.values() if number(release.name) >= wanted]
     if later and number(later[0].name)[0] == wanted[0]:
         return later[0]
-    earlier = [one for one in RELEASES.values() if number(one.name) <= wanted]
+    earlier = [release for release in RELEASES.values() if number(release.name) <= wanted]
     return earlier[-1] if earlier else later[0]

@@ -179,14 +179,16 @@ def known_offers() -> dict[str, str] | None:
 
 def best(sources: Sequence[Source]) -> Source:
     """The newest on which the series were tested, else the newest."""
-    return next((one for one in sources if one.tested), sources[0])
+    return next((each for each in sources if each.tested), sources[0])
 
 
 def offered_releases() -> list[str]:
     """The releases of Linux whose source a supported suite offers, in order; ours or not."""
     names = apt(ARCHITECTURE).names(package_of(""))
     releases = [name.removeprefix(package_of("")) for name in names]
-    return sorted((one for one in releases if re.fullmatch(r"\d+\.\d+", one)), key=number)
+    return sorted(
+        (release for release in releases if re.fullmatch(r"\d+\.\d+", release)), key=number
+    )
 
 
 def _compare(left: str, right: str) -> int:
@@ -223,14 +225,14 @@ def check_directory(directory: Path, queues: Sequence[Path], release: str = "") 
     :raises RequestError: it is none, it is of another release than ``release``, or a file is there
         that a patch of ``queues`` adds.
     """
-    found = release_of(directory_version(directory)).name
-    if release and release != found:
+    nearest = release_of(directory_version(directory)).name
+    if release and release != nearest:
         raise RequestError(
             f"KERNEL_SRC = {str(directory)!r}: it is Linux {directory_version(directory)}: "
             f"allowed: a tree of Linux {release}, or names without @{release}"
         )
     for queue in queues:
-        for patch in series_patches(queue, found):
+        for patch in series_patches(queue, nearest):
             for name in added_files(patch):
                 if (directory / name).exists():
                     raise RequestError(

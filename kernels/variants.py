@@ -96,7 +96,9 @@ class Catalogue:
 
     def shipped(self) -> list[Variant]:
         """The variants of the project, without those of ``[own]``."""
-        return [one for one in self.variants.values() if not self.kernels[one.kernel].own]
+        return [
+            variant for variant in self.variants.values() if not self.kernels[variant.kernel].own
+        ]
 
     def check(self, name: str) -> None:
         """Complain about a name whose line in ``[own]`` is wrong.

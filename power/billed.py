@@ -131,7 +131,10 @@ class PublishedPower:
 
     def __init__(self, platform: Platform) -> None:
         self.digest = digest_of(
-            {"model": self.name, "clusters": [billed_powers(one) for one in platform.clusters]}
+            {
+                "model": self.name,
+                "clusters": [billed_powers(cluster) for cluster in platform.clusters],
+            }
         )
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:

@@ -185,9 +185,9 @@ class ScalingRecord(Record):
     def legal(self) -> list[LegalSupply]:
         """The supplies at which law and McPAT are compared."""
         return [
-            LegalSupply(one.vdd_v, one.core, one.l2)
-            for one in self.voltages
-            if isinstance(one.core, UnitScaling) and isinstance(one.l2, UnitScaling)
+            LegalSupply(point.vdd_v, point.core, point.l2)
+            for point in self.voltages
+            if isinstance(point.core, UnitScaling) and isinstance(point.l2, UnitScaling)
         ]
 
 

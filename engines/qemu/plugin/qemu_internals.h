@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU behind the plugin interface that the engine uses.
+ * The part of QEMU that the engine uses besides the plugin interface.
  *
  * The plugin interface can watch a guest but cannot own its clock under TCG: in QEMU 10.0
  * qemu_plugin_update_ns() waits for host time (only the qtest accelerator implements

@@ -8,7 +8,7 @@
  * the vCPU with the least local time, until it is one quantum ahead of the next, or the next timer
  * or event is due. Timers run here, in the vCPU thread, at their exact virtual time.
  *
- * `base` is a time up to which everything has happened: no vCPU that can run is behind it.
+ * `base` is a time up to which everything has happened: no vCPU that can run has an earlier one.
  */
 #include "turns.h"
 
