@@ -20,6 +20,7 @@ from analysis.trace import Trace
 from analysis.window import Window
 from configs.activity import Activity
 from configs.platform import Platform
+from engines.records import COUNTERS
 from power.billed import PowerModel
 
 
@@ -48,7 +49,7 @@ class Source:
     def intervals(self) -> pl.DataFrame:
         """See `analysis.tables.counters.intervals`."""
         table = counters.intervals(
-            self.run / "counters.parquet",
+            self.run / COUNTERS,
             self.platform,
             self.window,
             lambda rows: split(rows, self.trace, self.platform, self.window),

@@ -21,7 +21,7 @@ from pathlib import Path
 from analysis.derived_folder import DERIVED, roots_of
 from analysis.records.cell import CELL, CellRecord
 from engines.base import EngineFailed, EngineRun
-from engines.records import FAILED, HOST, Failure, HostRecord
+from engines.records import COUNTERS, FAILED, HOST, MARKS, Failure, HostRecord
 from experiments.cell import Cell
 from experiments.failures import explained
 from experiments.inputs import FOLDER as INPUTS
@@ -33,7 +33,7 @@ from host.sealed import DONE, added, damage, files_of, seal
 from host.writing import writing_into
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
-RAW = ("console.log", "trace.dat", "counters.parquet", "marks.json", "state.txt")
+RAW = ("console.log", "trace.dat", COUNTERS, MARKS, "state.txt")
 #: The folder of the cells' locks.
 LOCKS = ".locks"
 SIMKEY = re.compile(r"[0-9a-f]{64}")

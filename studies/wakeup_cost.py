@@ -18,7 +18,7 @@ import polars as pl
 from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
-from engines.records import MARKS, START, STOP, read_marks
+from engines.records import COUNTERS, MARKS, START, STOP, read_marks
 from experiments.cell import digests_of, machine_of
 from experiments.pool import workers
 from experiments.program import Program
@@ -129,7 +129,7 @@ def instructions(names: Names, program: Program, seed: int) -> int:
 
 def _within(folder: Path) -> int:
     marks = {mark.id: mark.t_ns for mark in read_marks(folder / MARKS)}
-    rows = pl.read_parquet(folder / "counters.parquet").filter(
+    rows = pl.read_parquet(folder / COUNTERS).filter(
         (pl.col("t0_ns") >= marks[START]) & (pl.col("t1_ns") <= marks[STOP])
     )
     return int(rows["instructions"].sum())

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.measures.registry import COUNTERS, STATE, measure
+from analysis.measures.registry import STATE, measure
 from analysis.records.result import Busy
 from analysis.source import Source
 from analysis.tables import events, shares
 from configs.platform import Cluster
+from engines.records import COUNTERS
 from power.billed import SHARED
 
 _EAS = "/proc/sys/kernel/sched_energy_aware"

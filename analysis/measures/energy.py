@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from analysis.energy import joules
-from analysis.measures.registry import COUNTERS, measure
+from analysis.measures.registry import measure
 from analysis.records.result import Energy, MemoryEnergy
 from analysis.source import Source
 from analysis.tables.memory import memory
 from analysis.tables.task_energy import OTHER
+from engines.records import COUNTERS
 from power.memory import load_controller
 
 #: Cluster, component and part of it.

@@ -13,7 +13,7 @@ from analysis.source import Source
 Function = Callable[[Source], Any]
 
 #: What a measure may read besides trace events.
-COUNTERS, STATE, LOGS = "counters.parquet", "state.txt", "program-*.log"
+STATE, LOGS = "state.txt", "program-*.log"
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.measures.registry import COUNTERS, LOGS, measure
+from analysis.measures.registry import LOGS, measure
 from analysis.records.result import Percentiles
 from analysis.source import Source
 from analysis.tables import programs, shares
 from analysis.tables.latency import percentiles
+from engines.records import COUNTERS
 
 
 def _latencies_us(source: Source) -> dict[str, list[float]]:

@@ -10,10 +10,10 @@ import polars as pl
 
 from analysis.window import Window
 from configs.platform import Platform
+from engines.records import COUNTER_COLUMNS
 from host.errors import EascopeError
 from power.billed import SHARED
 
-_KEYS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv")
 #: ``cluster`` of rows that belong to no cluster (the memory's).
 NO_CLUSTER = -1
 
@@ -44,7 +44,7 @@ def intervals(
         raw = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise EascopeError(f"{path}: not a readable parquet file: {str(error)[:120]}") from error
-    absent = [name for name in _KEYS if name not in raw.columns]
+    absent = [name for name in COUNTER_COLUMNS if name not in raw.columns]
     if absent:
         raise EascopeError(f"{path}: column {absent[0]} is missing")
     raw = raw.filter(pl.col("cluster") != NO_CLUSTER)

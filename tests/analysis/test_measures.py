@@ -12,7 +12,7 @@ import pytest
 
 from analysis.measures import MEASURES
 from analysis.measures.__main__ import table
-from analysis.measures.registry import COUNTERS, LOGS, STATE, Measure
+from analysis.measures.registry import LOGS, STATE, Measure
 from analysis.records.cell import CELL, CellRecord, ProgramRecord
 from analysis.records.result import Result
 from analysis.source import Source
@@ -20,7 +20,7 @@ from analysis.trace import Trace, read_trace
 from analysis.window import read_window
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.records import MARKS
+from engines.records import COUNTERS, MARKS
 from experiments.script import trace_events
 from power.billed import PublishedPower
 from tests.support.synthetic import make_run

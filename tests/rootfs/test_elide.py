@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,12 @@ from rootfs.elide import elide_hint, hint_function
 from tests.support.interpreter import Machine
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
+
+
+def test_the_program_is_known_by_its_first_instructions(rt_app: Path) -> None:
+    """Those of the function: by them the fast engine tells rt-app from other programs."""
+    found = struct.unpack_from("<4I", rt_app.read_bytes(), elide.FUNCTION_OFFSET)
+    assert found == elide.FUNCTION_BEGINS
 
 
 def test_only_the_function_changes(rt_app: Path) -> None:
