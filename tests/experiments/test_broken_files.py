@@ -13,7 +13,7 @@ import pytest
 
 from configs import platform_file
 from configs.platform_file import PLATFORMS, list_platforms
-from experiments import doctor, scenario
+from experiments import doctor, scenario_file, scenario_names
 from experiments.cli import list_names
 from experiments.request import Request, resolve
 from host.errors import RequestError
@@ -45,7 +45,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def listed(kind: str, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
     """What ``eascope list KIND --json`` prints, by name."""
-    assert list_names.run(SimpleNamespace(kind=kind, json=True)) == 0  # type: ignore[arg-type]
+    assert list_names.run(SimpleNamespace(kind=kind, json=True, long=False)) == 0  # type: ignore[arg-type]
     return {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
 
 
@@ -70,7 +70,8 @@ def test_doctor_names_a_broken_platform() -> None:
 def test_a_broken_scenario_is_listed_as_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(scenario, "ROOT", tmp_path)
+    monkeypatch.setattr(scenario_names, "ROOT", tmp_path)
+    monkeypatch.setattr(scenario_file, "ROOT", tmp_path)
     (tmp_path / "wrong.toml").write_text("summary = 3")
     (tmp_path / "right.toml").write_text('summary = "right"')
     found = listed("scenarios", capsys)

@@ -65,7 +65,7 @@ def test_doctor_finds_what_is_corrupt(
 def test_doctor_finds_a_corrupt_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = entry("kernel")
     monkeypatch.setenv("KERNEL_SRC", "anywhere")
-    monkeypatch.setattr(build, "find_source", lambda: None)
+    monkeypatch.setattr(build, "find_source", lambda *_: None)
     monkeypatch.setattr(build, "_key", lambda *_: {"a": "kernel"})
     flip(folder)
     check = found(doctor._kernels, "kernel base")
