@@ -13,7 +13,7 @@ import pytest
 from tests.support.processes import has_ended
 from tests.support.waiting import HANG_S, until
 
-#: Stands for make: notes what it was asked and finds, then ends as it is told.
+#: Stands for make: notes what it was asked and finds, then ends as it is asked.
 MAKE = """#!/bin/sh
 mkdir -p "$EASCOPE_CACHE" "$EASCOPE_RUNS"
 echo "$1 $EASCOPE_CACHE $(ls -A "$EASCOPE_CACHE" "$EASCOPE_RUNS" | grep -c '^kept') \\

@@ -19,10 +19,10 @@ from power.given import given_model, given_record
 from tests.support.stated import stated
 
 
-def told(
+def given_wrongly(
     run: Derived, platform: Platform, factor: float = 1.0, misses: int | None = None
 ) -> Derived:
-    """``run`` with a kernel that was told a wrong power of the bigs; energy times ``factor``."""
+    """``run`` with a kernel that was given a wrong power of the bigs; energy times ``factor``."""
     energy = replace(run.result.energy_j, total=run.result.energy_j.total * factor)
     result = replace(run.result, energy_j=energy)
     if misses is not None:
@@ -37,8 +37,8 @@ def models(platform: Platform) -> EnergyModels:
     names = ("mainline", "cas")
     usual = comparison(platform, {name: [stated(name, 0)] for name in names})
     changed = {
-        "mainline": [told(stated("mainline", 0), platform, 1.5)],
-        "cas": [told(stated("cas", 0), platform, misses=0)],
+        "mainline": [given_wrongly(stated("mainline", 0), platform, 1.5)],
+        "cas": [given_wrongly(stated("cas", 0), platform, misses=0)],
     }
     return EnergyModels(usual, comparison(platform, changed))
 
@@ -79,7 +79,7 @@ def test_report_has_what_the_kernel_was_told(models: EnergyModels) -> None:
 
 
 def test_runs_under_different_models_are_not_compared(platform: Platform) -> None:
-    runs = {"mainline": [stated("mainline", 0)], "cas": [told(stated("cas", 0), platform)]}
+    runs = {"mainline": [stated("mainline", 0)], "cas": [given_wrongly(stated("cas", 0), platform)]}
     with pytest.raises(EascopeError, match=r"given the energy model published, big \+20 %, in the"):
         comparison(platform, runs)
 

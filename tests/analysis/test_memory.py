@@ -46,12 +46,13 @@ def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: P
     shutil.rmtree(before.path)
     after = derive(run, platform, activity)
     lines = 1000.0 * after.table("intervals").filter(pl.col("cpu") == -1).height
-    told = load_controller()
+    controller = load_controller()
     spent = after.result.memory_j
     assert spent is not None
     assert spent.dram == pytest.approx(2.5e-3)
     assert spent.controller == pytest.approx(
-        (told.routine_w + told.leakage_w) * after.result.window_s + lines * told.read_pj * 1e-12
+        (controller.routine_w + controller.leakage_w) * after.result.window_s
+        + lines * controller.read_pj * 1e-12
     )
     assert after.result.energy_j == before.result.energy_j
     text = text_of(comparison(platform, {"mainline": [after]}))
@@ -86,6 +87,6 @@ def test_no_memory_where_no_access_was_simulated(
 
 def test_the_controller_is_plausible() -> None:
     """A DDR3 channel: some pJ a bit; McPAT takes a tenth of its peak power for granted."""
-    told = load_controller()
-    assert 1 < told.read_pj / 512 < 30
-    assert 0 < told.routine_w + told.leakage_w < 0.3
+    controller = load_controller()
+    assert 1 < controller.read_pj / 512 < 30
+    assert 0 < controller.routine_w + controller.leakage_w < 0.3

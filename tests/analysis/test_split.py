@@ -18,7 +18,7 @@ from configs.platform import Platform
 from host.errors import EascopeError
 
 US = 1000
-#: The trace's clock runs 1 ms behind.
+#: The trace's clock is 1 ms late.
 WINDOW = Window(10_000 * US, 30_000 * US, offset_ns=1_000 * US)
 
 

@@ -19,7 +19,7 @@ def processor_s() -> float:
 
 
 def test_a_hundred_thousand_events_are_read_in_a_moment(tmp_path: Path) -> None:
-    """Measured: 1.2 s alone, 2.6 s beside a load of 14; two thirds of it are trace-cmd's.
+    """Measured: 1.2 s alone, 2.6 s with a load of 14; two thirds of it are trace-cmd's.
 
     A window of 3 s of eas/video-playback has about 10 000 events.
     """

@@ -39,8 +39,8 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
         "TURNS": TURNS,
         "SETTLE_TICKS": SETTLE_NS * COUNTER_HZ // 10**9,
     }
-    told = [f"-D{name}={value}" for name, value in defines.items()]
-    run([arm64_tool("gcc"), *LINK, *told, "-o", tmp_path / "guest.elf", GUEST])
+    definitions = [f"-D{name}={value}" for name, value in defines.items()]
+    run([arm64_tool("gcc"), *LINK, *definitions, "-o", tmp_path / "guest.elf", GUEST])
     asked = {
         "schema": 1,
         "machine": machine_settings(platform, "elided-detailed")

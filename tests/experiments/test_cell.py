@@ -101,8 +101,8 @@ def test_energy_model_is_told_proven_and_recorded(artefacts: Artefacts) -> None:
     usual, wrong = prepared(), prepared(energy_model=given_model("published", ["big=+20%"]))
     assert usual.record.energy_model.words == "published"
     assert wrong.record.energy_model.words == "published, big +20 %"
-    told = wrong.record.energy_model.opp_microwatt["big"]["1200000"]
-    assert told == 648_000
+    power_uw = wrong.record.energy_model.opp_microwatt["big"]["1200000"]
+    assert power_uw == 648_000
     changed = {name for name, value in usual.record.digests.items()
                if wrong.record.digests[name] != value}  # fmt: skip
     assert changed == {"dtb", "script"}
@@ -307,15 +307,15 @@ def test_capacities_that_gem5_does_not_have_are_told(
 ) -> None:
     controls = Controls(speeds=speeds)
     names = resolve(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
-    told = wrong_capacities(names)
-    assert words in told
-    assert bool(words) == bool(told)
+    warning = wrong_capacities(names)
+    assert words in warning
+    assert bool(words) == bool(warning)
     # A platform that nobody has characterised can be run all the same.
     unknown = replace(names, activity=replace(names.activity, measured=()))
     if mode == "detailed":
         assert "is not known: eascope characterise measures it" in wrong_capacities(unknown)
     elif speeds == "board":
-        assert wrong_capacities(unknown) == told
+        assert wrong_capacities(unknown) == warning
 
 
 def test_speeds_that_there_are_not_are_refused() -> None:

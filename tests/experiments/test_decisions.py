@@ -26,7 +26,7 @@ COMPARE = [
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+def recorded_with(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
     """What ``eascope compare --json`` printed, and where its runs are."""
     runs = tmp_path_factory.mktemp("decisions") / "runs"
     done = eascope(*COMPARE, EASCOPE_RUNS=str(runs))
@@ -40,9 +40,9 @@ def run_of(compared: dict[str, Any], variant: str) -> Derived:
 
 
 @pytest.mark.parametrize("variant", ["feec-a", "feec-b"])
-def test_what_is_decided_is_done(told: tuple[dict[str, Any], Path], variant: str) -> None:
+def test_what_is_decided_is_done(recorded_with: tuple[dict[str, Any], Path], variant: str) -> None:
     """A wake-up that is to go elsewhere migrates there, and its CPU is among the candidates."""
-    run = run_of(told[0], variant)
+    run = run_of(recorded_with[0], variant)
     table = decisions(run)
     assert table.filter(pl.col("task") == "render").height > 25  # it wakes every 16.7 ms in 3 s
     assert set(table["mode"]) == {0 if variant == "feec-a" else 1}
@@ -71,16 +71,16 @@ def test_what_is_decided_is_done(told: tuple[dict[str, Any], Path], variant: str
         assert done.height, row
 
 
-def test_the_report_says_why(told: tuple[dict[str, Any], Path]) -> None:
-    report = Path(told[0]["report"])
+def test_the_report_says_why(recorded_with: tuple[dict[str, Any], Path]) -> None:
+    report = Path(recorded_with[0]["report"])
     page = report.read_text()
     assert "Why EAS chose a CPU" in page
     assert page.count('<td class="left">feec-b</td><td class="left">render</td>') == 1
     assert (report.parent / "decisions.feec-a.parquet").is_file()
 
 
-def test_recording_is_a_run_of_its_own(told: tuple[dict[str, Any], Path]) -> None:
-    recorded = run_of(told[0], "feec-b").cell
+def test_recording_is_a_run_of_its_own(recorded_with: tuple[dict[str, Any], Path]) -> None:
+    recorded = run_of(recorded_with[0], "feec-b").cell
     assert recorded.controls.trace_events[-1] == "eascope:sched_feec_decision"
-    done = eascope("show", recorded.simkey[:12], EASCOPE_RUNS=str(told[1]))
+    done = eascope("show", recorded.simkey[:12], EASCOPE_RUNS=str(recorded_with[1]))
     assert "decisions of EAS, first seed" in done.stdout

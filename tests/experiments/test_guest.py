@@ -75,7 +75,7 @@ def test_second_command_simulates_nothing(smoke: dict[str, Any]) -> None:
 def test_same_cell_three_times_under_load_is_the_same_bytes(
     smoke: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Nothing of the host gets in: three runs, two of them beside busy processes."""
+    """Nothing of the host gets in: three runs, two of them with busy processes on the host."""
     spinners = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"])
         for _ in range(2 * (os.cpu_count() or 1))
@@ -226,7 +226,7 @@ def test_corrupt_cache_entry_on_use(tmp_path: Path) -> None:
 def test_eas_uses_the_littles_more_than_cas() -> None:
     """What EAS is for. The energy difference is reported as it comes out, not asserted.
 
-    With ten start offsets: cas never moves a thread, a single run shows where the start put them.
+    With ten seeds: cas never moves a thread, so a single run shows where its threads began.
     """
     done = eascope("compare", "mainline", "cas", *VIDEO, "--seeds", "10", "--json")
     assert done.returncode == 0, done.stderr

@@ -23,24 +23,24 @@ pytestmark = pytest.mark.guest
 def test_kernel_is_told_another_energy_model_and_proves_it(tmp_path: Path) -> None:
     """The guest reads every power back (or the run fails); energy is computed as before."""
     runs = str(tmp_path / "runs")
-    usual, told = (
+    usual, wrong = (
         json.loads(eascope(*RUN, "--json", *more, EASCOPE_RUNS=runs).stdout)
         for more in ([], ["--em", "derived", "--em-error", "big=+20%"])
     )
-    assert usual["run"] != told["run"]
-    cell = json.loads((Path(told["run"]) / "cell.json").read_text())
+    assert usual["run"] != wrong["run"]
+    cell = json.loads((Path(wrong["run"]) / "cell.json").read_text())
     assert cell["energy_model"]["words"] == "derived, big +20 %"
     assert cell["energy_model"]["opp_microwatt"]["big"]["1200000"] > 1.2 * 540_000
-    assert told["power_model"]["name"] == "published"
+    assert wrong["power_model"]["name"] == "published"
 
 
 def test_a_kernel_that_was_told_something_else_fails_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The proof is of what the guest's kernel has: the told power, and no other."""
+    """The proof is of what the guest's kernel has: the power that it was given, and no other."""
     usual = load_platform("juno-r2")
     proof = cells.state_expectations
-    monkeypatch.setattr(cells, "state_expectations", lambda variant, told: proof(variant, usual))
+    monkeypatch.setattr(cells, "state_expectations", lambda variant, _: proof(variant, usual))
     request = Request(
         "juno-r2", "mainline", "smoke", energy_model=given_model("published", ["big=+20%"])
     )

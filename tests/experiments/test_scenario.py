@@ -151,7 +151,7 @@ WRONG |= {
         ["window.until", "programs-end"],
     ),
     "programs' end without programs": ({"window": UNTIL}, ["window.until", "programs-end"]),
-    "a task that ends beside a program": (
+    "a task that ends before a program": (
         {"phase": PHASE + "\nloops = 3", "more": PROGRAM, "window": UNTIL},
         ["window.until", "without an end", "a has one"],
     ),

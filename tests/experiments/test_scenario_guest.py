@@ -17,7 +17,7 @@ pytestmark = pytest.mark.guest
 FRAME_US = 10_000
 WINDOW_MS = 500
 SCENARIO = f"""
-summary = "a frame pipeline of two tasks beside a pinned task on each CPU"
+summary = "a frame pipeline of two tasks and a pinned task on each CPU"
 source = "eascope's own: known answers for meeting, repeating and pinning"
 loads = "light, so that no frame is late and every CPU has room"
 

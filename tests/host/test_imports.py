@@ -51,7 +51,7 @@ def test_an_added_import_changes_the_digest_and_then_what_it_imports(tmp_path: P
 
 
 def test_the_derivation_covers_all_that_it_loads() -> None:
-    """What Python has loaded after an import of it, beside what it would load later."""
+    """What Python has loaded after an import of it, except what it would load later."""
     code = (
         "import sys, analysis.derive, power.choice\n"
         "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))"

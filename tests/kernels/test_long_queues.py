@@ -81,7 +81,7 @@ class Patched:
         return "\n".join(kept) + "\n"
 
     def compile_parts(self, name: str, **changed: str) -> None:
-        """Compile `PARTS` with ``changed`` options into ``out-NAME`` beside the tree; no warning.
+        """Compile `PARTS` with ``changed`` options into ``out-NAME`` next to the tree; no warning.
 
         :raises EascopeError: an option was lost, or it does not compile.
         """

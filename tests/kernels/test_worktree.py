@@ -63,7 +63,7 @@ def test_only_what_differs_is_touched(toy: Toy, tmp_path: Path) -> None:
         after = stamps(tree)
         assert "three" in (tree / "c.c").read_text()
     assert {name for name in FILES if before[name] != after[name]} == {"c.c"}
-    # The last patch of the first queue changes: what is behind it is taken back too.
+    # The last patch of the first queue changes: what follows it is taken back too.
     queue(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "FIVE"))
     with worktree(toy, [base]) as tree:
         last = stamps(tree)

@@ -28,9 +28,9 @@ RECORD = json.loads((CALIBRATED / f"{CORE}.json").read_text())
 
 @pytest.fixture
 def measurements(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of measurements: the variable's, or the one that stands beside the checkout."""
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    folder = Path(os.environ.get(VARIABLE) or beside)
+    """The folder of measurements: the variable's, or the one next to the checkout."""
+    usual = Path(__file__).resolve().parents[3] / "shared" / "data"
+    folder = Path(os.environ.get(VARIABLE) or usual)
     if not (folder / load_counted(CORE).data).is_file():
         pytest.skip(f"no measurements: set {VARIABLE} to a folder with {load_counted(CORE).data}")
     monkeypatch.setenv(VARIABLE, str(folder))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The derived model as a power model of the analysis, and beside the published energy model."""
+"""The derived model as a power model of the analysis, compared with the published energy model."""
 
 from __future__ import annotations
 
@@ -130,9 +130,9 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     given = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
     reference = model.interval_fj(cluster, Interval(4, 0, 1, opp.khz, active_ns=1))
     assert sum(reference.values()) == given
-    beside = reference["active", "clock"] + reference["active", "leakage"]
+    always = reference["active", "clock"] + reference["active", "leakage"]
     more = sum(half.values()) - sum(parts.values())
-    assert more == 300_000 * (given - beside)
+    assert more == 300_000 * (given - always)
     shared = Interval(SHARED, 0, 1, opp.khz, active_ns=1)
     quiet = model.interval_fj(cluster, shared)
     loud = model.interval_fj(cluster, replace(shared, events={"L2.read_accesses": 1000.0}))

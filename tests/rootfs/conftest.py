@@ -28,7 +28,7 @@ def native_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def agent(native_agent: Path, tmp_path: Path) -> Callable[[bytes], AgentRun]:
-    """Runs a script through the agent, beside this machine's own init."""
+    """Runs a script through the agent, under this machine's own init."""
 
     def start(script: bytes) -> AgentRun:
         path = tmp_path / "script"

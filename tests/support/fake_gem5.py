@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that speaks as gem5 does when it runs our scripts, and ends as it is told to.
+"""A program that speaks as gem5 does when it runs our scripts, and ends as it is asked to.
 
 ``fake_gem5.py HOW gem5's-arguments..``; simulates nothing.
 """

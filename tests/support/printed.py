@@ -44,7 +44,7 @@ class Command:
 
     @property
     def words(self) -> list[str]:
-        """Its words without assignments before it and redirections behind it."""
+        """Its words without assignments before it and redirections after it."""
         words = shlex.split(self.text)
         while words and ASSIGNMENT.match(words[0]):
             words = words[1:]

@@ -29,7 +29,7 @@ pytestmark = [
 
 
 @dataclass(frozen=True)
-class Ran:
+class MachineRun:
     """A run's rows, marks, how it ended and gem5's own statistics."""
 
     rows: list[dict[str, float]]
@@ -39,7 +39,7 @@ class Ran:
     asked: dict[str, Any]
 
 
-def _run(platform: Platform, cluster: int, folder: Path, **more: Any) -> Ran:
+def _run(platform: Platform, cluster: int, folder: Path, **more: Any) -> MachineRun:
     asked = request(platform, platform.clusters[cluster]) | more
     if "power" in more:
         asked["power"] = expressions(asked["machine"], platform.temperature_c)
@@ -48,7 +48,7 @@ def _run(platform: Platform, cluster: int, folder: Path, **more: Any) -> Ran:
     rows, marks = table.rows(named=True), dict(record.marks)
     lines = (folder / "stats.txt").read_text().splitlines()
     pairs = [re.match(r"(\S+)\s+([-\d.e+]+)\s", line) for line in lines]
-    return Ran(rows, marks, ended, {m[1]: float(m[2]) for m in pairs if m}, asked)
+    return MachineRun(rows, marks, ended, {m[1]: float(m[2]) for m in pairs if m}, asked)
 
 
 def _one_opp(platform: Platform) -> Platform:
@@ -58,17 +58,19 @@ def _one_opp(platform: Platform) -> Platform:
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["minor", "o3"])
-def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def measured(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> MachineRun:
     folder = tmp_path_factory.mktemp("gem5")
     return _run(_one_opp(load_platform("juno-r2")), request.param, folder, power=True)
 
 
-def test_it_ends_as_it_should(measured: Ran) -> None:
+def test_it_ends_as_it_should(measured: MachineRun) -> None:
     assert measured.ended.cause == "exit"
     assert list(measured.ended.parts) == ["boot", "window", "collect"]
 
 
-def test_the_busy_loop_has_the_instructions_that_were_counted(measured: Ran) -> None:
+def test_the_busy_loop_has_the_instructions_that_were_counted(measured: MachineRun) -> None:
     begin, end = measured.marks[FIRST_MARK], measured.marks[FIRST_MARK + 1]
     counted = sum(
         row["instructions"]
@@ -79,12 +81,12 @@ def test_the_busy_loop_has_the_instructions_that_were_counted(measured: Ran) -> 
     assert loop <= counted <= loop + 16, "the call and the mark are a dozen instructions"
 
 
-def test_rows_are_gem5s_own_statistics(measured: Ran) -> None:
+def test_rows_are_gem5s_own_statistics(measured: MachineRun) -> None:
     """Sums of rows are the figures in gem5's text of the window."""
-    (told,) = measured.asked["machine"]["clusters"]
-    prefix = f"system.cluster_{told['name']}"
+    (cluster,) = measured.asked["machine"]["clusters"]
+    prefix = f"system.cluster_{cluster['name']}"
     for columns, path, cpu in (
-        (cpu_events(told["model"]), f"{prefix}.cpus", 0),
+        (cpu_events(cluster["model"]), f"{prefix}.cpus", 0),
         (L2, prefix, SHARED),
     ):
         for event, terms in columns.items():
@@ -95,46 +97,48 @@ def test_rows_are_gem5s_own_statistics(measured: Ran) -> None:
             assert found == pytest.approx(wanted, abs=1e-6), event
 
 
-def test_the_mix_of_instructions_is_that_of_the_program(measured: Ran) -> None:
-    (told,) = measured.asked["machine"]["clusters"]
-    path = f"system.cluster_{told['name']}.cpus.commitStats0.committedInstType"
+def test_the_mix_of_instructions_is_that_of_the_program(measured: MachineRun) -> None:
+    (cluster,) = measured.asked["machine"]["clusters"]
+    path = f"system.cluster_{cluster['name']}.cpus.commitStats0.committedInstType"
     loads = sum(measured.stats.get(f"{path}::{name}", 0.0) for name in LOADS)
     found = sum(row["core.load_instructions"] for row in measured.rows if row["cpu"] == 0)
     assert found == pytest.approx(loads, rel=0.02), "O3 counts those of wrong paths, too"
 
 
-def _theirs(measured: Ran, part: str) -> float:
+def _theirs(measured: MachineRun, part: str) -> float:
     """Energy in J by gem5's own power model of ``part`` of the cluster."""
-    (told,) = measured.asked["machine"]["clusters"]
-    model = f"system.cluster_{told['name']}.{part}.power_model"
+    (cluster,) = measured.asked["machine"]["clusters"]
+    model = f"system.cluster_{cluster['name']}.{part}.power_model"
     watts = sum(measured.stats[f"{model}.{kind}Power"] for kind in ("dynamic", "static"))
     return measured.stats["simSeconds"] * watts
 
 
-def test_energy_of_rows_is_that_of_gem5s_own_power_model(measured: Ran, juno: Platform) -> None:
+def test_energy_of_rows_is_that_of_gem5s_own_power_model(
+    measured: MachineRun, juno: Platform
+) -> None:
     """Two ways to one figure, on a run without transitions: within 0.1 %.
 
     MinorCPU's mix is a vector, which gem5's expressions cannot read: there the expression is
     checked against the same sum of what stands in for it, and the rows against it within its error.
     """
-    (told,) = measured.asked["machine"]["clusters"]
-    power, celsius = load_events(told["core"]), juno.temperature_c
+    (cluster,) = measured.asked["machine"]["clusters"]
+    power, celsius = load_events(cluster["core"]), juno.temperature_c
     shared = [row for row in measured.rows if row["cpu"] == SHARED]
     ours = sum(sum(power.shared_j(row, celsius).values()) for row in shared)
     assert ours == pytest.approx(_theirs(measured, "l2"), rel=1e-3)
 
     rows = [row for row in measured.rows if row["cpu"] == 0]
     ours = sum(sum(power.cpu_j(row, celsius).values()) for row in rows)
-    columns = cpu_events(told["model"])
+    columns = cpu_events(cluster["model"])
     if readable(columns) == columns:
         assert ours == pytest.approx(_theirs(measured, "cpus"), rel=1e-3)
         return
-    path = f"system.cluster_{told['name']}.cpus"
+    path = f"system.cluster_{cluster['name']}.cpus"
     counts = {
         event: sum(term.factor * _stat(measured, f"{path}.{term.stat}") for term in terms)
         for event, terms in readable(columns).items()
     }
-    (volts,) = told["volts"]
+    (volts,) = cluster["volts"]
     reduced = power.dynamic_w(counts, 1.0, volts) + sum(
         power.cpu_j(row, celsius)["leakage"] for row in rows
     )
@@ -142,12 +146,12 @@ def test_energy_of_rows_is_that_of_gem5s_own_power_model(measured: Ran, juno: Pl
     assert ours == pytest.approx(_theirs(measured, "cpus"), rel=0.005)
 
 
-def _stat(measured: Ran, name: str) -> float:
+def _stat(measured: MachineRun, name: str) -> float:
     """A scalar, or a vector's total; what is zero may be absent from gem5's text."""
     return measured.stats.get(name, measured.stats.get(f"{name}::total", 0.0))
 
 
-def test_memory_has_used_energy(measured: Ran) -> None:
+def test_memory_has_used_energy(measured: MachineRun) -> None:
     (row,) = [row for row in measured.rows if row["cpu"] == MEMORY]
     seconds = (row["t1_ns"] - row["t0_ns"]) * 1e-9
     assert 0.05 < row["dram_pj"] * 1e-12 / seconds < 5, "W of a memory module"

@@ -159,9 +159,9 @@ def test_an_unknown_clock_is_an_error() -> None:
 
 
 def test_two_opps_of_one_period_are_an_error() -> None:
-    told = CLUSTER | {"clocks_hz": [1_000_000_000, 999_999_999]}
+    wanted = CLUSTER | {"clocks_hz": [1_000_000_000, 999_999_999]}
     with pytest.raises(ValueError, match="two OPPs have one period"):
-        cluster_layout(told, reading({}), reading({}))
+        cluster_layout(wanted, reading({}), reading({}))
 
 
 def test_memory_has_a_row_of_the_whole_window() -> None:
@@ -285,10 +285,10 @@ def _fake_cpu(number: int) -> _Group:
 
 def _fake_clusters(settings: dict[str, Any]) -> list[Any]:
     clusters: list[Any] = []
-    for told in settings["clusters"]:
+    for wanted in settings["clusters"]:
         cluster: Any = _Group("system.cluster", {})
-        cluster.clk_domain = _Group("clk", {"clock": _Stat(round(1e12 / told["clocks_hz"][0]))})
-        cluster.cpus = [_fake_cpu(number) for number in told["cpus"]]
+        cluster.clk_domain = _Group("clk", {"clock": _Stat(round(1e12 / wanted["clocks_hz"][0]))})
+        cluster.cpus = [_fake_cpu(number) for number in wanted["cpus"]]
         clusters.append(cluster)
     return clusters
 

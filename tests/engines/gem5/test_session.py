@@ -179,7 +179,7 @@ def test_steps_do_not_hang_on_host_time() -> None:
 def test_progress_is_told_twice_a_second_and_at_every_event() -> None:
     events = [*[LIMIT] * 20, ("workbegin", 1), EXIT]
     _, lines, _ = _run(FakeMachine(events))
-    told = [int(line.split()[1]) // 1_000_000 for line in lines if line.startswith("progress")]
-    assert told[0] == 1
-    assert told[-2:] == [21, 22]
-    assert 4 <= len(told) <= 8
+    reported = [int(line.split()[1]) // 1_000_000 for line in lines if line.startswith("progress")]
+    assert reported[0] == 1
+    assert reported[-2:] == [21, 22]
+    assert 4 <= len(reported) <= 8

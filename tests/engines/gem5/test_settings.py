@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gem5 is told about a machine, without gem5."""
+"""What gem5 is given of a machine, without gem5."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def test_every_platform_has_settings_in_every_mode(name: str, mode: str) -> None
     assert [cpu for cluster in settings["clusters"] for cpu in cluster["cpus"]] == list(
         platform.cpus
     )
-    for cluster, told in zip(platform.clusters, settings["clusters"], strict=True):
-        assert told["clocks_hz"] == [opp.khz * 1000 for opp in reversed(cluster.opps)]
-        assert told["volts"] == [opp.uv / 1e6 for opp in reversed(cluster.opps)]
+    for cluster, given in zip(platform.clusters, settings["clusters"], strict=True):
+        assert given["clocks_hz"] == [opp.khz * 1000 for opp in reversed(cluster.opps)]
+        assert given["volts"] == [opp.uv / 1e6 for opp in reversed(cluster.opps)]
     assert settings["transition_latency_ns"] == platform.transition_latency_us * 1000
 
 
@@ -78,8 +78,8 @@ source = "memory"
 def test_an_l3_is_told_where_there_are_caches(edited: Callable[..., Path]) -> None:
     platform = load_platform(edited(("[dvfs]\n", L3)))
     assert machine_settings(platform, "elided")["l3"] is None
-    told = machine_settings(platform, "detailed")["l3"]
-    assert (told["bytes"], told["ways"], told["cycles"]) == (4 << 20, 16, 14)
+    l3 = machine_settings(platform, "detailed")["l3"]
+    assert (l3["bytes"], l3["ways"], l3["cycles"]) == (4 << 20, 16, 14)
     assert any(figure.what == "L3 cache 4096 KiB, 14 ns" for figure in platform.figures)
 
 

@@ -22,7 +22,7 @@ from tests.support import linux
 pytestmark = pytest.mark.guest
 
 #: How far apart an event of an elided and of an executed run may lie. Nearly all lie at the same
-#: nanosecond; where one does not, the kernel's CPUs have met in another order behind it.
+#: nanosecond; where one does not, the kernel's CPUs have met in another order since then.
 ELISION_NS = 5_000
 SAME_TIME = 0.99
 

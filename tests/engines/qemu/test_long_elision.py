@@ -49,7 +49,7 @@ def test_every_event_is_at_the_same_nanosecond(scenario: str, variant: str) -> N
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_window_is_the_same_where_the_loop_has_a_rate_of_its_own(scenario: str) -> None:
-    """Up to STOP: behind it rt-app's file is put away, which is another one in each run."""
+    """Up to STOP: after it rt-app's file is put away, which is another one in each run."""
     events, rows = [], []
     for run in pair(scenario, "mainline", speeds="measured"):
         [stop] = [mark for mark in read_marks(run) if mark["id"] == STOP]

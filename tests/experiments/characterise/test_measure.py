@@ -93,10 +93,10 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 def test_a_request_has_one_cpu_of_the_cluster(juno: Platform) -> None:
     asked = request(juno, juno.clusters[1])
-    (told,) = asked["machine"]["clusters"]
-    assert (told["index"], told["cpus"], told["core"]) == (0, [0], "cortex-a72")
-    assert told["model"] == "ArmO3CPU"
-    assert len(told["clocks_hz"]) == 3
+    (cluster,) = asked["machine"]["clusters"]
+    assert (cluster["index"], cluster["cpus"], cluster["core"]) == (0, [0], "cortex-a72")
+    assert cluster["model"] == "ArmO3CPU"
+    assert len(cluster["clocks_hz"]) == 3
 
 
 def test_the_program_holds_rt_apps_own_loop() -> None:

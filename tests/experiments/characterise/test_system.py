@@ -107,7 +107,7 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
 def test_the_cell_does_not_need_what_is_made_from_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linux_like: Machine, name: str
 ) -> None:
-    """The loop at gem5's speeds, capacities that fit; what gem5 is told has no system's speed."""
+    """The loop at gem5's speeds, capacities that fit; what gem5 is given has no system's speed."""
     platform = load_platform(name)
     with_it = system_names(platform)
     shutil.copy(ACTIVITY / f"{name}.json", tmp_path)
@@ -119,11 +119,11 @@ def test_the_cell_does_not_need_what_is_made_from_it(
         assert names.activity.ipc(cluster) == loops[cluster.name].ipc[cluster.max_khz]
         assert names.activity.system_ipc(cluster) == names.activity.ipc(cluster)
         assert with_it.activity.system_ipc(cluster) < names.activity.system_ipc(cluster)
-    told = [
+    settings = [
         one.engine.settings(replace(linux_like, platform=one.platform, activity=one.activity))
         for one in (names, with_it)
     ]
-    assert told[0] == told[1]
+    assert settings[0] == settings[1]
     assert names.given == names.platform == with_it.platform != platform
     assert (names.engine.name, names.engine.mode) == ("gem5", "elided-detailed")
     assert names.request.elide
@@ -163,6 +163,6 @@ def test_a_part_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit, match="2"):
         make_parser().parse_args(["characterise", "juno-r2", "--only", "loop"])
     assert capsys.readouterr().err.count("\n") == 1
-    told = make_parser().parse_args(["characterise", "juno-r2"])
-    assert isinstance(told, argparse.Namespace)
-    assert told.only is None
+    options = make_parser().parse_args(["characterise", "juno-r2"])
+    assert isinstance(options, argparse.Namespace)
+    assert options.only is None
