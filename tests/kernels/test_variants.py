@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -286,14 +287,11 @@ def test_bad_file_is_one_line_with_key_and_what_is_allowed(
 )
 def test_missing_key_is_named(edited: Callable[..., Path], key: str) -> None:
     lines = VARIANTS.read_text().partition("[variant.mainline]")
-    kept, done = [], False
-    for line in lines[2].splitlines():
-        if not done and line.startswith(f"{key} ="):
-            done = True
-        else:
-            kept.append(line)
+    # A value may be a list over several lines, which ends with "]" on a line of its own.
+    pattern = rf"^{key} = (\[\n.*?^\]|[^\n]*)\n"
+    kept = re.sub(pattern, "", lines[2], count=1, flags=re.MULTILINE | re.DOTALL)
     path = edited()
-    path.write_text(lines[0] + lines[1] + "\n".join(kept) + "\n")
+    path.write_text(lines[0] + lines[1] + kept)
     with pytest.raises(RequestError, match=rf"variant\.mainline\.{key} is missing: allowed: "):
         load_variants(path)
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every variant in a guest: its kernel has each switch, takes it, and proves what is declared."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from engines.base import EngineFailed
+from kernels.build import kernel
+from kernels.switches import ENERGY_AWARE, FEATURES
+from kernels.variants import (
+    Variant,
+    boot_args,
+    eas_possible,
+    load_catalogue,
+    state_expectations,
+)
+from tests.support.kernel_guest import boot
+
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec", "sum")]
+
+
+def together(variant: Variant) -> tuple[str, str, str]:
+    """Variants of which one boot can become each, one after the other."""
+    return variant.kernel, variant.dtb, variant.boot
+
+
+SHIPPED = sorted(load_catalogue().shipped(), key=together)
+BOOTS = [list(group) for _, group in groupby(SHIPPED, key=together)]
+
+
+def becoming(variant: Variant, platform: Platform) -> list[str]:
+    """Lines that make a guest ``variant``, whatever it was, and that prove it."""
+    eas = [f"write {ENERGY_AWARE} 1"] if eas_possible(variant, platform) else []
+    switches = [f"write {path} {value}" for path, value in variant.switches]
+    return [*eas, *switches, *(" ".join(line) for line in state_expectations(variant, platform))]
+
+
+@pytest.mark.parametrize("variants", BOOTS, ids=lambda group: group[0].name)
+def test_every_variant_is_what_it_declares(
+    variants: list[Variant], juno: Platform, tmp_path: Path
+) -> None:
+    assert {variant.dtb for variant in variants} == {"std"}, "boot() has no other"
+    lines = [line for variant in variants for line in becoming(variant, juno)]
+    image = kernel(variants[0].kernel).image
+    boot(image, juno, lines, tmp_path / "out", arguments=boot_args(variants[0]))
+
+
+def test_a_feature_is_compared_as_a_word(juno: Platform, tmp_path: Path) -> None:
+    """The file has NO_FEEC_SPARE0, in which FEEC_SPARE0 is contained."""
+    lines = [f"write {FEATURES} NO_FEEC_SPARE0", f"word {FEATURES} FEEC_SPARE0"]
+    with pytest.raises(EngineFailed, match="no 'FEEC_SPARE0' in it"):
+        boot(kernel("base").image, juno, lines, tmp_path / "out")
