@@ -11,6 +11,9 @@ import pytest
 from kernels.build import KernelArtefact, kernel
 from kernels.source import Source, find_source
 
+#: So that a failed check says what it compared.
+pytest.register_assert_rewrite("tests.support.base_checks", "tests.support.feec_checks")
+
 
 @pytest.fixture(scope="session")
 def source() -> Source:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * delayed: a task that sleeps with its dequeue pending changes its class, again and again, beside
- * one that always runs on the same CPU. Prints the runqueue's util_est and the running task's own.
+ * delayed: a task that sleeps with its dequeue pending changes its class, again and again, while
+ * another one always runs on the same CPU. Prints the runqueue's util_est and the running task's.
  */
 #include <sched.h>
 #include <signal.h>
@@ -117,6 +117,8 @@ int main(void)
 	char path[64], section[32];
 	pid_t running, sleeping;
 
+	/* Who belongs here is killed together. */
+	setpgid(0, 0);
 	asleep = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (asleep == MAP_FAILED)
 		fail("mmap");

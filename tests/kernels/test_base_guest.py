@@ -3,115 +3,31 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact
-from kernels.switches import FEATURES, STATS
-from tests.support.kernel_guest import Booted, boot
-from tests.support.stress import counters, guest_program
+from tests.support.base_checks import balance, check_order, check_sleepers, check_util_est
 
 pytestmark = pytest.mark.guest
-
-TRACING = "/sys/kernel/tracing"
-GROUP = "/sys/fs/cgroup/group"
-
-
-def run(
-    kernel: KernelArtefact, platform: Platform, folder: Path, programs: list[str], lines: list[str]
-) -> Booted:
-    return boot(
-        kernel.image,
-        platform,
-        lines,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in programs},
-    )
 
 
 def test_a_delayed_task_leaves_util_est_once(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
-    """It left util_est when it fell asleep; its change of class takes nothing from who runs."""
-    script = ["spawn delayed /bin/delayed", "wait delayed 10000", "collect /tmp/delayed.log log"]
-    done = run(base_kernel, juno, tmp_path, ["delayed"], script)
-    found = dict(re.findall(r"^(\w+) (\d+)$", done.text("log"), re.MULTILINE))
-    assert int(found["task"]) > 100
-    assert found["runqueue"] == found["task"]
+    check_util_est(base_kernel, juno, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def balanced(
-    base_kernel: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, int]:
-    """Counters after more tasks than CPUs have run and slept shortly, EAS off."""
-    script = [
-        "write /proc/sys/kernel/sched_energy_aware 0",
-        f"write {STATS} 0",
-        "spawn sleepers /bin/sleepers 21",
-        "sleep-ms 1500",
-        f"collect {STATS} stats.txt",
-        "kill sleepers",
-    ]
-    folder = tmp_path_factory.mktemp("balanced")
-    return counters(run(base_kernel, juno, folder, ["sleepers"], script).text("stats.txt"))
-
-
-def test_sleepers_are_refused_unless_load_is_moved(balanced: dict[str, int]) -> None:
-    """As in later mainline: a delayed task has its weight in the load of its runqueue."""
-    assert balanced["ttwu_delayed"] > 100
-    assert balanced["lb_delayed"] > 10
-    assert 0 < balanced["lb_pulled_asleep"] < balanced["lb_pulled"] / 2
-
-
-def first_minima(trace: str) -> list[int]:
-    """The lower clamp with which CPU 1 first asks for a frequency after each wake-up there."""
-    woken = re.compile(r" sched_wakeup: comm=boosted .*target_cpu=001")
-    asked = re.compile(r" sched_cpufreq_req: cpu=1 .*\bmin=(\d+)")
-    found, pending = [], False
-    for line in trace.splitlines():
-        if woken.search(line):
-            pending = True
-        elif pending and (match := asked.search(line)):
-            found.append(int(match[1]))
-            pending = False
-    return found
+def test_sleepers_are_refused_unless_load_is_moved(
+    base_kernel: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_sleepers(balance(base_kernel, juno, tmp_path))
 
 
 @pytest.mark.parametrize("first", [False, True])
 def test_the_order_of_clamps_and_enqueue_is_a_switch(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path, *, first: bool
 ) -> None:
-    """Enqueued before its boost is counted, a task asks for a frequency without it, as in 6.12."""
-    script = [
-        f"write {FEATURES} {'UCLAMP_INC_FIRST' if first else 'NO_UCLAMP_INC_FIRST'}",
-        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
-        f"mkdir {GROUP}",
-        f"write {GROUP}/cpu.uclamp.min 80",
-        "trace-setup 4096 sched:sched_wakeup eascope:sched_cpufreq_req",
-        # 'taskset' keeps its own name, so a copy of the program is what is looked for.
-        f"write {GROUP}/cgroup.procs 0",
-        "spawn boosted /bin/busybox taskset 2 /bin/boosted",
-        f"write {TRACING}/tracing_on 1",
-        "sleep-ms 300",
-        f"write {TRACING}/tracing_on 0",
-        f"collect {TRACING}/trace trace.txt",
-        "kill boosted",
-    ]
-    done = boot(
-        base_kernel.image,
-        juno,
-        script,
-        tmp_path / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"boosted": guest_program("ticker", tmp_path)},
-    )
-    minima = first_minima(done.text("trace.txt"))
-    assert len(minima) > 20, done.text("trace.txt")[-2000:]
-    boosted = sum(minimum > 800 for minimum in minima) / len(minima)
-    # Not each enqueue asks: after some of them the first request comes later.
-    assert boosted > 0.75 if first else boosted < 0.25, minima
+    check_order(base_kernel, juno, tmp_path, first=first)

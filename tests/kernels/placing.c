@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * placing ROUNDS PREV MASK: where a small task that ran last on the CPU PREV is put when it wakes
+ * up. CPU 3 is idle then and has utilization left of a task that sleeps; on each of the other CPUs
+ * of MASK a small task runs. Prints how often it was put on which of the CPUs 0 to 3.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LITTLES	0xfUL
+#define LOADED	3
+#define PERIOD_US	20000
+/* Within a period: the loaded CPU is busy, the task is on its CPU, others run, the task wakes up. */
+#define LOADED_UNTIL_US	6000
+#define READY_US	8000
+#define OTHERS_FROM_US	11000
+#define WAKEUP_US	13000
+#define OTHERS_UNTIL_US	13500
+/* The task then runs for longer than a tick. */
+#define DONE_US		18500
+/* Forks overutilize the system at first. */
+#define WARMUP		100
+
+static long long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+static void burn_until(long long end)
+{
+	while (now_us() < end)
+		;
+}
+
+static void sleep_until(long long end)
+{
+	struct timespec until = { .tv_sec = end / 1000000, .tv_nsec = end % 1000000 * 1000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static void use(unsigned long mask)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (mask & 1UL << cpu)
+			CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("sched_setaffinity");
+		kill(0, SIGKILL);
+	}
+}
+
+/* Runs on cpu from begin_us to end_us of each period; leaving an idle state takes a part of it. */
+static void run_on(int cpu, long long start, long long begin_us, long long end_us)
+{
+	use(1UL << cpu);
+	for (long long round = 0;; round++) {
+		sleep_until(start + round * PERIOD_US + begin_us);
+		burn_until(start + round * PERIOD_US + end_us);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long long start = now_us() + 50000, rounds;
+	int found[4] = { 0 }, prev;
+	unsigned long mask;
+
+	if (argc != 4)
+		return 2;
+	/* Who belongs here is killed together. */
+	setpgid(0, 0);
+	rounds = atoll(argv[1]);
+	prev = atoi(argv[2]);
+	mask = strtoul(argv[3], NULL, 0);
+	if (fork() == 0)
+		run_on(LOADED, start, 0, LOADED_UNTIL_US);
+	for (int cpu = 0; cpu < LOADED; cpu++)
+		if (mask & 1UL << cpu && fork() == 0)
+			run_on(cpu, start, OTHERS_FROM_US, OTHERS_UNTIL_US);
+	for (long long round = WARMUP; round < WARMUP + rounds; round++) {
+		use(1UL << prev);
+		sleep_until(start + round * PERIOD_US + READY_US);
+		use(LITTLES);
+		sleep_until(start + round * PERIOD_US + WAKEUP_US);
+		if (sched_getcpu() > LOADED)
+			kill(0, SIGKILL);
+		found[sched_getcpu()]++;
+		burn_until(start + round * PERIOD_US + DONE_US);
+	}
+	printf("%d %d %d %d\n", found[0], found[1], found[2], found[3]);
+	fflush(stdout);
+	signal(SIGTERM, SIG_IGN);
+	kill(0, SIGTERM);
+	return 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stuck N CPU MASK MS: N tasks that never sleep run on CPU for 100 ms, then may use the CPUs of
+ * MASK for MS. Each says where it is at the end and after how many microseconds it had left CPU,
+ * or -1.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+static void use(unsigned long mask)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (mask & 1UL << cpu)
+			CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("sched_setaffinity");
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int tasks, cpu, status, failed = 0;
+	unsigned long mask;
+	long long ms;
+
+	if (argc != 5)
+		return 2;
+	tasks = atoi(argv[1]);
+	cpu = atoi(argv[2]);
+	mask = strtoul(argv[3], NULL, 0);
+	ms = atoll(argv[4]);
+	for (int own = 0; own < tasks; own++) {
+		long long freed, left = -1;
+
+		if (fork() != 0)
+			continue;
+		use(1UL << cpu);
+		for (freed = now_us() + 100000; now_us() < freed;)
+			;
+		freed = now_us();
+		use(mask);
+		while (now_us() < freed + 1000 * ms)
+			if (left < 0 && sched_getcpu() != cpu)
+				left = now_us() - freed;
+		printf("%d %lld\n", sched_getcpu(), left);
+		return 0;
+	}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each switch of the EAS rework does, in a guest: where tasks are put, what moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from kernels.build import KernelArtefact, kernel
+from tests.support.feec_checks import (
+    BALANCING,
+    PLACING,
+    PUSHING,
+    Found,
+    check_batch,
+    check_delay,
+    check_filter,
+    check_guard,
+    check_misfit,
+    check_number,
+    check_push,
+    check_rate,
+    check_reserved,
+    check_tick,
+    check_uncapped,
+    reserved,
+    run,
+)
+
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
+
+
+@pytest.fixture(scope="module")
+def feec() -> KernelArtefact:
+    """The kernel, built before the first test."""
+    return kernel("feec")
+
+
+@pytest.fixture(scope="module")
+def placed(
+    feec: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Found]:
+    return run(feec, juno, PLACING, tmp_path_factory.mktemp("placed"))
+
+
+def test_fewest_tasks_decide_between_equal_opps(placed: dict[str, Found]) -> None:
+    check_number(placed)
+
+
+def test_the_guard_keeps_headroom(placed: dict[str, Found]) -> None:
+    check_guard(placed)
+
+
+@pytest.fixture(scope="module")
+def pushed(
+    feec: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Found]:
+    return run(feec, juno, PUSHING, tmp_path_factory.mktemp("pushed"))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [check_push, check_batch, check_tick, check_rate, check_misfit, check_uncapped],
+    ids=lambda check: check.__name__,
+)
+def test_push(pushed: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
+    check(pushed)
+
+
+@pytest.fixture(scope="module")
+def balanced(
+    feec: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Found]:
+    return run(feec, juno, BALANCING, tmp_path_factory.mktemp("balanced"))
+
+
+def test_groups_of_capped_tasks_are_not_overloaded(balanced: dict[str, Found]) -> None:
+    check_filter(balanced)
+
+
+def test_the_overutilized_mark_waits(balanced: dict[str, Found]) -> None:
+    check_delay(balanced)
+
+
+def test_an_emptied_cpu_keeps_what_deadline_tasks_need(
+    feec: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_reserved(reserved(feec, juno, tmp_path))

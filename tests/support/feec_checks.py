@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each switch of the EAS rework does, asked of a kernel in a guest, and what must be found.
+
+juno-r2's littles have a capacity of 383 and OPPs of 181, 322 and 383; CPUs 4 and 5 are big.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from configs.platform import Platform
+from kernels.build import KernelArtefact
+from kernels.switches import SCHED_DEBUG, STATS
+from tests.support.kernel_guest import boot
+from tests.support.stress import counters, guest_program
+
+FILES = f"{SCHED_DEBUG}/eascope"
+GROUP = "/sys/fs/cgroup/group"
+#: The kernel's own values.
+DEFAULTS = {
+    "feec_mode": "0",
+    "feec_pd_opp": "0",
+    "feec_guard_min": "8",
+    "feec_guard_pct": "100",
+    "eas_push": "0",
+    "eas_push_min_interval_us": "3000",
+    "eas_push_batch": "1",
+    "eas_group_filter": "auto",
+    "ou_delay_us": "0",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What runs, under which switches.
+
+    :param program: name and arguments of one of the C programs here.
+    :param cap: ``cpu.uclamp.max`` of its group.
+    """
+
+    program: str
+    cap: str = "max"
+    switches: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a case printed, by line, and what the kernel counted meanwhile."""
+
+    lines: list[list[int]]
+    counted: dict[str, int]
+
+
+def script(cases: Mapping[str, Case]) -> list[str]:
+    """The agent's lines: one case after the other, each with switches and counters as at boot."""
+    lines = ["write /sys/fs/cgroup/cgroup.subtree_control +cpu", f"mkdir {GROUP}"]
+    lines.append(f"write {GROUP}/cgroup.procs 0")
+    # As they are in a kernel that nobody has written to.
+    lines += [f"expect {FILES}/{name} {value}" for name, value in DEFAULTS.items()]
+    for name, case in cases.items():
+        values = {**DEFAULTS, **{key: str(value) for key, value in (case.switches or {}).items()}}
+        lines += [f"write {FILES}/{key} {value}" for key, value in values.items()]
+        lines += [f"write {GROUP}/cpu.uclamp.max {case.cap}", "sleep-ms 100"]
+        # The mark of before is cleared by a pass of load balance, which an idle system has not.
+        lines += [f"write {STATS} 0", f"spawn {name} /bin/{case.program}", f"wait {name} 20000"]
+        lines += [f"collect {STATS} {name}.stats", f"collect /tmp/{name}.log {name}.log"]
+    return lines
+
+
+def run(
+    feec: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
+) -> dict[str, Found]:
+    """What a guest finds in each of ``cases``, which it runs one after the other."""
+    names = {case.program.split()[0] for case in cases.values()}
+    done = boot(
+        feec.image,
+        platform,
+        script(cases),
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={name: guest_program(name, folder) for name in names},
+    )
+    return {
+        name: Found(
+            [
+                [int(word) for word in line.split()]
+                for line in done.text(f"{name}.log").splitlines()
+            ],
+            counters(done.text(f"{name}.stats")),
+        )
+        for name in cases
+    }
+
+
+#: A small task wakes up; on the CPUs of 0x7 another one runs, CPU 3 has utilization left.
+PLACING = {
+    "mainline": Case("placing 10 0 0x7"),
+    "number": Case("placing 10 0 0x7", switches={"feec_mode": 1}),
+    "no-guard": Case(
+        "placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 0, "feec_guard_pct": 0}
+    ),
+    "guard": Case("placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 1024}),
+}
+
+
+#: Tasks that never sleep, first pinned to a CPU where they should not stay.
+ANYWHERE = "0x3f"
+PUSHING = {
+    "stay": Case(f"stuck 2 4 {ANYWHERE} 200", cap="10"),
+    "push": Case(f"stuck 2 4 {ANYWHERE} 200", cap="10", switches={"eas_push": 1, "feec_mode": 1}),
+    "tick": Case(f"stuck 1 4 {ANYWHERE} 200", cap="10", switches={"eas_push": 1, "feec_mode": 1}),
+    "rate": Case("stuck 1 4 0x30 400", cap="10", switches={"eas_push": 1, "feec_mode": 1}),
+    "seldom": Case(
+        "stuck 1 4 0x30 400",
+        cap="10",
+        switches={"eas_push": 1, "feec_mode": 1, "eas_push_min_interval_us": 100_000},
+    ),
+    "all": Case(
+        f"stuck 3 4 {ANYWHERE} 200",
+        cap="10",
+        switches={
+            "eas_push": 1,
+            "feec_mode": 1,
+            "eas_push_batch": 0,
+            "eas_push_min_interval_us": 0,
+        },
+    ),
+    "misfit-stuck-only": Case(f"stuck 1 0 {ANYWHERE} 200", switches={"eas_push": 1}),
+    "misfit": Case(f"stuck 1 0 {ANYWHERE} 200", switches={"eas_push": 2}),
+    "uncapped": Case("placing 10 0 0x7", switches={"eas_push": 1, "feec_mode": 1}),
+}
+
+
+#: What load balance and the overutilized mark do with tasks that never sleep.
+BALANCING = {
+    "no-filter": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 0}),
+    "filter": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 1}),
+    "late": Case("stuck 1 0 0x1 300", switches={"ou_delay_us": 1_000_000}),
+    "in-time": Case("stuck 1 0 0x1 300", switches={"ou_delay_us": 50_000}),
+    "at-once": Case("stuck 1 0 0x1 300"),
+}
+
+
+def check_number(placed: Mapping[str, Found]) -> None:
+    """Of CPUs that ask for the same OPP the one with fewest tasks, here none; mainline: the same.
+
+    All littles cost the same, so mainline leaves the task on CPU 0, where another one runs.
+    """
+    assert placed["mainline"].lines == [[10, 0, 0, 0]]
+    assert placed["mainline"].counted["feec_tie_nr"] == 0
+    assert placed["number"].lines == [[0, 0, 0, 10]]
+    assert placed["number"].counted["feec_tie_nr"] >= 10
+
+
+def check_guard(placed: Mapping[str, Found]) -> None:
+    """With a distance to the next OPP that no CPU has, the one with most spare capacity is best."""
+    assert placed["no-guard"].lines == [[0, 0, 0, 10]]
+    # Some wake-ups are not EAS's: the system may be overutilized for a moment.
+    (guarded,) = placed["guard"].lines
+    assert guarded[3] < 5
+    assert sum(guarded) == 10
+
+
+def check_push(pushed: Mapping[str, Found]) -> None:
+    """Two capped tasks share a big CPU. One is pushed when the other is switched to."""
+    assert [line[0] for line in pushed["stay"].lines] == [4, 4]
+    assert pushed["stay"].counted["push_moved"] == 0
+    assert sum(line[0] < 4 for line in pushed["push"].lines) == 2
+    assert pushed["push"].counted["push_moved"] >= 1
+
+
+def check_batch(pushed: Mapping[str, Found]) -> None:
+    """Without limits of ours all three leave, the last one at a tick, and spread."""
+    cpus = [line[0] for line in pushed["all"].lines]
+    assert len(set(cpus)) == 3
+    assert max(cpus) < 4
+    assert pushed["all"].counted["push_moved"] >= 2
+    assert pushed["all"].counted["push_ratelimited"] == 0
+
+
+def check_tick(pushed: Mapping[str, Found]) -> None:
+    """One that runs alone is moved by the tick: within two of 4 ms, to a little CPU."""
+    ((cpu, left_us),) = pushed["tick"].lines
+    assert cpu < 4
+    assert 0 < left_us < 8_000
+    assert pushed["tick"].counted["tick_moved"] == 1
+
+
+def check_rate(pushed: Mapping[str, Found]) -> None:
+    """The default interval is shorter than a tick, so that each tick may look; a long one limits.
+
+    With the interval of a tick, chance decides which ticks look.
+    """
+    each = pushed["rate"].counted
+    assert each["push_ratelimited"] == 0
+    assert each["tick_check"] > 90
+    seldom = pushed["seldom"].counted
+    assert seldom["push_ratelimited"] > 80
+    assert 3 <= seldom["tick_check"] <= 8
+
+
+def check_misfit(pushed: Mapping[str, Found]) -> None:
+    """One too big for its CPU is pushed with ``eas_push`` = 2, else left to load balance."""
+    assert pushed["misfit"].lines[0][0] >= 4
+    assert pushed["misfit"].counted["misfit_push"] == 1
+    assert pushed["misfit"].lines[0][1] < pushed["misfit-stuck-only"].lines[0][1]
+    alone = pushed["misfit-stuck-only"].counted
+    assert alone["misfit_push"] == alone["tick_moved"] == 0
+    assert alone["lb_active"] == 1
+
+
+def check_uncapped(pushed: Mapping[str, Found]) -> None:
+    """Tasks that sleep and get what they want are not looked at."""
+    counted = pushed["uncapped"].counted
+    assert counted["feec_called"] > 0
+    assert counted["push_check"] == counted["tick_check"] == 0
+
+
+def check_filter(balanced: Mapping[str, Found]) -> None:
+    """Capped tasks fill their CPU but do not overutilize it: their group is not overloaded."""
+    assert balanced["no-filter"].counted["lb_group_filtered"] == 0
+    assert balanced["filter"].counted["lb_group_filtered"] > 10
+
+
+def check_delay(balanced: Mapping[str, Found]) -> None:
+    """A CPU that is overutilized for 400 ms makes the system so after ``ou_delay_us``."""
+    assert balanced["at-once"].counted["overutilized_set"] == 1
+    assert balanced["in-time"].counted["overutilized_set"] == 1
+    assert balanced["late"].counted["overutilized_set"] == 0
+
+
+TRACING = "/sys/kernel/tracing"
+ENERGY = re.compile(r" sched_compute_energy: comm=deadline .*dst_cpu=(-?\d+) .*max_util=(\d+)")
+
+
+def reserved(feec: KernelArtefact, platform: Platform, folder: Path) -> list[tuple[int, int]]:
+    """What the big domain asks for without and with a task, when EAS looks at it on CPU 4.
+
+    A deadline task has reserved 6 of 10.1 ms there, 608 of 1024.
+    """
+    script = [
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        f"write {GROUP}/cgroup.procs 0",
+        f"write {GROUP}/cpu.uclamp.max 10",
+        f"write {FILES}/eas_push 1",
+        "trace-setup 4096 eascope:sched_compute_energy",
+        f"write {TRACING}/tracing_on 1",
+        "spawn deadline /bin/deadline 60",
+        "wait deadline 20000",
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = boot(
+        feec.image,
+        platform,
+        script,
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={"deadline": guest_program("deadline", folder)},
+    )
+    asked = [(int(cpu), int(util)) for cpu, util in ENERGY.findall(done.text("trace.txt"))]
+    return [
+        (without, there)
+        for (before, without), (cpu, there) in itertools.pairwise(asked)
+        if (before, cpu) == (-1, 4)
+    ]
+
+
+def check_reserved(asked: Sequence[tuple[int, int]]) -> None:
+    """A CPU that the task would leave empty still has to serve the deadline task."""
+    in_force = [without for without, there in asked if there >= 600]
+    assert len(in_force) > 3, asked
+    assert min(in_force) >= 600, asked

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels with one line of a queue's work broken, to see whether a test says so."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernels.build import configure, fragment_text, make, names
+from kernels.source import Source
+from kernels.variants import SERIES, load_kernels
+from kernels.worktree import OUT, worktree
+
+
+@dataclass(frozen=True)
+class Edit:
+    """``old``, which is once in the patched ``file``, becomes ``new``."""
+
+    file: str
+    old: str
+    new: str
+
+    def patch(self, text: str) -> str:
+        """The change of the file whose content is ``text``, as a patch."""
+        assert text.count(self.old) == 1, f"{self.file}: {text.count(self.old)} of {self.old!r}"
+        changed = text.replace(self.old, self.new)
+        lines = difflib.unified_diff(
+            text.splitlines(keepends=True),
+            changed.splitlines(keepends=True),
+            f"a/{self.file}",
+            f"b/{self.file}",
+        )
+        return f"diff --git a/{self.file} b/{self.file}\n{''.join(lines)}"
+
+
+def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:
+    """The image of ``kernel`` with ``edit``, built where kernels are built."""
+    spec = load_kernels()[kernel]
+    queues = [SERIES / series for series in spec.series]
+    with worktree(source, queues) as tree:
+        text = (tree / edit.file).read_text()
+    queue = folder / "mutant"
+    queue.mkdir(parents=True)
+    (queue / "series").write_text("0001-mutant.patch\n")
+    (queue / "0001-mutant.patch").write_text(edit.patch(text))
+    image, log = folder / "Image", folder / "log"
+    with worktree(source, [*queues, queue]) as tree:
+        configure(tree, tree / OUT, fragment_text(spec), log)
+        make(tree, tree / OUT, ["Image"], log, **names(spec))
+        shutil.copyfile(tree / OUT / "arch/arm64/boot/Image", image)
+    return image
