@@ -10,6 +10,7 @@ import pytest
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact, kernel
+from kernels.variants import load_variants
 from tests.support.feec_checks import (
     BALANCING,
     PLACING,
@@ -29,6 +30,7 @@ from tests.support.feec_checks import (
     reserved,
     run,
 )
+from tests.support.stress import counters, survive
 
 pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
 
@@ -89,3 +91,18 @@ def test_an_emptied_cpu_keeps_what_deadline_tasks_need(
     feec: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
     check_reserved(reserved(feec, juno, tmp_path))
+
+
+def test_everything_is_at_work_under_stress(
+    feec: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """Clamps, policies, CPUs and groups change at once, and the queue survives what it counts."""
+    switches = load_variants()["feec-c-plus"].switches
+    done = survive(feec.image, juno, tmp_path / "run", switches=switches, ms=400)
+    counted = counters(done.text("stats.txt"))
+    for name in (
+        *("feec_called", "feec_moved", "feec_tie_nr", "feec_opp_up", "lb_group_filtered"),
+        *("push_check", "push_moved", "push_same", "push_failed", "push_ratelimited"),
+        *("tick_check", "tick_moved", "misfit_push"),
+    ):
+        assert counted[name] > 0, name

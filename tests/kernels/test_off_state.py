@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""With its switches off a queue decides as its reference does: the same CPU at every wake-up."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from kernels.build import kernel
+from kernels.variants import load_variants
+from tests.support.kernel_guest import boot
+from tests.support.stress import guest_program
+
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec", "sum")]
+
+TRACING = "/sys/kernel/tracing"
+#: What `placing` does: from each CPU, with neighbours that run and without.
+PLANS = ("0 0x7", "1 0x6", "2 0", "3 0x3", "3 0")
+#: Periods of a plan, with those before it counts. Whether a task wakes up once more before it is
+#: killed is a matter of microseconds.
+PERIODS = 100 + 20
+WOKEN = re.compile(r" sched_wakeup: comm=placing pid=(\d+) .*target_cpu=(\d+)")
+
+
+def decisions(variant: str, platform: Platform, folder: Path) -> list[list[list[int]]]:
+    """By plan and task: the CPU that each of its wake-ups went to.
+
+    Wake-ups of a plan are milliseconds apart, so what a kernel's code takes does not reorder them.
+    """
+    declared = load_variants()[variant]
+    lines = [f"write {path} {value}" for path, value in declared.switches]
+    lines.append("trace-setup 4096 sched:sched_wakeup")
+    for number, plan in enumerate(PLANS):
+        lines += [
+            "sleep-ms 200",
+            f"write {TRACING}/trace 0",
+            f"write {TRACING}/tracing_on 1",
+            f"spawn plan{number} /bin/placing 20 {plan}",
+            f"wait plan{number} 20000",
+            f"write {TRACING}/tracing_on 0",
+            f"collect {TRACING}/trace trace{number}",
+        ]
+    done = boot(
+        kernel(declared.kernel).image,
+        platform,
+        lines,
+        folder / variant,
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={"placing": guest_program("placing", folder / f"{variant}-program")},
+    )
+    found = []
+    for number in range(len(PLANS)):
+        tasks: dict[str, list[int]] = defaultdict(list)
+        for pid, cpu in WOKEN.findall(done.text(f"trace{number}")):
+            tasks[pid].append(int(cpu))
+        found.append([tasks[pid][:PERIODS] for pid in sorted(tasks, key=int)])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reference", "variant"), [("mainline", "feec-a"), ("max-nospare0", "uclamp-sum")]
+)
+def test_every_decision_is_the_same(
+    juno: Platform, tmp_path: Path, reference: str, variant: str
+) -> None:
+    wanted = decisions(reference, juno, tmp_path)
+    assert sum(len(task) for plan in wanted for task in plan) > 1000
+    assert len({cpu for plan in wanted for task in plan for cpu in task}) > 3
+    assert decisions(variant, juno, tmp_path) == wanted
+
+
+def test_another_placement_would_be_seen(juno: Platform, tmp_path: Path) -> None:
+    """The comparison above can fail: placement by cost decides otherwise."""
+    assert decisions("feec-b", juno, tmp_path) != decisions("mainline", juno, tmp_path)
