@@ -225,18 +225,33 @@ static void act_hotplug(unsigned int *state)
 	atomic_fetch_add(&shared->done[HOTPLUG], 1);
 }
 
-static void act_system(unsigned int *state)
+/* The system's limits: the lower one is not above the upper one, or the write fails. */
+static void act_bounds(unsigned int *state)
 {
-	static const char *const files[] = { "util_clamp_max", "util_clamp_min_rt_default",
-					     "energy_aware" };
-	unsigned int which = chance(state, 3);
+	static const char *const file = "/proc/sys/kernel/sched_util_clamp_%s";
+	unsigned int upper = 512 + chance(state, 513), which = chance(state, 2);
 	char path[64], text[16];
 
+	snprintf(path, sizeof(path), file, which ? "min" : "max");
+	snprintf(text, sizeof(text), "%u", which ? chance(state, 513) : upper);
+	if (!put(path, text))
+		atomic_fetch_add(&shared->done[SYSTEM], 1);
+	else
+		fail(path, which);
+}
+
+static void act_system(unsigned int *state)
+{
+	static const char *const files[] = { "util_clamp_min_rt_default", "energy_aware" };
+	unsigned int which = chance(state, 4);
+	char path[64], text[16];
+
+	if (which >= 2) {
+		act_bounds(state);
+		return;
+	}
 	snprintf(path, sizeof(path), "/proc/sys/kernel/sched_%s", files[which]);
-	snprintf(text, sizeof(text), "%u", which < 2 ? 512 + chance(state, 513) : chance(state, 2));
-	/* The least clamp that the system allows is its greatest by default: lower it first. */
-	if (!which && put("/proc/sys/kernel/sched_util_clamp_min", "512"))
-		fail("sched_util_clamp_min", 0);
+	snprintf(text, sizeof(text), "%u", which ? chance(state, 2) : 512 + chance(state, 513));
 	if (!put(path, text))
 		atomic_fetch_add(&shared->done[SYSTEM], 1);
 	else if (errno != EOPNOTSUPP)	/* no EAS while a whole cluster is offline */
@@ -395,6 +410,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	groups(1);
+	/* The least clamp that the system allows is its greatest by default: lower it first. */
+	if (put("/proc/sys/kernel/sched_util_clamp_min", "512"))
+		fail("sched_util_clamp_min", 0);
 	stormy = start(seed);
 	for (unsigned int number = 0; number < count; number++) {
 		thieves[number].state = seed * 31 + number;

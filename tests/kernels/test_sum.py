@@ -17,6 +17,7 @@ POINTS: dict[str, tuple[int, int | None, set[str]]] = {
     "uclamp-sum": (0, None, {RFC}),
     "sum-busy-unclamped": (0, None, {"FEEC_BUSY_UNCLAMPED"}),
     "sum-spare0": (0, None, {RFC, "FEEC_SPARE0"}),
+    "uclamp-sum-tristate": (0, None, {RFC, "UCLAMP_FITS_TRISTATE"}),
     "uclamp-sum-fixed": (2, 128, {RFC}),
     "uclamp-sum-fixed-w64": (2, 64, {RFC}),
     "uclamp-sum-fixed-w0": (2, 0, {RFC}),

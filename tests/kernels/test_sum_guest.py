@@ -39,6 +39,7 @@ def test_sums_hold_under_stress(sum_kernel: KernelArtefact, juno: Platform, tmp_
     assert not counted["uclamp_broken"]
     assert counted["uclamp_comp"]
     assert counted["uclamp_comp_sum"] > counted["uclamp_comp"]
+    assert counted["uclamp_hidden_ou"]
 
 
 def test_without_a_clamp_nothing_is_added(

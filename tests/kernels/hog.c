@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * hog [-c CPU] [-m MIN] [-M MAX] [-n NICE] [-i] [-r RUN_US -p PERIOD_US]: always runs, or works
+ * for RUN_US of each PERIOD_US by the clock; under SCHED_IDLE with -i.
+ */
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLAG_CLAMP_MIN	0x20
+#define FLAG_CLAMP_MAX	0x40
+
+/* As the kernel has it; the C library's headers may be older. */
+struct attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+	uint32_t clamp_min, clamp_max;
+};
+
+static int64_t now_us(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+}
+
+static void sleep_until(int64_t us)
+{
+	struct timespec time = { us / 1000000, us % 1000000 * 1000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+}
+
+static int pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+int main(int argc, char **argv)
+{
+	struct attr attr = { .size = sizeof(attr) };
+	int64_t run_us = 0, period_us = 0, begin;
+	int option;
+
+	while ((option = getopt(argc, argv, "c:m:M:n:ir:p:")) != -1) {
+		switch (option) {
+		case 'c':
+			if (pin(atoi(optarg))) {
+				perror("hog: affinity");
+				return 1;
+			}
+			break;
+		case 'm':
+			attr.flags |= FLAG_CLAMP_MIN;
+			attr.clamp_min = atoi(optarg);
+			break;
+		case 'M':
+			attr.flags |= FLAG_CLAMP_MAX;
+			attr.clamp_max = atoi(optarg);
+			break;
+		case 'n':
+			attr.nice = atoi(optarg);
+			break;
+		case 'i':
+			attr.policy = SCHED_IDLE;
+			break;
+		case 'r':
+			run_us = atoi(optarg);
+			break;
+		case 'p':
+			period_us = atoi(optarg);
+			break;
+		default:
+			return 2;
+		}
+	}
+	/* Clamps that nobody asked for are not set: the first one switches them on. */
+	if (syscall(SYS_sched_setattr, 0, &attr, 0)) {
+		perror("hog: attributes");
+		return 1;
+	}
+	for (begin = now_us();; begin += period_us) {
+		while (!run_us || now_us() < begin + run_us)
+			;
+		sleep_until(begin + period_us);
+	}
+}

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the kernel of uclamp sum aggregation does with caps in their normal uses, in a guest.
+
+Each test has the frequency of one CPU's policy, read every 4 ms, while a few tasks share that CPU.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from kernels.build import KernelArtefact, kernel
+from kernels.switches import STATS
+from tests.support.kernel_guest import Booted, boot
+from tests.support.stress import counters, guest_program
+
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("sum")]
+
+FILES = "/sys/kernel/debug/sched/eascope"
+FEATURES = "/sys/kernel/debug/sched/features"
+GROUPS = "/sys/fs/cgroup"
+SYSCTL = "/proc/sys/kernel"
+PERIOD_MS = 4
+#: Of juno-r2's big cluster.
+BIG_KHZ = (600_000, 1_000_000, 1_200_000)
+#: Clamps are in use from the beginning: mainline leaves out what was runnable before.
+IN_USE = [f"write {SYSCTL}/sched_util_clamp_min_rt_default {value}" for value in (1023, 1024)]
+
+
+@pytest.fixture(scope="module")
+def sum_kernel() -> KernelArtefact:
+    """The kernel, built before the first test."""
+    return kernel("sum")
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Boots scripts on the kernel with `hog` and `sample` in the guest."""
+
+    image: Path
+    platform: Platform
+    folder: Path
+
+    def khz(self, lines: list[str], *, cpu: int, ms: int) -> list[int]:
+        """The frequency of ``cpu``'s policy every `PERIOD_MS` for ``ms`` after ``lines``."""
+        return [int(word) for word in self.sampled(lines, cpu=cpu, ms=ms)[0].split()]
+
+    def traced(self, lines: list[str], event: str, after: list[str], *, ms: int) -> list[str]:
+        """The lines of ``event`` in the ``ms`` after ``lines`` and, traced already, ``after``."""
+        tracing = "/sys/kernel/tracing"
+        script = [
+            *lines,
+            f"trace-setup 4096 {event}",
+            f"write {tracing}/tracing_on 1",
+            *after,
+            f"sleep-ms {ms}",
+            f"write {tracing}/tracing_on 0",
+            f"collect {tracing}/trace trace.txt",
+        ]
+        done = self.boot([*IN_USE, *script])
+        mark = f"{event.partition(':')[2]}: "
+        return [line for line in done.text("trace.txt").splitlines() if mark in line]
+
+    def boot(self, script: list[str]) -> Booted:
+        """Runs ``script``, in which the kernel must find no fault."""
+        return boot(
+            self.image,
+            self.platform,
+            script,
+            self.folder / "out",
+            arguments="loglevel=5 panic_on_warn=1",
+            programs={name: guest_program(name, self.folder) for name in ("hog", "sample")},
+        )
+
+    def sampled(self, lines: list[str], *, cpu: int, ms: int) -> tuple[str, dict[str, int]]:
+        """The same as text, and the kernel's counters, with its checks switched on."""
+        policy = f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
+        script = [
+            f"write {FEATURES} UCLAMP_CHECK",
+            *IN_USE,
+            f"write {GROUPS}/cgroup.subtree_control +cpu",
+            *lines,
+            f"spawn sample /bin/busybox taskset 1 /bin/sample {policy} {PERIOD_MS * 1000}"
+            f" {ms // PERIOD_MS}",
+            f"wait sample {2 * ms}",
+            "collect /tmp/sample.log khz",
+            f"collect {STATS} stats.txt",
+        ]
+        done = self.boot(script)
+        return done.text("khz"), counters(done.text("stats.txt"))
+
+
+@pytest.fixture
+def guest(sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path) -> Guest:
+    return Guest(sum_kernel.image, juno, tmp_path)
+
+
+def hog(name: str, cpu: int, *options: str) -> str:
+    return f"spawn {name} /bin/hog -c {cpu} {' '.join(options)}".rstrip()
+
+
+def group(name: str, **files: str) -> list[str]:
+    """Makes a group and writes ``cpu.KEY``; ``__`` stands for a dot."""
+    path = f"{GROUPS}/{name}"
+    writes = [f"write {path}/cpu.{key.replace('__', '.')} {files[key]}" for key in files]
+    return [f"mkdir {path}", *writes]
+
+
+def within(name: str, *lines: str) -> list[str]:
+    """``lines``, whose tasks begin in a group."""
+    there, back = f"{GROUPS}/{name}/cgroup.procs", f"{GROUPS}/cgroup.procs"
+    return [f"write {there} 0", *lines, f"write {back} 0"]
+
+
+def share(khz: list[int], least: int) -> float:
+    """Of the time, at ``least`` or faster."""
+    return sum(value >= least for value in khz) / len(khz)
+
+
+def ms_until(khz: list[int], least: int) -> int:
+    """Until it was ``least`` or faster for the first time."""
+    return PERIOD_MS * next((n for n, value in enumerate(khz) if value >= least), len(khz))
+
+
+#: How much of the CPU the capped task gets, and how many others there are. At nice 0 with one other
+#: it gets half: 512 and 200 ask for 890, where one OPP ends and the next begins.
+BACKGROUND = [
+    *(("-n 0", 3), ("-n 10", 1), ("-n 10", 3)),
+    *(("-n 19", 1), ("-n 19", 3), ("-i", 1), ("-i", 3)),
+]
+
+
+@pytest.mark.parametrize(("options", "others"), BACKGROUND)
+def test_a_waiting_capped_task_takes_nothing(guest: Guest, options: str, others: int) -> None:
+    """Who runs gets the frequency as fast as load tracking forgets, whatever weights say."""
+    lines = [
+        hog("capped", 4, "-M 200", options),
+        "sleep-ms 600",
+        *(hog(f"free{number}", 4) for number in range(others)),
+    ]
+    khz = guest.khz(lines, cpu=4, ms=1_000)
+    # 1024 - 824 y^n asks for the top OPP from 683 of 1024 on: in 41 ms, and 4 from tick to tick.
+    assert ms_until(khz, BIG_KHZ[2]) <= 60
+    assert share(khz[60 // PERIOD_MS :], BIG_KHZ[2]) >= 0.98
+
+
+def test_a_throttled_group_takes_nothing(guest: Guest) -> None:
+    """Its hog has a fifth of the CPU and is capped to it; the rest is for who is not capped."""
+    lines = [
+        *group("limited", max="20000 100000", uclamp__max="20", weight="10000"),
+        *within("limited", hog("capped", 4)),
+        hog("free", 4),
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=1_000), BIG_KHZ[2]) >= 0.98
+
+
+def test_throttled_tasks_do_not_wait(guest: Guest) -> None:
+    """A tenth of the time by bandwidth, not capped, beside a cap: no more than a tenth and that."""
+    lines = [
+        f"write {FILES}/uclamp_wait 2",
+        *group("limited", max="10000 100000"),
+        hog("capped", 4, "-M 100 -n 19"),
+        *within("limited", hog("free", 4)),
+        "sleep-ms 500",
+    ]
+    khz = guest.khz(lines, cpu=4, ms=1_000)
+    assert share(khz, BIG_KHZ[1]) <= 0.05
+
+
+def test_a_limit_of_the_system_reaches_tasks_in_groups(guest: Guest) -> None:
+    """600 with headroom are 880 MHz of a big CPU; 100 are 150, less than its lowest OPP."""
+    lines = [
+        *group("child"),
+        *within("child", hog("boosted", 4, "-m 600 -r 500 -p 5000")),
+        "sleep-ms 300",
+        f"write {SYSCTL}/sched_util_clamp_min 100",
+        "sleep-ms 300",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=200), BIG_KHZ[1]) <= 0.05
+
+
+def test_a_cap_takes_effect_on_a_busy_cpu_by_itself(guest: Guest, juno: Platform) -> None:
+    """The policy of one CPU, which is never idle: 20 % with headroom are its lowest OPP."""
+    little, big = juno.clusters
+    clusters = (little, replace(big, cpus=big.cpus[:1]))
+    alone = replace(guest, platform=replace(juno, clusters=clusters))
+    lines = [
+        *group("later"),
+        *within("later", hog("busy", 4)),
+        "sleep-ms 300",
+        f"write {GROUPS}/later/cpu.uclamp.max 20",
+        "sleep-ms 100",
+    ]
+    assert set(alone.khz(lines, cpu=4, ms=200)) == {BIG_KHZ[0]}
+
+
+@pytest.mark.parametrize("feature", ["UCLAMP_FITS_TRISTATE", "NO_UCLAMP_FITS_TRISTATE"])
+def test_a_boost_that_cannot_be_had(guest: Guest, feature: str) -> None:
+    """0.5 ms of 20 with the greatest boost: with three values EAS goes on to place tasks."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("boosted", 4, "-m 1024 -r 500 -p 20000"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    _, counted = guest.sampled(lines, cpu=0, ms=800)
+    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    if feature == "UCLAMP_FITS_TRISTATE":
+        assert share_of_eas > 0.6
+        assert counted["overutilized_set"] <= 2
+    else:
+        assert share_of_eas < 0.05
+
+
+def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:
+    """Where it slept it is judged as elsewhere: with its cap, not with what is left of it."""
+    lines = [
+        f"write {FEATURES} NO_UTIL_EST",  # which hides it: the estimate does not decay
+        "spawn capped /bin/busybox taskset 30 /bin/hog -M 200 -r 40000 -p 60000",
+        "sleep-ms 400",
+    ]
+    event = "eascope:sched_compute_energy"
+    found = guest.traced(lines, event, [], ms=600)
+    asked = [
+        int(match[1])
+        for line in found
+        if (match := re.search(r"comm=hog .*dst_cpu=[45] .*max_util=(\d+)", line))
+    ]
+    # 200 with headroom, and what else is there.
+    assert len(asked) >= 8
+    assert min(asked) >= 250
+
+
+def test_who_waited_while_nobody_looked_does_not_count(guest: Guest) -> None:
+    """Switched on, the signal of waiting tasks begins at zero, also for the second time."""
+    lines = [
+        hog("capped", 4, "-M 100"),
+        *(hog(f"free{number}", 4) for number in range(3)),
+        f"write {FILES}/uclamp_wait 1",
+        "sleep-ms 300",
+        f"write {FILES}/uclamp_wait 0",
+        "sleep-ms 300",
+    ]
+    event = "eascope:sched_uclamp_cpu"
+    found = guest.traced(lines, event, [f"write {FILES}/uclamp_wait 1"], ms=40)
+    waits = [int(line.rpartition(" wait=")[2].split()[0]) for line in found if "cpu=4 " in line]
+    # Three tasks that wait are 3072 in the end, 65 in the first millisecond.
+    first = next(n for n, wait in enumerate(waits) if wait)
+    assert waits[first] < 600
+    assert max(waits) > 600
+
+
+def test_the_first_clamp_under_load(guest: Guest) -> None:
+    """Tasks come and go on all CPUs while accounting is switched on: nothing is lost."""
+    lines = [
+        f"write {FEATURES} UCLAMP_CHECK",
+        *(
+            f"spawn load{number} /bin/hog -r {100 + 17 * number} -p {1000 + 31 * number}"
+            for number in range(12)
+        ),
+        "sleep-ms 100",
+        hog("capped", 4, "-M 100 -m 50 -r 3000 -p 4000"),
+        "sleep-ms 100",
+        f"collect {STATS} stats.txt",
+    ]
+    counted = counters(guest.boot(lines).text("stats.txt"))
+    assert counted["uclamp_checked"] > 20
+    assert not counted["uclamp_broken"]
