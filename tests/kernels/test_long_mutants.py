@@ -16,22 +16,32 @@ from kernels.build import OUT, configure, fragment_text, make, names
 from kernels.source import Source
 from kernels.variants import SERIES, load_kernels
 from kernels.worktree import worktree
-from tests.support.stress import survive
+from tests.support.stress import counters, survive
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
-FILE = "kernel/sched/uclamp.c"
-FEATURES = "/sys/kernel/debug/sched/features"
+UCLAMP, FAIR = "kernel/sched/uclamp.c", "kernel/sched/fair.c"
+FILES = "/sys/kernel/debug/sched/eascope"
+#: The kernel's checks, and what makes it look at who waits.
+SWITCHES = [
+    ("/sys/kernel/debug/sched/features", "UCLAMP_CHECK"),
+    (f"{FILES}/uclamp_wait", "2"),
+]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """``old``, which is in `FILE` once, becomes ``new``; the kernel then says one of ``says``."""
+    """``old``, which is in ``file`` once, becomes ``new``; the kernel then says one of ``says``.
+
+    If ``says`` is empty it survives, but ``counter``, which counts under stress, stays zero.
+    """
 
     claim: str
     old: str
     new: str
-    says: tuple[str, ...]
+    says: tuple[str, ...] = ()
+    file: str = UCLAMP
+    counter: str = ""
 
 
 MUTANTS = [
@@ -39,43 +49,123 @@ MUTANTS = [
         "no-clamp-no-bias",
         "\treturn (int)uclamp_clamp(p, util) - (int)util;\n",
         "\treturn (int)uclamp_clamp(p, util) - (int)util + 1;\n",
-        ("bias without clamp", "bias is stale"),
+        ("bias without clamp", "bias is stale", "bias of the estimate is stale"),
     ),
     Mutant(
         "no-task-no-bias",
         "\tWRITE_ONCE(sum->est_bias, sum->est_bias - part->est_bias);\n\tpart->est_bias = 0;\n",
         "\tpart->est_bias = 0;\n",
-        ("sum->bias || sum->est_bias || sum->nr_uncapped", "sums differ"),
+        ("sum->bias || sum->est_bias || sum->nr_capped", "sums differ"),
+    ),
+    Mutant(
+        "an-estimate-has-a-bias",
+        "\treturn uclamp_bias(p, READ_ONCE(p->se.avg.util_est) & ~UTIL_AVG_UNCHANGED);\n",
+        "\treturn 0;\n",
+        ("bias of the estimate is stale",),
     ),
     Mutant(
         "what-runs-counts-as-clamped",
-        "\tif (bias == part->bias)\n",
-        "\tif (abs(bias - part->bias) < 8)\n",
-        ("bias is stale",),
+        "\tp->uclamp_part.bias = uclamp_bias(p, uclamp_part_avg(p));\n",
+        "\tif (abs(uclamp_bias(p, uclamp_part_avg(p)) - p->uclamp_part.bias) >= 8)\n"
+        "\t\tp->uclamp_part.bias = uclamp_bias(p, uclamp_part_avg(p));\n",
+        ("bias is stale", "bias without clamp"),
+    ),
+    Mutant(
+        "what-waits-is-forgotten",  # as it was before: a bias that stays
+        "\t\tpart->floor = uclamp_eff_value(p, UCLAMP_MIN);\n",
+        "\t\tpart->floor = part->bias;\n",
+        ("lower clamp is stale", "sum is less than what runs"),
+    ),
+    Mutant(
+        "what-waits-decays-as-one",
+        "\tsum->waiting = uclamp_decay(sum->waiting, period - sum->period);\n",
+        "",
+        ("sums differ", "uclamp_whole(sum->waiting)"),
+    ),
+    Mutant(
+        "what-is-promised-stays",
+        "\t\tpart->floor = uclamp_eff_value(p, UCLAMP_MIN);\n",
+        "\t\tpart->floor = 0;\n",
+        ("lower clamp is stale",),
     ),
     Mutant(
         "what-slept-decays",
-        "\tif (sum->blocked)\n",
-        "\tif (sum->blocked > 0)\n",
-        ("negative bias without utilization", "bias is left"),
+        "\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        "\tif (sum->blocked > 0)\n"
+        "\t\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        ("negative bias without utilization", "bias is left", "sum of sleeping tasks differs"),
     ),
     Mutant(
         "what-slept-boosted-decays",
-        "\tif (sum->blocked)\n",
-        "\tif (sum->blocked < 0)\n",
-        ("bias is left",),
+        "\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        "\tif (sum->blocked < 0)\n"
+        "\t\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        ("bias is left", "sum of sleeping tasks differs"),
+    ),
+    Mutant(
+        "who-wakes-is-not-asleep",
+        "\t\tsum->blocked -= left;\n",
+        "",
+        ("sum of sleeping tasks differs", "negative bias without utilization", "bias is left"),
+    ),
+    Mutant(
+        "who-leaves-asleep-is-removed",
+        "\t\tuclamp_remove(cfs_rq, uclamp_decay(uclamp_fixed(part->bias), period - part->stamp),\n"
+        "\t\t\t      period);\n",
+        "",
+        ("sum of sleeping tasks differs", "negative bias without utilization", "bias is left"),
+    ),
+    Mutant(
+        "who-changes-groups-asleep-is-there",
+        "\tuclamp_sum_attach(task_rq(p), p);\n",
+        "",
+        ("sleeping task is not accounted for",),
+        FAIR,
     ),
     Mutant(
         "what-leaves-a-cpu-leaves-it",
-        "\tif (part->where == UCLAMP_RUNNABLE) {\n\t\tuclamp_drop_runnable(rq, p);\n",
-        "\tif (part->where == UCLAMP_RUNNABLE) {\n",
-        ("task is not accounted for", "part->cpu != cpu_of(rq)", "part->where == UCLAMP_RUNNABLE"),
+        "\tif (uclamp_is_runnable(p)) {\n\t\tuclamp_drop_runnable(rq, p);\n",
+        "\tif (uclamp_is_runnable(p)) {\n",
+        ("task is not accounted for", "part->cpu != cpu_of(rq)", "uclamp_is_runnable(p)"),
+    ),
+    Mutant(
+        "who-runs-is-who-runs",
+        "\tsum->curr = p;\n",
+        "\tif (!p || !sum->curr)\n\t\tsum->curr = p;\n",
+        ("another task runs", "task is not accounted for"),
     ),
     Mutant(
         "who-runs-does-not-wait",
-        "\trq->uclamp_sum.curr = p;\n",
-        "\tif (!p || !rq->uclamp_sum.curr)\n\t\trq->uclamp_sum.curr = p;\n",
-        ("another task runs",),
+        "\t\tnr--;\n\n\treturn nr;\n",
+        "\t\treturn nr;\n\n\treturn nr;\n",
+        ("other tasks wait",),
+    ),
+    Mutant(
+        "who-may-not-run-does-not-wait",
+        "\trq->uclamp_sum.nr_uncapped += throttle ? -cfs_rq->uclamp_nr_uncapped :\n"
+        "\t\t\t\t\t\t cfs_rq->uclamp_nr_uncapped;\n",
+        "",
+        ("other tasks wait", "sum->nr_uncapped"),
+    ),
+    Mutant(
+        "caps-that-change-bound-io",
+        "\tWRITE_ONCE(sum->limit, sum->limit + limit - part->limit);\n",
+        "",
+        ("sums differ",),
+    ),
+    Mutant(
+        "a-limit-of-the-system-reaches-all",
+        "\tfor_each_process_thread(g, p)\n\t\tuclamp_update_active(p);\n",
+        "",
+        ("effective clamps are stale",),
+        "kernel/sched/core.c",
+    ),
+    Mutant(
+        "who-waits-may-mean-overutilized",
+        "\tif (uclamp_wait_is_used() && !util_fits_cpu(cpu_util_wait(cpu, NULL, -1), cpu)) {\n",
+        "\tif (false) {\n",
+        file=FAIR,
+        counter="uclamp_hidden_ou",
     ),
 ]
 
@@ -85,15 +175,16 @@ def mutated(mutant: Mutant, source: Source, folder: Path) -> Path:
     spec = load_kernels()["sum"]
     queues = [SERIES / series for series in spec.series]
     with worktree(source, queues) as tree:
-        old = (tree / FILE).read_text()
+        old = (tree / mutant.file).read_text()
     assert old.count(mutant.old) == 1
     before = old.splitlines(keepends=True)
     after = old.replace(mutant.old, mutant.new).splitlines(keepends=True)
-    patch = "".join(difflib.unified_diff(before, after, f"a/{FILE}", f"b/{FILE}"))
+    names_of_file = (f"a/{mutant.file}", f"b/{mutant.file}")
+    patch = "".join(difflib.unified_diff(before, after, *names_of_file))
     queue = folder / "mutant"
     queue.mkdir()
     (queue / "series").write_text("mutant.patch\n")
-    (queue / "mutant.patch").write_text(f"diff --git a/{FILE} b/{FILE}\n{patch}")
+    (queue / "mutant.patch").write_text(f"diff --git {' '.join(names_of_file)}\n{patch}")
     queues.append(queue)
     image, log = folder / "Image", folder / "log"
     with worktree(source, queues) as tree:
@@ -103,15 +194,27 @@ def mutated(mutant: Mutant, source: Source, folder: Path) -> Path:
     return image
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: one.claim)
+@pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.says], ids=lambda one: one.claim)
 def test_a_broken_claim_is_said(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
 ) -> None:
     image = mutated(mutant, source, tmp_path)
     with pytest.raises(EngineFailed) as error:
-        survive(image, juno, tmp_path / "run", switches=[(FEATURES, "UCLAMP_CHECK")], ms=400)
+        survive(image, juno, tmp_path / "run", switches=SWITCHES, ms=400)
     console = (tmp_path / "run/console.log").read_text(errors="replace")
     warning = console.partition("WARNING: ")
     assert warning[1], error.value
     found = warning[0][-400:] + warning[2][:400]
     assert any(says in found for says in mutant.says), found
+
+
+@pytest.mark.parametrize(
+    "mutant", [one for one in MUTANTS if one.counter], ids=lambda one: one.claim
+)
+def test_what_never_happens_is_not_counted(
+    mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
+) -> None:
+    """`test_sums_hold_under_stress` wants the counter to move."""
+    image = mutated(mutant, source, tmp_path)
+    done = survive(image, juno, tmp_path / "run", switches=SWITCHES, ms=400)
+    assert not counters(done.text("stats.txt"))[mutant.counter]
