@@ -160,7 +160,7 @@ def test_a_throttled_group_takes_nothing(guest: Guest) -> None:
 
 
 def test_throttled_tasks_do_not_wait(guest: Guest) -> None:
-    """A tenth of the time by bandwidth, not capped, beside a cap: no more than a tenth and that."""
+    """A tenth of the time by bandwidth, not capped, and a cap: no more than a tenth and that."""
     lines = [
         f"write {FILES}/uclamp_wait 2",
         *group("limited", max="10000 100000"),
