@@ -71,9 +71,9 @@ def inputs_of(
 def _patches(kernel: Kernel, release: str) -> list[dict[str, str]]:
     """Queue, name and digest of each patch, in the order in which they are applied."""
     return [
-        {"queue": queue, "patch": patch.name, "sha256": sha256_file(patch)}
-        for queue in kernel.series
-        for patch in series_patches(SERIES / queue, release)
+        {"queue": folder.name, "patch": patch.name, "sha256": sha256_file(patch)}
+        for folder in kernel.folders(SERIES)
+        for patch in series_patches(folder, release)
     ]
 
 
@@ -103,7 +103,7 @@ def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:
         "kernel/config": image.config.read_bytes(),
     }
     if kernel.own:
-        for patch in series_patches(SERIES / kernel.own, image.release):
+        for patch in series_patches(kernel.patches or SERIES / kernel.own, image.release):
             texts[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
     return texts
 

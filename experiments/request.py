@@ -20,6 +20,7 @@ from experiments.script import DECISION_EVENT
 from host.errors import RequestError, bad_input, nearest
 from host.strict import shown_path
 from kernels.naming import variant_named
+from kernels.own import NOTHING, Own
 from kernels.variants import (
     Kernel,
     Variant,
@@ -45,6 +46,8 @@ class Request:
     energy_model: GivenModel = USUAL
     #: One of the engine's modes; None: its default.
     mode: str | None = None
+    #: Kernels of the command's own.
+    own: Own = NOTHING
 
     @property
     def words(self) -> str:
@@ -80,7 +83,7 @@ def resolve(request: Request) -> Names:
     """
     platform, activity = request.controls.load(request.platform)
     check_capacity(platform, activity)
-    kernel, asked = variant_named(request.variant)
+    kernel, asked = variant_named(request.variant, request.own)
     engine = get_engine(request.engine, request.mode)
     request = replace(request, elide=request.elide and engine.elides)
     scenario = load_scenario(request.scenario, platform)

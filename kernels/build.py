@@ -38,6 +38,7 @@ from kernels.naming import kernel_named
 from kernels.queues import series_digest
 from kernels.releases import DEFAULT, release_of
 from kernels.source import ARCHITECTURE, Source, find_source
+from kernels.trees import tree_source
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_variants
 from kernels.worktree import OUT, has_objects, kept_objects, worktree
 
@@ -84,7 +85,7 @@ def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
     :raises EascopeError: no source, a patch that does not apply, a lost option, a failed build.
     """
     spec = wanted if isinstance(wanted, Kernel) else kernel_named(wanted)
-    source = find_source(_series_folders(spec), spec.release)
+    source = _source(spec)
     key = _key(spec, source)
     folder = artefact(
         "kernel",
@@ -94,6 +95,12 @@ def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
         estimate_s=times.estimate_s(kept_objects(source)),
     )
     return _artefact(spec.name, folder)
+
+
+def _source(spec: Kernel) -> Source:
+    if spec.tree:
+        return tree_source(spec.tree)
+    return find_source(_series_folders(spec), spec.release)
 
 
 def kernel_label(name: str, source: Source) -> str:
@@ -133,7 +140,7 @@ def _artefact(name: str, folder: Path) -> KernelArtefact:
 
 
 def _series_folders(spec: Kernel) -> list[Path]:
-    return [SERIES / series for series in spec.series]
+    return spec.folders(SERIES)
 
 
 def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:

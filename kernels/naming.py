@@ -2,29 +2,24 @@
 """Names with a release: ``mainline@7.3`` is the variant `mainline` on Linux 7.3.
 
 One key for all of ``variants.toml``: a table describes a kernel or a variant, and the release says
-which source and which form of the queues it is made of.
+which source and which form of the queues it is made of. In place of a release there may be a tree
+that the command names.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from host.errors import RequestError, unknown
+from kernels.own import NOTHING, Own
 from kernels.queues import is_ported
 from kernels.releases import DEFAULT, RELEASES
+from kernels.trees import queues_to_apply, tree_source
 from kernels.variants import SERIES, Catalogue, Kernel, Variant, load_catalogue
 
-
-def split_name(kind: str, name: str) -> tuple[str, str]:
-    """Name and release of ``name``; the release is empty where none is named.
-
-    :raises RequestError: an unknown release.
-    """
-    plain, at, release = name.partition("@")
-    if at and release not in RELEASES:
-        allowed = ", ".join(f"{plain}@{release}" for release in RELEASES)
-        raise RequestError(f"{kind} {name!r}: unknown release {release!r}: allowed: {allowed}")
-    return plain, release
+#: What a tree or a patch that a command brings along is measured as.
+OWN_IS_AS = "mainline"
 
 
 def kernel_named(name: str) -> Kernel:
@@ -32,32 +27,87 @@ def kernel_named(name: str) -> Kernel:
 
     :raises RequestError: an unknown name, or a queue that is not ported to that release.
     """
-    plain, release = split_name("kernel", name)
+    plain, place = _split("kernel", name, NOTHING)
     catalogue = load_catalogue()
     catalogue.check(plain)
     if plain not in catalogue.kernels:
         raise unknown("kernel", name, catalogue.kernels)
-    return _released(catalogue, "kernel", name, catalogue.kernels[plain], release)
+    return _placed(catalogue.kernels[plain], "kernel", name, place, NOTHING)
 
 
-def variant_named(name: str) -> tuple[Kernel, Variant]:
-    """The variant ``mainline``, or ``mainline@7.3``, and its kernel.
+def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
+    """A variant and its kernel: ``mainline``, ``mainline@7.3``, or what ``own`` names.
 
     :raises RequestError: an unknown name, one that is only planned, or a queue that is not ported
         to that release.
     """
-    plain, release = split_name("variant", name)
+    plain, place = _split("variant", name, own)
+    if own.tree(plain) and not place:
+        plain, place = OWN_IS_AS, plain
     catalogue = load_catalogue()
     catalogue.check(plain)
     variants = catalogue.variants
     if plain in catalogue.planned:
         allowed = ", ".join(sorted(variants))
         raise RequestError(f"variant {plain!r} has no kernel yet: allowed: {allowed}")
-    if plain not in variants:
-        raise unknown("variant", name, variants)
-    variant = variants[plain]
-    kernel = _released(catalogue, "variant", name, catalogue.kernels[variant.kernel], release)
+    if folder := own.queue(plain):
+        kernel, variant = _patched(catalogue, folder)
+    elif plain in variants:
+        variant = variants[plain]
+        kernel = catalogue.kernels[variant.kernel]
+    else:
+        raise unknown("variant", name, [*variants, *own.names])
+    kernel = _placed(kernel, "variant", name, place, own)
     return kernel, replace(variant, name=name, kernel=kernel.name)
+
+
+def _split(kind: str, name: str, own: Own) -> tuple[str, str]:
+    """Name, and release or tree, of ``name``; the latter is empty where none is named.
+
+    :raises RequestError: an unknown release.
+    """
+    plain, at, place = name.partition("@")
+    places = [*RELEASES, *(tree.name for tree in own.trees)]
+    if at and place not in places:
+        allowed = ", ".join(f"{plain}@{known}" for known in places)
+        raise RequestError(f"{kind} {name!r}: unknown release {place!r}: allowed: {allowed}")
+    return plain, place
+
+
+def _patched(catalogue: Catalogue, folder: Path) -> tuple[Kernel, Variant]:
+    """Kernel and variant of the queue in ``folder``, on top of what `OWN_IS_AS` is."""
+    name, under = folder.name, catalogue.variants[OWN_IS_AS]
+    below = catalogue.kernels[under.kernel]
+    summary = f"{OWN_IS_AS} with the patches {name}"
+    series = (*below.series, name)
+    kernel = replace(below, name=name, summary=summary, series=series, own=name, patches=folder)
+    return kernel, replace(under, name=name, summary=summary, source="patches of one's own")
+
+
+def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kernel:
+    """``kernel`` of a release or a tree, under the name that it then has.
+
+    :raises RequestError: a queue is not ported, or the tree cannot serve.
+    """
+    if not place:
+        return kernel
+    tree = own.tree(place)
+    release = tree_source(tree).release.name if tree else place
+    if missing := unported(kernel, release):
+        catalogue = load_catalogue()
+        queues = " and ".join(missing)
+        allowed = ", ".join(f"{known}@{place}" for known in variants_of(catalogue, release))
+        raise RequestError(
+            f"{kind} {name!r}: the queue {queues} is not ported to Linux {release}: "
+            f"allowed: {allowed}"
+        )
+    # The default has the same key whether it is named or not.
+    named = kernel.name if place == DEFAULT else f"{kernel.name}@{place}"
+    kernel = replace(kernel, name=named, release=release, tree=tree)
+    if tree:
+        left = queues_to_apply(tree, kernel.folders(SERIES))
+        kernel = replace(kernel, series=tuple(left))
+    return kernel
 
 
 def kernel_names() -> list[str]:
@@ -93,22 +143,3 @@ def variants_of(catalogue: Catalogue, release: str) -> list[str]:
         for name, variant in catalogue.variants.items()
         if not unported(catalogue.kernels[variant.kernel], release)
     ]
-
-
-def _released(catalogue: Catalogue, kind: str, name: str, kernel: Kernel, release: str) -> Kernel:
-    """``kernel`` of ``release``, under the name that it then has.
-
-    :raises RequestError: a queue that is not ported.
-    """
-    if not release:
-        return kernel
-    if missing := unported(kernel, release):
-        queues = " and ".join(missing)
-        allowed = ", ".join(f"{name}@{release}" for name in variants_of(catalogue, release))
-        raise RequestError(
-            f"{kind} {name!r}: the queue {queues} is not ported to Linux {release}: "
-            f"allowed: {allowed}"
-        )
-    # The default has the same key whether it is named or not.
-    named = kernel.name if release == DEFAULT else f"{kernel.name}@{release}"
-    return replace(kernel, name=named, release=release)

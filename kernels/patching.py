@@ -111,9 +111,10 @@ def _hunk_text(patch: Path, file: str, number: int) -> str:
     """The text of hunk ``number`` of ``file`` in ``patch``, indented."""
     inside, seen, kept = False, 0, []
     for line in patch.read_text(errors="replace").splitlines():
-        if line.startswith("diff --git "):
-            inside = line.endswith(f" b/{file}")
-            seen = 0
+        if line.startswith(("diff --git ", "--- ")):
+            inside, seen = line.startswith("---") and line.endswith(f"/{file}"), 0
+        elif line.startswith("+++ "):
+            inside |= line.endswith(f"/{file}")
         elif inside and line.startswith("@@ "):
             seen += 1
         if inside and seen == number:

@@ -26,6 +26,11 @@ _ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
 
 
+def changes_something(content: bytes) -> bool:
+    """Whether a patch has a hunk, or says of a file what needs none."""
+    return _CHANGE.search(content) is not None
+
+
 def patch_label(patch: Path) -> str:
     """A patch for messages: ``base/0005-y.patch``, ``base/7.3/0004-x.patch``."""
     folder = patch.parent
@@ -126,6 +131,6 @@ def _wrong_patch(patch: Path, name: str, before: list[Path], below: str) -> str:
     if not patch.is_file():
         known = [path.name for path in patch.parent.glob("*.patch")]
         return f"a patch of that folder, and it is not there{nearest(plain, known)}"
-    if not _CHANGE.search(patch.read_bytes()):
+    if not changes_something(patch.read_bytes()):
         return "a patch that changes something, and it has no hunk"
     return ""

@@ -82,6 +82,11 @@ class Source:
         return package_of(".".join(self.version.split(".")[:2]))
 
     @property
+    def owner(self) -> tuple[str, ...]:
+        """Whose objects these are, besides their queues': a word for a person's tree."""
+        return ()
+
+    @property
     def tested(self) -> bool:
         """Whether the series were tested on this version."""
         return self.version in self.release.tested
@@ -104,8 +109,8 @@ class Source:
         if self.directory:
             skip = ["--anchored", "--exclude=./.git"]
             skip += [f"--exclude=./{pattern}" for pattern in LEFT_OUT]
-            pack = f"tar -C {_quoted(self.directory)} {' '.join(map(_quoted, skip))} -cf - ."
-            run(["sh", "-c", f"{pack} | tar -C {_quoted(folder)} -xf -"], label="copy KERNEL_SRC")
+            pack = f"tar -C {quoted(self.directory)} {' '.join(map(quoted, skip))} -cf - ."
+            run(["sh", "-c", f"{pack} | tar -C {quoted(folder)} -xf -"], label="copy KERNEL_SRC")
             return
         skip = ["--anchored", *(f"--exclude={self.package}/{pattern}" for pattern in LEFT_OUT)]
         self.tar(folder, [*skip, "--strip-components=1"])
@@ -118,8 +123,8 @@ class Source:
         deb = self.deb()
         inner = f"./usr/src/{self.package}.tar.xz"
         script = (
-            f"dpkg-deb --fsys-tarfile {_quoted(deb)} | tar -xOf - {inner} | "
-            f"tar -C {_quoted(folder)} -xJf - {' '.join(map(_quoted, options))}"
+            f"dpkg-deb --fsys-tarfile {quoted(deb)} | tar -xOf - {inner} | "
+            f"tar -C {quoted(folder)} -xJf - {' '.join(map(quoted, options))}"
         )
         need("xz", "xz-utils")
         run(["bash", "-o", "pipefail", "-c", script], label=f"unpack {self.package}")
@@ -139,7 +144,8 @@ class Source:
         raise EascopeError(f"{self.package} {self.package_version} is no longer offered")
 
 
-def _quoted(value: object) -> str:
+def quoted(value: object) -> str:
+    """``value`` as one word of a shell's command."""
     return "'" + str(value).replace("'", "'\\''") + "'"
 
 

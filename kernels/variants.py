@@ -29,6 +29,7 @@ from kernels.switches import (
     read_switches,
     switch_proofs,
 )
+from kernels.trees import Tree
 
 VARIANTS = Path(__file__).parent / "variants.toml"
 SERIES = Path(__file__).parent / "series"
@@ -48,6 +49,8 @@ class Kernel:
     :param own: the queue of a line of ``[own]``; empty for our kernels.
     :param release: the one that is asked for by name (``base@7.3``); empty: the default, or that of
         KERNEL_SRC.
+    :param tree: the person's tree that it is built of, instead of a release's source.
+    :param patches: folder of the queue `own`, where that is none of the repository.
     """
 
     name: str
@@ -56,6 +59,15 @@ class Kernel:
     fragments: tuple[str, ...]
     own: str = ""
     release: str = ""
+    tree: Tree | None = None
+    patches: Path | None = None
+
+    def folders(self, root: Path) -> list[Path]:
+        """The folders of its queues, those of the repository being below ``root``."""
+        return [
+            self.patches if self.patches and name == self.own else root / name
+            for name in self.series
+        ]
 
 
 @dataclass(frozen=True)
@@ -206,8 +218,8 @@ def kernel_adds_event(kernel: Kernel, event: str) -> bool:
     start = f"+TRACE_EVENT({event},\n"
     return any(
         start in patch.read_text(errors="replace")
-        for series in kernel.series
-        for patch in series_patches(SERIES / series, kernel.release or DEFAULT)
+        for folder in kernel.folders(SERIES)
+        for patch in series_patches(folder, kernel.release or DEFAULT)
     )
 
 

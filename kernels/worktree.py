@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from kernels.patching import apply_patch, take_back
 from kernels.queues import changed_files, series_patches
 from kernels.releases import DEFAULT
 from kernels.source import Source
+from kernels.trees import TreeSource
 
 FOLDER = "kernel-tree"
 #: Below the tree: kbuild then names its sources by relative paths, so that neither the folder nor
@@ -73,7 +74,7 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
         if kept.busy.exists():
             shutil.rmtree(kept.tree / OUT, ignore_errors=True)
         kept.busy.touch()
-        kept.take_objects("-".join(queue.name for queue in queues), source)
+        kept.take_objects("-".join([*source.owner, *(queue.name for queue in queues)]), source)
         kept.set_stamps()
         try:
             yield kept.tree
@@ -84,7 +85,9 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
 
 
 def home_of(source: Source) -> Path:
-    """Where the tree of ``source`` is kept: each release has one of its own."""
+    """Where the tree of ``source`` is kept: one for each release, and one for people's trees."""
+    if isinstance(source, TreeSource):
+        return cache_root() / f"{FOLDER}-git"
     release = source.release.name
     return cache_root() / (FOLDER if release == DEFAULT else f"{FOLDER}-{release}")
 
@@ -134,6 +137,8 @@ class _Kept:
             self.applied = list(noted["applied"])
             self.pristine, self.whose = dict(noted["pristine"]), str(noted["whose"])
             return
+        if isinstance(source, TreeSource) and self._move(source):
+            return
         self.forget()
         self.applied, self.pristine, self.whose = [], {}, ""
         for folder in (self.tree, self.copies, self.objects):
@@ -143,13 +148,38 @@ class _Kept:
             source.unpack(self.tree)
         self._write(source)
 
+    def _move(self, source: TreeSource) -> bool:
+        """Make the tree, which is another one of the same repository, that of ``source``."""
+        noted = self._noted()
+        old = noted.get("git", {})
+        if noted.get("layout") != LAYOUT or old.get("repository") != source.store.repository:
+            return False
+        try:
+            names = source.differing(str(old["tree"]))
+            self.applied = list(noted["applied"])
+            self.pristine, self.whose = dict(noted["pristine"]), str(noted["whose"])
+            self.forget()
+            while self.applied:
+                take_back(self.tree, self._copy(len(self.applied) - 1))
+                self.applied.pop()
+        except CommandFailed:  # the old tree is gone, or somebody has been in this one
+            return False
+        self._remember(names)
+        with Step(f"changing {len(names)} files to {source.label}", UNPACK_S):
+            source.put(self.tree, names)
+        self._write(source)
+        return True
+
     def forget(self) -> None:
         """From here on the tree is what nobody has noted, until `add` or `begin`."""
         self.note.unlink(missing_ok=True)
 
     def remember(self, patch: Path) -> None:
         """What ``patch``, which is about to be applied, is the first to change."""
-        for name in changed_files(patch):
+        self._remember(changed_files(patch))
+
+    def _remember(self, names: Iterable[str]) -> None:
+        for name in names:
             if name not in self.pristine:
                 self.pristine[name] = _stamp(self.tree / name)
 
@@ -217,10 +247,12 @@ class _Kept:
         return self.copies / f"{number:04}.patch"
 
     def _write(self, source: Source) -> None:
-        content = {
+        content: dict[str, Any] = {
             **{"layout": LAYOUT, "source": source.sha256, "applied": self.applied},
             **{"pristine": self.pristine, "whose": self.whose},
         }
+        if isinstance(source, TreeSource):
+            content["git"] = {"repository": source.store.repository, "tree": source.tree}
         write_atomic(self.note, json.dumps(content, indent=1).encode() + b"\n")
 
 

@@ -51,7 +51,27 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
     )
+    _add_own(parser.add_argument_group("kernels of your own"))
     _add_controls(parser.add_argument_group("controls, to see whether a result depends on them"))
+
+
+def _add_own(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="NAME=TREE[@REF]",
+        help="your git tree, as it is or at a commit: NAME is mainline on it, VARIANT@NAME another "
+        "variant; may be repeated",
+    )
+    group.add_argument(
+        "--patch",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="your patch on top of ours: NAME (by default made of the file's) is mainline with it; "
+        "NAME@7.3 is that of Linux 7.3; files of one name are applied in their order",
+    )
 
 
 def _add_controls(group: argparse._ArgumentGroup) -> None:

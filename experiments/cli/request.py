@@ -19,6 +19,7 @@ def request_of(
     """The request for one variant and seed, with the options of `add_cell`."""
     from experiments.controls import Controls
     from experiments.request import Request
+    from kernels.own import read_own
 
     controls = Controls(
         rate_limit_us=options.rate_limit_us,
@@ -38,6 +39,7 @@ def request_of(
         controls=controls,
         energy_model=energy_model,
         mode=options.mode,
+        own=read_own(options.kernel, options.patch),
     )
 
 

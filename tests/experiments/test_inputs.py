@@ -19,13 +19,15 @@ from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.resolved import machine_json
 from experiments import runs
-from experiments.cell import Cell
+from experiments.cell import Cell, prepare
 from experiments.cli.compare import Asked, _compared
 from experiments.finished import derived_by, platform_of
 from experiments.inputs import FILES, FOLDER, MACHINE
+from experiments.request import Request, resolve
 from experiments.runs import Run, check, execute
 from host.cache import runs_root
 from host.errors import EascopeError
+from kernels.own import read_own
 from power.billed import PublishedPower
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import eascope
@@ -220,3 +222,21 @@ def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
     sources = tuple(replace(cluster, shared_off_source="none") for cluster in juno.clusters)
     same = PublishedPower(replace(juno, clusters=sources, digest="another"))
     assert same.digest == PublishedPower(juno).digest
+
+
+def test_a_run_carries_the_patch_that_the_command_brought(
+    artefacts: Artefacts, tmp_path: Path
+) -> None:
+    patch = tmp_path / "0001-sched-My-Idea.patch"
+    patch.write_text("--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-one\n+two\n")
+    own = read_own([], [f"x={patch}"])
+    cell = prepare(resolve(Request("juno-r2", "x", "smoke", own=own)))
+    inputs = cell.inputs()
+    listed = json.loads(inputs["patches.json"])
+    assert [entry["queue"] for entry in listed][-2:] == ["base", "x"]
+    (tmp_path / "files.tar.gz").write_bytes(inputs["files.tar.gz"])
+    with tarfile.open(tmp_path / "files.tar.gz") as archive:
+        member = archive.extractfile("kernel/x/0001-sched-My-Idea.patch")
+        assert member is not None
+        assert member.read() == patch.read_bytes()
+    assert str(tmp_path) not in json.dumps(cell.record.encode())

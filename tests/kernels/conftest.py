@@ -10,6 +10,8 @@ import pytest
 
 from kernels.build import KernelArtefact, kernel
 from kernels.source import Source, find_source
+from kernels.trees import tree_source
+from tests.support.toy_linux import toy_linux
 
 #: So that a failed check says what it compared.
 pytest.register_assert_rewrite("tests.support.base_checks", "tests.support.feec_checks")
@@ -49,3 +51,12 @@ def toy(tmp_path: Path) -> Callable[[str], tuple[Path, Path]]:
         return tree, queue
 
     return make
+
+
+@pytest.fixture
+def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The toy repository, with a cache of its own."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KERNEL_SRC", raising=False)
+    tree_source.cache_clear()
+    return toy_linux(tmp_path / "linux")

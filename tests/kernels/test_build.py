@@ -101,7 +101,8 @@ def test_a_release_has_options_of_its_own() -> None:
     assert (usual["PROC_SYSCTL"], usual["SCHED_DEBUG"]) == ("y", "y")
     assert (newer["SYSCTL"], newer["PROC_SYSCTL"], newer["SCHED_DEBUG"]) == ("y", "n", "n")
     assert {key for key in newer if usual.get(key) != newer[key]} == {
-        *("SYSCTL", "PROC_SYSCTL", "SCHED_DEBUG")
+        "TRACEFS_AUTOMOUNT_DEPRECATED",
+        *("SYSCTL", "PROC_SYSCTL", "SCHED_DEBUG"),
     }
 
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels that one command brings along: ``--kernel NAME=TREE[@REF]`` and ``--patch FILE``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from host.cache import artefact, sha256_bytes
+from host.errors import RequestError
+from host.strict import NAME_RULE
+from kernels.queues import changes_something
+from kernels.releases import RELEASES
+from kernels.trees import Tree, read_tree
+from kernels.variants import Catalogue, load_catalogue
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a command's options name.
+
+    :param trees: ``NAME`` is `mainline` on the tree, ``VARIANT@NAME`` another variant.
+    :param patches: folders of queues; ``NAME``, the folder's, is `mainline` with these patches.
+    """
+
+    trees: tuple[Tree, ...] = ()
+    patches: tuple[Path, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Variants that there are besides those of ``variants.toml``."""
+        return [tree.name for tree in self.trees] + [folder.name for folder in self.patches]
+
+    def tree(self, name: str) -> Tree | None:
+        """The tree of that name."""
+        return next((tree for tree in self.trees if tree.name == name), None)
+
+    def queue(self, name: str) -> Path | None:
+        """The folder of the queue of that name."""
+        return next((folder for folder in self.patches if folder.name == name), None)
+
+
+NOTHING = Own()
+
+
+def read_own(kernels: Sequence[str], patches: Sequence[str]) -> Own:
+    """What the values of ``--kernel`` and ``--patch`` name.
+
+    :raises RequestError: the first that is wrong.
+    """
+    catalogue = load_catalogue()
+    trees: dict[str, Tree] = {}
+    for text in kernels:
+        tree = read_tree(text)
+        _check_name(catalogue, "--kernel", text, tree.name)
+        if tree.name in trees:
+            raise RequestError(f"--kernel {text!r}: allowed: each name once")
+        trees[tree.name] = tree
+    files: dict[str, list[Path]] = {}
+    for text in patches:
+        name, file = _read_patch(text)
+        _check_name(catalogue, "--patch", text, name)
+        if name in trees:
+            raise RequestError(f"--patch {text!r}: allowed: a name that no --kernel has")
+        files.setdefault(name, []).append(file)
+    queues = (_queue(name, some) for name, some in files.items())
+    return Own(tuple(trees.values()), tuple(queues))
+
+
+def _check_name(catalogue: Catalogue, option: str, text: str, name: str) -> None:
+    taken = {*catalogue.kernels, *catalogue.variants, *catalogue.planned, *catalogue.broken}
+    if not _NAME.fullmatch(name) or name in taken or name in RELEASES:
+        allowed = f"a name of {NAME_RULE}, that no kernel or variant has"
+        raise RequestError(f"{option} {text!r}: name {name!r}: allowed: {allowed}")
+
+
+def _read_patch(text: str) -> tuple[str, Path]:
+    """Name and file of ``FILE`` or ``NAME=FILE``; without a name, it is made of the file's."""
+    file = Path(text).expanduser()
+    name = ""
+    if not file.is_file() and "=" in text:
+        name, _, rest = text.partition("=")
+        file = Path(rest).expanduser()
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise RequestError(f"--patch {text!r}: {reason}: allowed: a patch, [NAME=]FILE") from error
+    if not changes_something(content):
+        raise RequestError(f"--patch {text!r}: it has no hunk: allowed: a patch, [NAME=]FILE")
+    plain = re.sub(r"^\d+-", "", file.stem.lower())
+    return name or re.sub(r"[^a-z0-9]+", "-", plain).strip("-"), file
+
+
+def _queue(name: str, files: Sequence[Path]) -> Path:
+    """A queue of ``files`` in the cache: what they are now is what is built and recorded."""
+    contents = {
+        f"{number:04}-{re.sub(r'^[0-9]+-', '', file.stem)}.patch": file.read_bytes()
+        for number, file in enumerate(files, start=1)
+    }
+
+    def build(folder: Path) -> None:
+        (folder / name).mkdir()
+        for patch, content in contents.items():
+            (folder / name / patch).write_bytes(content)
+        (folder / name / "series").write_text("".join(f"{patch}\n" for patch in contents))
+
+    key = {"name": name, "patches": {k: sha256_bytes(v) for k, v in contents.items()}}
+    return artefact("own-patches", key, build, label=f"patches {name}") / name

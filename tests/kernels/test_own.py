@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``--kernel`` and ``--patch``: variants for one comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.cli.main import main
+from host.errors import RequestError
+from kernels.naming import variant_named
+from kernels.own import read_own
+from kernels.patching import PatchFailed
+from kernels.queues import series_digest, series_patches
+from kernels.source import Source
+from kernels.variants import SERIES, load_variants
+from kernels.worktree import worktree
+from tests.support.toy_linux import LINES
+
+PATCH = "--- a/a.c\n+++ b/a.c\n@@ -4,3 +4,3 @@\n line 4\n-line 5\n+line V\n line 6\n"
+
+
+@pytest.fixture
+def patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A patch as ``git format-patch`` names one."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "0001-sched-My-Idea.patch"
+    file.write_text(PATCH)
+    return file
+
+
+def test_a_tree_is_mainline_on_it(linux: Path) -> None:
+    own = read_own([f"mine={linux}@old"], [])
+    kernel, variant = variant_named("mine", own)
+    usual = load_variants()["mainline"]
+    assert (variant.name, variant.kernel) == ("mine", "base@mine")
+    assert (variant.switches, variant.declares) == (usual.switches, usual.declares)
+    assert (kernel.name, kernel.release, kernel.series) == ("base@mine", "7.3", ("base",))
+    assert kernel.tree == own.trees[0]
+    kernel, variant = variant_named("cas@mine", own)
+    assert (variant.name, variant.kernel) == ("cas@mine", "base@mine")
+    assert variant.switches == load_variants()["cas"].switches
+    assert variant_named("mainline@7.3", own) == variant_named("mainline@7.3")
+
+
+def test_a_patch_is_mainline_with_it(patch: Path) -> None:
+    own = read_own([], [str(patch), f"both={patch}", f"both={patch}"])
+    kernel, variant = variant_named("sched-my-idea", own)
+    assert (variant.kernel, kernel.series) == ("sched-my-idea", ("base", "sched-my-idea"))
+    folders = kernel.folders(SERIES)
+    assert folders[0] == SERIES / "base"
+    assert [path.name for path in series_patches(folders[1])] == ["0001-sched-My-Idea.patch"]
+    assert series_patches(folders[1])[0].read_text() == PATCH
+    kernel, variant = variant_named("both@7.3", own)
+    assert (variant.kernel, kernel.release) == ("both@7.3", "7.3")
+    assert [path.name[:4] for path in series_patches(kernel.folders(SERIES)[1])] == ["0001", "0002"]
+
+
+def test_a_changed_patch_is_another_kernel(patch: Path) -> None:
+    before, _ = variant_named("x", read_own([], [f"x={patch}"]))
+    patch.write_text(PATCH.replace("line V", "line v"))
+    after, _ = variant_named("x", read_own([], [f"x={patch}"]))
+    assert series_digest(before.folders(SERIES)) != series_digest(after.folders(SERIES))
+
+
+def test_a_patch_that_does_not_apply_names_itself_and_the_hunk(patch: Path, tmp_path: Path) -> None:
+    class Toy(Source):
+        def unpack(self, folder: Path) -> None:
+            folder.mkdir(parents=True)
+            (folder / "a.c").write_text(LINES.replace("line 6", "line six"))
+
+    kernel, _ = variant_named("x", read_own([], [f"x={patch}"]))
+    with pytest.raises(PatchFailed) as caught:  # noqa: SIM117
+        with worktree(Toy("6.12.1", "toy", "0" * 64), kernel.folders(SERIES)[1:]):
+            pass
+    said = str(caught.value)
+    assert said.startswith("x/0001-sched-My-Idea.patch does not apply to Linux 6.12.1 ")
+    assert "a.c: hunk 1 at line 4:" in said
+    assert "  -line 5" in said
+
+
+@pytest.mark.parametrize(
+    ("kernels", "patches", "words"),
+    [
+        (["mine"], [], "--kernel 'mine': allowed: NAME=TREE or NAME=TREE@REF"),
+        (["cas={linux}"], [], "name 'cas': allowed: a name of lower-case letters"),
+        (["base={linux}"], [], "name 'base': allowed: a name of lower-case letters"),
+        (["Mine={linux}"], [], "name 'Mine': allowed: a name of lower-case letters"),
+        (["a={linux}", "a={linux}@old"], [], "allowed: each name once"),
+        ([], ["{patch}x"], "No such file or directory: allowed: a patch, [NAME=]FILE"),
+        ([], ["x={patch}x"], "No such file or directory: allowed: a patch, [NAME=]FILE"),
+        ([], ["x={linux}"], "Is a directory: allowed: a patch, [NAME=]FILE"),
+        ([], ["{linux}/a.c"], "it has no hunk: allowed: a patch, [NAME=]FILE"),
+        ([], ["cas={patch}"], "name 'cas': allowed: a name of lower-case letters"),
+        (["x={linux}"], ["x={patch}"], "allowed: a name that no --kernel has"),
+    ],
+)
+def test_a_wrong_option_is_one_line(
+    linux: Path,
+    patch: Path,
+    kernels: list[str],
+    patches: list[str],
+    words: str,
+) -> None:
+    def filled(text: str) -> str:
+        return text.format(linux=linux, patch=patch)
+
+    with pytest.raises(RequestError) as caught:
+        read_own(list(map(filled, kernels)), list(map(filled, patches)))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_refuses_in_one_line(
+    linux: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["compare", "mainline", "theirs", "--platform", "juno-r2", "--scenario", "smoke"]
+    command += ["--kernel", f"mine={linux}"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "unknown variant 'theirs'" in said
+    assert said.count("\n") == 1
+
+
+def test_a_variant_whose_queue_is_not_ported_says_what_the_tree_can_be(
+    linux: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kernels.naming.unported", lambda kernel, _: list(kernel.series[1:]))
+    own = read_own([f"mine={linux}"], [])
+    with pytest.raises(RequestError) as caught:
+        variant_named("uclamp-sum@mine", own)
+    assert "the queue sum is not ported to Linux 7.3: allowed: mainline@mine, cas@mine" in str(
+        caught.value
+    )
