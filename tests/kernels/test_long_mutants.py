@@ -134,7 +134,7 @@ MUTANTS = [
         "who-runs-is-who-runs",
         "\tsum->curr = p;\n",
         "\tif (!p || !sum->curr)\n\t\tsum->curr = p;\n",
-        ("another task runs", "task is not accounted for"),
+        ("another task runs", "task is not accounted for", "other tasks wait"),
     ),
     Mutant(
         "who-runs-does-not-wait",
