@@ -58,6 +58,8 @@ CLAMPS = (
     "vm/uncontended-vcpus-single",
     "vm/uncontended-vcpus-multi",
 )
+#: Whether a cap depends on the weight of the task that has it.
+WEIGHTS = ("uclamp/capped-background", "uclamp/hidden-overutilization-nice")
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
 
 
@@ -140,6 +142,11 @@ def pages() -> list[Page]:
             "clamps",
             "juno-r2",
             tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
+        ),
+        Page(
+            "clamps-weight",
+            "juno-r2",
+            tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in WEIGHTS),
         ),
     ]
     for platform in ("pixel6", "juno-r2"):
