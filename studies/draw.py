@@ -40,7 +40,7 @@ DRAWINGS: Mapping[str, Drawing] = {
     "elision": Drawing(Elision, elision_page.parts),
     **{
         name: Drawing(Comparisons, comparisons_page.parts)
-        for name in ("uclamp", "clamps", "eas-pixel6", "eas-juno-r2", "controls")
+        for name in ("uclamp", "clamps", "clamps-weight", "eas-pixel6", "eas-juno-r2", "controls")
     },
     "wakeup-cost": Drawing(WakeUpCost, wakeup_page.parts),
     "first-figure": Drawing(FirstFigure, first_figure_page.parts),
