@@ -52,7 +52,9 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
     perf = {"eas/sched-pipe-perf"}  # a binary that the person brings
     elsewhere = {"smoke", "busy", "eas/sched-pipe-pinned"}  # checks of engines; the page of costs
     assert not on["clamps"] & on["clamps-weight"]
-    assert on["clamps"] | on["clamps-weight"] == set(names()) - set(FIVE) - set(EAS) - perf - elsewhere
+    assert (
+        on["clamps"] | on["clamps-weight"] == set(names()) - set(FIVE) - set(EAS) - perf - elsewhere
+    )
     assert on["controls"] >= {"uclamp/frequency-spike", "uclamp/eight-capped-tasks"}
     assert "eas/video-playback" in on["controls"]
 
