@@ -91,7 +91,9 @@ def _difference(line: Line, name: str, digits: int) -> str:
     difference = line.differences.get(name)
     if difference is None:
         return "-"
-    return f"{signed(difference.absolute, digits)}{'*' if difference.clear else ''}"
+    text = signed(difference.absolute, digits)
+    # A difference below the last digit printed is none that a person could read.
+    return f"{text}*" if difference.clear and float(text) != 0 else text
 
 
 def _expectation(verdict: Verdict) -> str:

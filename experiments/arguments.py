@@ -22,7 +22,7 @@ def count(text: str) -> int:
 
     :raises argparse.ArgumentTypeError: what is allowed.
     """
-    number = natural(text)
+    number = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= number <= 1000:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 1000")
     return number

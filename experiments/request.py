@@ -90,7 +90,8 @@ def resolve(request: Request) -> Names:
     for program in scenario.programs:
         program.check_present()
     catalogue = load_catalogue()
-    _check_expected(scenario, [*catalogue.variants, *catalogue.planned, *catalogue.broken])
+    known = [*catalogue.variants, *catalogue.planned, *catalogue.broken, *request.own.names]
+    _check_expected(scenario, known)
     variant = request.controls.of_variant(on_platform(asked, platform))
     if request.controls.decisions and not kernel_adds_event(kernel, DECISION_EVENT):
         raise RequestError(

@@ -35,6 +35,23 @@ class Own:
         """Variants that there are besides those of ``variants.toml``."""
         return [tree.name for tree in self.trees] + [folder.name for folder in self.patches]
 
+    def check_used(self, variants: Sequence[str]) -> None:
+        """Refuse a tree or a patch that none of ``variants`` names: it would change nothing.
+
+        :raises RequestError: the first that no variant names.
+        """
+        used = {part for variant in variants for part in variant.split("@")}
+        for option, names in (
+            ("--kernel", [tree.name for tree in self.trees]),
+            ("--patch", [folder.name for folder in self.patches]),
+        ):
+            for name in names:
+                if name not in used:
+                    raise RequestError(
+                        f"{option}: no variant is {name!r}: allowed: {name} among the variants, "
+                        f"which are {', '.join(variants)}"
+                    )
+
     def tree(self, name: str) -> Tree | None:
         """The tree of that name."""
         return next((tree for tree in self.trees if tree.name == name), None)
@@ -97,10 +114,14 @@ def _read_patch(text: str) -> tuple[str, Path]:
 
 
 def _queue(name: str, files: Sequence[Path]) -> Path:
-    """A queue of ``files`` in the cache: what they are now is what is built and recorded."""
+    """A queue of ``files`` in the cache: what they are now is what is built and recorded.
+
+    A line of a series is a file's name up to the first space, so other characters become dashes.
+    """
+    stems = (re.sub(r"^[0-9]+-", "", file.stem) for file in files)
     contents = {
-        f"{number:04}-{re.sub(r'^[0-9]+-', '', file.stem)}.patch": file.read_bytes()
-        for number, file in enumerate(files, start=1)
+        f"{number:04}-{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}.patch": file.read_bytes()
+        for number, (stem, file) in enumerate(zip(stems, files, strict=True), start=1)
     }
 
     def build(folder: Path) -> None:

@@ -111,10 +111,11 @@ def _hunk_text(patch: Path, file: str, number: int) -> str:
     """The text of hunk ``number`` of ``file`` in ``patch``, indented."""
     inside, seen, kept = False, 0, []
     for line in patch.read_text(errors="replace").splitlines():
+        path = line.partition("\t")[0]  # diff -u puts the time after a tab
         if line.startswith(("diff --git ", "--- ")):
-            inside, seen = line.startswith("---") and line.endswith(f"/{file}"), 0
+            inside, seen = line.startswith("---") and path.endswith(f"/{file}"), 0
         elif line.startswith("+++ "):
-            inside |= line.endswith(f"/{file}")
+            inside |= path.endswith(f"/{file}")
         elif inside and line.startswith("@@ "):
             seen += 1
         if inside and seen == number:

@@ -124,6 +124,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
         for resolved in (resolve(request_of(options, variant, 0, model)),)
         for seed in range(options.seeds)
     ]
+    names[0].request.own.check_used(variants)
     return Asked(variants, options.seeds, options.power, names)
 
 

@@ -7,8 +7,6 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from experiments.arguments import natural
-
 PROGRAM = "eascope"
 
 
@@ -25,7 +23,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _control_us(text: str) -> int:
-    number = natural(text)
+    number = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= number <= 100_000:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 100000")
     return number

@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     model = given_model(options.em, options.em_error)
     check_power(options.power)
     names = resolve(request_of(options, options.variant, options.seed, model))
+    names.request.own.check_used([options.variant])
     warn(names)
     cell = prepare(names)
     [(done, derived)] = run_all(

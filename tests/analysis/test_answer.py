@@ -166,3 +166,17 @@ def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
     assert "latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
     assert "expected of cas: missed_deadlines == 0: does not hold" in text
     assert everything(few) == f"{answers(few)[0]}\n\n{text_of(few)}"
+
+
+def test_no_star_stands_at_a_zero(juno: Platform) -> None:
+    def moved(variant: str, seed: int) -> Derived:
+        made = stated(variant, seed)
+        share = 0.500001 if variant == "cas" else 0.5
+        work = {"little": 1.0 - share, "big": share}
+        return dataclasses.replace(made, result=dataclasses.replace(made.result, work_share=work))
+
+    few = comparison(juno, {n: [moved(n, seed) for seed in range(10)] for n in ("mainline", "cas")})
+    [line] = [
+        line for line in glance(few).splitlines() if line.startswith("placement, work on big")
+    ]
+    assert line.split()[-1] == "0.0"

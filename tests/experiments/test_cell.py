@@ -26,6 +26,7 @@ from experiments.request import resolve
 from experiments.rtapp import start_offset_us
 from experiments.script import script
 from host.errors import EascopeError, RequestError
+from kernels.own import read_own
 from kernels.variants import load_catalogue
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
@@ -377,6 +378,22 @@ def test_unknown_variant_in_expect(
     with pytest.raises(RequestError, match=message) as caught:
         resolve(replace(REQUEST, scenario=str(path)))
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_variant_of_the_command_may_be_expected_of(
+    artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    patch = tmp_path / "margin.patch"
+    patch.write_text("--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n")
+    path = tmp_path / "x.toml"
+    extra = '\n[[expect]]\nvariant = "margin"\nstatement = "migrations > 3"\nsource = "none"\n'
+    path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
+    own = read_own([], [str(patch)])
+    asked = resolve(replace(REQUEST, scenario=str(path), own=own))
+    assert asked.scenario.expect[-1].variant == "margin"
+    with pytest.raises(RequestError, match="'margin': allowed"):
+        resolve(replace(REQUEST, scenario=str(path)))
 
 
 def test_planned_variants_are_expected_of_and_not_run(

@@ -57,6 +57,25 @@ def test_a_patch_is_mainline_with_it(patch: Path) -> None:
     assert [path.name[:4] for path in series_patches(kernel.folders(SERIES)[1])] == ["0001", "0002"]
 
 
+def test_a_patch_may_have_any_name(patch: Path) -> None:
+    file = patch.with_name("0001-two words (größe).patch")
+    file.write_text(PATCH)
+    own = read_own([], [str(file)])
+    assert own.names == ["two-words-gr-e"]
+    kernel, _ = variant_named("two-words-gr-e", own)
+    [queued] = series_patches(kernel.folders(SERIES)[1])
+    assert queued.read_text() == PATCH
+
+
+def test_what_no_variant_names_is_refused(linux: Path, patch: Path) -> None:
+    own = read_own([f"mine={linux}"], [f"x={patch}"])
+    own.check_used(["mainline", "cas@mine", "x@7.3"])
+    with pytest.raises(RequestError, match="--patch: no variant is 'x': allowed: x among"):
+        own.check_used(["mainline", "mine"])
+    with pytest.raises(RequestError, match="--kernel: no variant is 'mine'"):
+        own.check_used(["mainline", "x"])
+
+
 def test_a_changed_patch_is_another_kernel(patch: Path) -> None:
     before, _ = variant_named("x", read_own([], [f"x={patch}"]))
     patch.write_text(PATCH.replace("line V", "line v"))
@@ -64,7 +83,12 @@ def test_a_changed_patch_is_another_kernel(patch: Path) -> None:
     assert series_digest(before.folders(SERIES)) != series_digest(after.folders(SERIES))
 
 
-def test_a_patch_that_does_not_apply_names_itself_and_the_hunk(patch: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("time", ["", "\t2026-11-23 11:07:41.587737564 +0000"])
+def test_a_patch_that_does_not_apply_names_itself_and_the_hunk(
+    patch: Path, tmp_path: Path, time: str
+) -> None:
+    patch.write_text(PATCH.replace("a.c\n", f"a.c{time}\n"))
+
     class Toy(Source):
         def unpack(self, folder: Path) -> None:
             folder.mkdir(parents=True)
