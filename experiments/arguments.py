@@ -22,7 +22,15 @@ def count(text: str) -> int:
 
     :raises argparse.ArgumentTypeError: what is allowed.
     """
+    return at_most(1000, text)
+
+
+def at_most(most: int, text: str) -> int:
+    """An option's integer from 1 to ``most``.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
     number = int(text) if text.isascii() and text.isdigit() else 0
-    if not 1 <= number <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 1000")
+    if not 1 <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to {most}")
     return number

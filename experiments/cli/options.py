@@ -7,6 +7,8 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from experiments.arguments import at_most
+
 PROGRAM = "eascope"
 
 
@@ -23,10 +25,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _control_us(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if not 1 <= number <= 100_000:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to 100000")
-    return number
+    return at_most(100_000, text)
 
 
 def add_cell(parser: argparse.ArgumentParser) -> None:
