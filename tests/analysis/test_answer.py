@@ -50,8 +50,8 @@ def test_a_clear_difference(platform: Platform) -> None:
 
 
 def test_an_interval_with_zero_in_it(platform: Platform) -> None:
-    other = [value * (1.02 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
-    (words,) = answers(of_energies(platform, mainline=BASE, cas=other))
+    energies = [value * (1.02 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
+    (words,) = answers(of_energies(platform, mainline=BASE, cas=energies))
     answer = "10 seeds show no difference in energy between cas and mainline: +0.5 % (-"
     assert words.startswith(answer)
     assert " .. +" in words
@@ -66,15 +66,17 @@ def test_the_same_energy(platform: Platform) -> None:
 @pytest.mark.parametrize(("seeds", "words"), [(1, "one seed"), (ENOUGH - 1, "9 seeds")])
 def test_too_few_seeds_give_values_only(platform: Platform, seeds: int, words: str) -> None:
     doubled = [2 * value for value in BASE]
-    (found,) = answers(of_energies(platform, mainline=BASE[:seeds], cas=doubled[:seeds]))
-    assert f"(+100.0 %); {words}, no test (--seeds 10 gives one)" in found
-    assert "uses" not in found
+    (answer,) = answers(of_energies(platform, mainline=BASE[:seeds], cas=doubled[:seeds]))
+    assert f"(+100.0 %); {words}, no test (--seeds 10 gives one)" in answer
+    assert "uses" not in answer
 
 
 def test_every_further_variant_has_a_sentence(platform: Platform) -> None:
-    found = answers(of_energies(platform, mainline=BASE, cas=BASE, sum=[2 * one for one in BASE]))
-    assert len(found) == 2
-    assert found[1].startswith("sum uses 100.0 % more energy than mainline")
+    sentences = answers(
+        of_energies(platform, mainline=BASE, cas=BASE, sum=[2 * energy for energy in BASE])
+    )
+    assert len(sentences) == 2
+    assert sentences[1].startswith("sum uses 100.0 % more energy than mainline")
 
 
 def test_a_run_alone(platform: Platform) -> None:
@@ -96,10 +98,10 @@ def test_a_run_alone(platform: Platform) -> None:
 MORE = Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s")
 
 
-def judged(base: list[float], other: list[float], entry: Expectation = MORE) -> Verdict:
+def judged(base: list[float], compared_values: list[float], entry: Expectation = MORE) -> Verdict:
     results = {
         name: {seed: {"energy_j": {"total": total}} for seed, total in enumerate(values)}
-        for name, values in (("mainline", base), ("cas", other))
+        for name, values in (("mainline", base), ("cas", compared_values))
     }
     verdict = judge(entry, results)
     return dataclasses.replace(verdict, decided=decided(verdict, results))
@@ -135,48 +137,52 @@ def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
     kernel = KernelRecord("base", "6.12.1-eascope-base", source)
 
     def run(name: str, seed: int) -> Derived:
-        made = stated(name, seed)
-        latency = {task: made.result.latency_us["decode"] for task in tasks}
+        run_record = stated(name, seed)
+        latency = {task: run_record.result.latency_us["decode"] for task in tasks}
         cell = dataclasses.replace(
-            made.cell,
+            run_record.cell,
             tasks=tuple(task_record(task) for task in tasks),
             expect=expect if name == "cas" else (),
             set_otherwise=("measured-speeds",),
             kernel=kernel,
         )
-        result = dataclasses.replace(made.result, latency_us=latency)
-        return dataclasses.replace(made, cell=cell, result=result)
+        result = dataclasses.replace(run_record.result, latency_us=latency)
+        return dataclasses.replace(run_record, cell=cell, result=result)
 
-    many = comparison(
+    large = comparison(
         platform, {n: [run(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
     )
-    lines = glance(many).splitlines()
+    lines = glance(large).splitlines()
     assert len(lines) == LINES - 2
-    assert lines[0] == answers(many)[0]
+    assert lines[0] == answers(large)[0]
     assert (
         "kernel of mainline, cas: 6.12.1-eascope-base from KERNEL_SRC, digest abababababab" in lines
     )
     assert sum(line.startswith("latency of task") for line in lines) == 2
     assert "Not shown: 18 tasks, " in lines[-1]
-    few = comparison(
+    small = comparison(
         platform, {n: [stated(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
     )
-    text = glance(few)
+    text = glance(small)
     assert "Not shown" not in text
     assert "latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
     assert "expected of cas: missed_deadlines == 0: does not hold" in text
-    assert everything(few) == f"{answers(few)[0]}\n\n{text_of(few)}"
+    assert everything(small) == f"{answers(small)[0]}\n\n{text_of(small)}"
 
 
 def test_no_star_stands_at_a_zero(juno: Platform) -> None:
     def moved(variant: str, seed: int) -> Derived:
-        made = stated(variant, seed)
+        run_record = stated(variant, seed)
         share = 0.500001 if variant == "cas" else 0.5
         work = {"little": 1.0 - share, "big": share}
-        return dataclasses.replace(made, result=dataclasses.replace(made.result, work_share=work))
+        return dataclasses.replace(
+            run_record, result=dataclasses.replace(run_record.result, work_share=work)
+        )
 
-    few = comparison(juno, {n: [moved(n, seed) for seed in range(10)] for n in ("mainline", "cas")})
+    shown = comparison(
+        juno, {n: [moved(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
+    )
     [line] = [
-        line for line in glance(few).splitlines() if line.startswith("placement, work on big")
+        line for line in glance(shown).splitlines() if line.startswith("placement, work on big")
     ]
     assert line.split()[-1] == "0.0"

@@ -41,25 +41,25 @@ def test_columns_are_aligned(compared: Compared) -> None:
 
 
 def test_json_has_every_difference(compared: Compared) -> None:
-    found = differences_json(compared(1))
-    total = next(entry for entry in found if entry["measure"] == "energy_j.total")
+    differences = differences_json(compared(1))
+    total = next(entry for entry in differences if entry["measure"] == "energy_j.total")
     results = compared(1).results
     base = results["mainline"][0].energy_j.total
-    other = results["cas"][0].energy_j.total
+    energy = results["cas"][0].energy_j.total
     assert total["baseline_value"] == pytest.approx(base)
-    assert total["difference"] == pytest.approx(other - base)
-    assert total["percent"] == pytest.approx(100 * (other - base) / base)
+    assert total["difference"] == pytest.approx(energy - base)
+    assert total["percent"] == pytest.approx(100 * (energy - base) / base)
     assert "confidence_95" not in total
-    json.dumps(found)
+    json.dumps(differences)
 
 
 def test_json_has_the_units_of_the_result(platform: Platform) -> None:
     """One unit per measure: a value in ``differences`` is that at its path in ``mean``."""
     runs = {name: [stated(name, seed) for seed in range(ENOUGH)] for name in ("mainline", "cas")}
-    found = comparison(platform, runs)
-    mean = variant_json(found, "cas")["mean"]
+    two_variants = comparison(platform, runs)
+    mean = variant_json(two_variants, "cas")["mean"]
     units = {}
-    for entry in differences_json(found):
+    for entry in differences_json(two_variants):
         path, _, per = entry["measure"].partition(" / ")
         value = value_at(mean, path.split("."))
         assert entry["value"] == pytest.approx(value / (mean[per] if per else 1))
@@ -83,9 +83,9 @@ def test_json_has_the_units_of_the_result(platform: Platform) -> None:
 
 
 def test_json_has_every_seed(compared: Compared) -> None:
-    found = variant_json(compared(2), "cas")
-    assert list(found["seeds"]) == ["0", "1"]
-    for seed, entry in found["seeds"].items():
+    variant = variant_json(compared(2), "cas")
+    assert list(variant["seeds"]) == ["0", "1"]
+    for seed, entry in variant["seeds"].items():
         assert entry["result"] == compared(2).results["cas"][int(seed)].encode()
         assert entry["run"] == str(compared(2).variants["cas"][int(seed)].run)
 
@@ -107,10 +107,10 @@ def test_summary_of_one_seed_is_its_result(compared: Compared) -> None:
 
 
 def test_summary_over_seeds_is_the_mean(compared: Compared) -> None:
-    found = compared(2)
-    totals = [found.results["cas"][seed].energy_j.total for seed in (0, 1)]
-    assert summary_of(found, "cas")["energy_j"]["total"] == pytest.approx(sum(totals) / 2)
-    assert summary_of(found, "cas")["seeds"] == [0, 1]
+    two_seeds = compared(2)
+    totals = [two_seeds.results["cas"][seed].energy_j.total for seed in (0, 1)]
+    assert summary_of(two_seeds, "cas")["energy_j"]["total"] == pytest.approx(sum(totals) / 2)
+    assert summary_of(two_seeds, "cas")["seeds"] == [0, 1]
 
 
 def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> None:
@@ -132,9 +132,9 @@ def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
         ("elide", False),
         ("set_otherwise", ("measured-speeds",)),
     ):
-        other = dataclasses.replace(run, cell=dataclasses.replace(run.cell, **{key: value}))
+        changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, **{key: value}))
         with pytest.raises(EascopeError, match=f"{key} is"):
-            comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [other]})
+            comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [changed]})
     with pytest.raises(EascopeError, match="is a run of cas, not of sum"):
         comparison(good.platform, {"mainline": good.variants["mainline"], "sum": [run]})
 
@@ -144,26 +144,26 @@ def test_what_is_set_otherwise_stands_in_the_head(compared: Compared) -> None:
     assert "set otherwise" not in text_of(good)
     words = ("rate-limit-2000-us", "measured-speeds")
     (run,) = good.variants["cas"]
-    other = dataclasses.replace(run, cell=dataclasses.replace(run.cell, set_otherwise=words))
-    text = text_of(comparison(good.platform, {"cas": [other]}))
+    changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, set_otherwise=words))
+    text = text_of(comparison(good.platform, {"cas": [changed]}))
     assert text.splitlines()[2] == "set otherwise: rate limit 2000 us, measured speeds"
 
 
 def test_nothing_in_common_is_refused(compared: Compared) -> None:
     good = compared(1)
     run = good.variants["cas"][0]
-    other = dataclasses.replace(run, cell=dataclasses.replace(run.cell, seed=5))
+    changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, seed=5))
     with pytest.raises(EascopeError, match="no seed in common"):
-        comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [other]})
+        comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [changed]})
     with pytest.raises(EascopeError, match="at least one run"):
         comparison(good.platform, {"mainline": []})
 
 
 def test_paired_difference() -> None:
-    one = difference([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
-    assert one.absolute == pytest.approx(0.5)
-    assert one.percent == pytest.approx(25.0)
-    assert (one.low, one.high, one.clear) == (None, None, None)
+    paired = difference([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
+    assert paired.absolute == pytest.approx(0.5)
+    assert paired.percent == pytest.approx(25.0)
+    assert (paired.low, paired.high, paired.clear) == (None, None, None)
     assert difference([0.0], [3.0]).percent is None
     with pytest.raises(ValueError, match="paired"):
         difference([1.0], [])
@@ -172,20 +172,20 @@ def test_paired_difference() -> None:
 def test_bootstrap_intervals() -> None:
     base = [100.0 + number for number in range(10)]
     shifted = [value + 2 + (-1) ** number * 0.5 for number, value in enumerate(base)]
-    one = difference(base, shifted)
-    assert one.low is not None
-    assert one.high is not None
-    assert 1.5 < one.low < 2.0 < one.high < 2.5
-    assert one.clear is True
-    assert difference(base, shifted) == one  # the same values, the same interval
+    paired = difference(base, shifted)
+    assert paired.low is not None
+    assert paired.high is not None
+    assert 1.5 < paired.low < 2.0 < paired.high < 2.5
+    assert paired.clear is True
+    assert difference(base, shifted) == paired  # the same values, the same interval
     noise = [value + (-1) ** number for number, value in enumerate(base)]
     assert difference(base, noise).clear is False
 
 
 def test_samples_that_are_no_pairs() -> None:
-    one = unpaired_difference([1.0, 3.0], [2.5, 2.5, 2.5])
-    assert one.percent == pytest.approx(25.0)
-    assert (one.low, one.high) == (None, None)
+    unpaired = unpaired_difference([1.0, 3.0], [2.5, 2.5, 2.5])
+    assert unpaired.percent == pytest.approx(25.0)
+    assert (unpaired.low, unpaired.high) == (None, None)
     with pytest.raises(ValueError, match="empty"):
         unpaired_difference([1.0], [])
     with pytest.raises(ValueError, match="not positive"):
@@ -195,7 +195,7 @@ def test_samples_that_are_no_pairs() -> None:
 def test_intervals_of_samples_that_are_no_pairs() -> None:
     base = [100.0 + (-1) ** number for number in range(10)]
     # The standard error of either mean is 1 / sqrt(n): 0.32 and 0.22, together 0.39 % of 100.
-    one = unpaired_difference(base, [105.0 + (-1) ** number for number in range(20)])
-    assert one.low == pytest.approx(5 - 1.96 * 0.39, abs=0.1)
-    assert one.high == pytest.approx(5 + 1.96 * 0.39, abs=0.1)
+    unpaired = unpaired_difference(base, [105.0 + (-1) ** number for number in range(20)])
+    assert unpaired.low == pytest.approx(5 - 1.96 * 0.39, abs=0.1)
+    assert unpaired.high == pytest.approx(5 + 1.96 * 0.39, abs=0.1)
     assert unpaired_difference(base, base[:9]).low is None

@@ -80,9 +80,9 @@ def test_listing_names_the_chosen_candidate_first() -> None:
 
 
 def test_a_run_says_whether_it_recorded_them() -> None:
-    for events, there in (
+    for events, expected in (
         ((), False),
         (("sched:sched_switch",), False),
         (("sched:sched_switch", "eascope:sched_feec_decision"), True),
     ):
-        assert recorded(cell_record(controls=controls_record(trace_events=events))) is there
+        assert recorded(cell_record(controls=controls_record(trace_events=events))) is expected

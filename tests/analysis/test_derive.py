@@ -70,11 +70,11 @@ def test_work_shares_of_a_long_interval(derived: Callable[[Schedule], Derived]) 
 def test_the_same_run_gives_the_same_bytes(
     tmp_path: Path, platform: Platform, activity: Activity
 ) -> None:
-    one = derive(make_run(tmp_path / "a", platform, "cas", 3), platform, activity)
-    two = derive(make_run(tmp_path / "b", platform, "cas", 3), platform, activity)
-    assert one.path.name == two.path.name
-    assert files(one.path) == files(two.path)
-    assert set(files(one.path)) == {
+    first = derive(make_run(tmp_path / "a", platform, "cas", 3), platform, activity)
+    second = derive(make_run(tmp_path / "b", platform, "cas", 3), platform, activity)
+    assert first.path.name == second.path.name
+    assert files(first.path) == files(second.path)
+    assert set(files(first.path)) == {
         *("result.json", "done", "key.json"),
         *(f"{name}.parquet" for name in TABLES),
     }
@@ -95,9 +95,9 @@ def test_another_power_model_has_a_folder_of_its_own(
     model = PublishedPower(platform)
     model.digest = "another"
     run = make_run(tmp_path, platform, "cas", 0)
-    one, two = derive(run, platform, activity), derive(run, platform, activity, model)
-    assert one.path != two.path
-    assert one.path.parent == two.path.parent
+    usual, measured = derive(run, platform, activity), derive(run, platform, activity, model)
+    assert usual.path != measured.path
+    assert usual.path.parent == measured.path.parent
 
 
 def test_what_a_run_cannot_give_is_absent(derived: Callable[[Schedule], Derived]) -> None:

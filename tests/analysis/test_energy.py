@@ -153,8 +153,8 @@ def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Plat
     )
     spent = energy(intervals, platform, Doubled(platform))
     share = active_shares(intervals, run.table("slices"), spent)
-    other = share.filter(pl.col("pid").is_null() & (pl.col("cpu") == 0))
-    assert other["energy_fj"].sum() == 42_400 * MS
+    unclaimed = share.filter(pl.col("pid").is_null() & (pl.col("cpu") == 0))
+    assert unclaimed["energy_fj"].sum() == 42_400 * MS
 
 
 def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> None:

@@ -44,8 +44,10 @@ def models(platform: Platform) -> EnergyModels:
 
 
 def cells(models: EnergyModels, group: str, label: str) -> tuple[str, str]:
-    [found] = [row for row in models.rows if row.group == group and row.label.startswith(label)]
-    return found.usual, found.asked
+    [row_of_label] = [
+        row for row in models.rows if row.group == group and row.label.startswith(label)
+    ]
+    return row_of_label.usual, row_of_label.asked
 
 
 def test_values_and_verdicts_stand_beside_each_other(models: EnergyModels) -> None:
@@ -85,8 +87,8 @@ def test_runs_under_different_models_are_not_compared(platform: Platform) -> Non
 
 
 def test_other_seeds_are_no_pair(platform: Platform, models: EnergyModels) -> None:
-    other: Comparison = comparison(
+    other_seed: Comparison = comparison(
         platform, {name: [stated(name, 1)] for name in ("mainline", "cas")}
     )
     with pytest.raises(EascopeError, match="different runs"):
-        EnergyModels(other, models.asked)
+        EnergyModels(other_seed, models.asked)

@@ -22,18 +22,18 @@ Compared = Callable[[int], Comparison]
 
 
 def texts(figure: Figure) -> str:
-    found = figure.findobj(Text)
-    return "\n".join(entry.get_text() for entry in found if isinstance(entry, Text))
+    artists = figure.findobj(Text)
+    return "\n".join(entry.get_text() for entry in artists if isinstance(entry, Text))
 
 
 def test_the_same_comparison_gives_the_same_bytes(compared: Compared, tmp_path: Path) -> None:
-    one = figures.write(compared(1), tmp_path / "a")
+    first = figures.write(compared(1), tmp_path / "a")
     with mpl.rc_context({"font.size": 20, "svg.hashsalt": None, "axes.grid": True}):
-        two = figures.write(compared(1), tmp_path / "b")  # a user's own settings do not matter
-    assert set(one) == {"placement", "clock", "frequency", "energy"}
-    for name, paths in one.items():
+        second = figures.write(compared(1), tmp_path / "b")  # a user's own settings do not matter
+    assert set(first) == {"placement", "clock", "frequency", "energy"}
+    for name, paths in first.items():
         assert [path.suffix for path in paths] == [".svg", ".pdf"]
-        assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in two[name]]
+        assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in second[name]]
 
 
 def test_files_hold_vectors_and_no_date(compared: Compared, tmp_path: Path) -> None:
@@ -75,18 +75,18 @@ def test_energy_bars_end_at_the_total(compared: Compared) -> None:
 
 
 def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Compared) -> None:
-    one = compared(1)
-    cluster = clock.shown_cluster(one)
+    shown = compared(1)
+    cluster = clock.shown_cluster(shown)
     changes = {
-        name: [one.results[variant][0].opp_transitions_per_s[name] for variant in one.names]
-        for name in (each.name for each in one.platform.clusters)
+        name: [shown.results[variant][0].opp_transitions_per_s[name] for variant in shown.names]
+        for name in (each.name for each in shown.platform.clusters)
     }
     assert max(changes[cluster.name]) == max(max(rates) for rates in changes.values())
     with style.styled():
-        figure = clock.draw(one)
-    for axes, variant in zip(figure.axes, one.names, strict=True):
+        figure = clock.draw(shown)
+    for axes, variant in zip(figure.axes, shown.names, strict=True):
         (line,) = axes.lines
-        run = one.variants[variant][0]
+        run = shown.variants[variant][0]
         begin = int(run.table("frequency")["t0_ns"].min())  # type: ignore[arg-type]
         rows = run.table("frequency").filter(
             (pl.col("cluster") == cluster.index)

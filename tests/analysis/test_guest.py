@@ -77,7 +77,7 @@ def test_every_burst_is_a_slice_of_the_work_given(probe: dict[str, Any]) -> None
 
 def test_slices_lie_within_the_counters_active_time(probe: dict[str, Any]) -> None:
     """Two independent sources: the trace says who ran, the engine how long the CPU was awake."""
-    ran = dict(
+    run_by_cpu = dict(
         table(probe, "slices")
         .group_by("cpu")
         .agg((pl.col("t1_ns") - pl.col("t0_ns")).sum())
@@ -90,12 +90,12 @@ def test_slices_lie_within_the_counters_active_time(probe: dict[str, Any]) -> No
         .agg(pl.col("active_ns").sum())
         .iter_rows()
     )
-    assert ran[1] > 0.2e6 * LOOPS
-    for cpu, ran_ns in ran.items():
+    assert run_by_cpu[1] > 0.2e6 * LOOPS
+    for cpu, ran_ns in run_by_cpu.items():
         assert ran_ns <= active[cpu]
     # What no thread covers is entry to and exit from idle and the timer interrupt, on a little CPU
     # at 450 MHz or more: at most 19 000 instructions at the kernel's rate.
-    assert (active[1] - ran[1]) / (LOOPS + 1) < 120_000
+    assert (active[1] - run_by_cpu[1]) / (LOOPS + 1) < 120_000
 
 
 def test_requested_frequencies_are_those_that_the_engine_ran_at(probe: dict[str, Any]) -> None:
@@ -104,10 +104,10 @@ def test_requested_frequencies_are_those_that_the_engine_ran_at(probe: dict[str,
     requested = trace.table("cpu_frequency").with_columns(pl.col("t_ns") + window.offset_ns)
     frequency = table(probe, "frequency")
     for cluster, cpus in ((0, [0, 1, 2, 3]), (1, [4, 5])):
-        asked = set(requested.filter(pl.col("cpu_id").is_in(cpus))["state"].to_list())
+        requested_khz = set(requested.filter(pl.col("cpu_id").is_in(cpus))["state"].to_list())
         rows = frequency.filter(pl.col("cluster") == cluster)
         changed = rows.filter(pl.col("t0_ns") > window.t0_ns)["khz"].to_list()
-        assert set(changed) <= asked
+        assert set(changed) <= requested_khz
     assert frequency.filter(pl.col("cluster") == 0).height > 1, "schedutil moved the littles"
     assert set(frequency["khz"].to_list()) <= {
         450_000,

@@ -74,14 +74,14 @@ def value(measure: Measure, source: Source) -> object:
 def test_a_measure_asks_for_the_events_that_it_declares(
     measure: Measure, source: Callable[[], Source]
 ) -> None:
-    made = source()
-    assert measure.function(made) is not None or measure.name == "memory_j"
-    assert isinstance(made.trace, NotingTrace)
-    assert made.trace.asked == set(measure.events) - {"print"}
+    measured = source()
+    assert measure.function(measured) is not None or measure.name == "memory_j"
+    assert isinstance(measured.trace, NotingTrace)
+    assert measured.trace.asked == set(measure.events) - {"print"}
     silent = source()
     silent.trace.events = silent.trace.events.filter(pl.col("event") != "print")
-    same = value(measure, silent) == value(measure, source())
-    assert same is ("print" not in measure.events)
+    unchanged = value(measure, silent) == value(measure, source())
+    assert unchanged is ("print" not in measure.events)
 
 
 @BY_NAME
@@ -103,8 +103,8 @@ def test_what_is_needed_is_recorded() -> None:
 
 def test_measures_are_the_keys_of_a_result() -> None:
     names = [measure.name for measure in MEASURES]
-    others = {"engine", "power_model", "window_s", "expect"}
-    assert sorted(names) == sorted({entry.name for entry in fields(Result)} - others)
+    other_keys = {"engine", "power_model", "window_s", "expect"}
+    assert sorted(names) == sorted({entry.name for entry in fields(Result)} - other_keys)
 
 
 def test_the_reference_has_a_row_for_each() -> None:

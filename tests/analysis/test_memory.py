@@ -67,13 +67,13 @@ def test_the_controller_is_in_the_stack_and_dram_apart(
     with_memory(run, misses=True)
     model = DerivedPower(platform, activity)
     shown = comparison(platform, {"mainline": [derive(run, platform, activity, model)]})
-    stack, _, rest = text_of(shown).partition("\nmemory, not in the total\n")
+    stack, _, after_stack = text_of(shown).partition("\nmemory, not in the total\n")
     assert "\n  memory controller, not in the total " in stack
     assert "DRAM" not in stack
-    apart, _, _ = rest.partition("\nactive energy by task\n")
+    apart, _, _ = after_stack.partition("\nactive energy by task\n")
     assert apart.startswith("  DRAM ")
     assert "controller" not in apart
-    ticks = [one.get_text() for one in draw(shown).axes[0].get_yticklabels()]
+    ticks = [label.get_text() for label in draw(shown).axes[0].get_yticklabels()]
     assert ticks == ["little, mainline", "big, mainline", "memory, mainline"]
 
 

@@ -23,15 +23,15 @@ PERF = """\
 """
 
 
-def one(tmp_path: Path, run: str, text: str, count: int = 8000) -> float:
+def rate_of(tmp_path: Path, run: str, text: str, count: int = 8000) -> float:
     (tmp_path / "program-p.log").write_text(text)
     program = ProgramRecord("p", run, count, "program-p.log")
     return throughput(tmp_path, [program])["p"]
 
 
 def test_rates(tmp_path: Path) -> None:
-    assert one(tmp_path, "ping-pong", PING_PONG) == 50_000
-    assert one(tmp_path, "perf-sched-pipe", PERF) == 50_000
+    assert rate_of(tmp_path, "ping-pong", PING_PONG) == 50_000
+    assert rate_of(tmp_path, "perf-sched-pipe", PERF) == 50_000
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_program_that_says_something_else(
     tmp_path: Path, run: str, text: str, count: int
 ) -> None:
     with pytest.raises(EascopeError, match=rf"program-p\.log: does not say how long {count}"):
-        one(tmp_path, run, text, count)
+        rate_of(tmp_path, run, text, count)
 
 
 def test_a_log_that_is_missing(tmp_path: Path) -> None:

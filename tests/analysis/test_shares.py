@@ -96,6 +96,6 @@ def test_a_task_that_did_not_run(
 ) -> None:
     table, tasks = placed(0, 100)
     tasks.append(task_record("silent", "s0", "s1"))
-    found = shares.run_share(shares.by_cpu(table, platform, tasks), platform)
-    assert list(found) == ["t"]
-    assert found["t"]["little"] == 1.0
+    shares_by_task = shares.run_share(shares.by_cpu(table, platform, tasks), platform)
+    assert list(shares_by_task) == ["t"]
+    assert shares_by_task["t"]["little"] == 1.0

@@ -34,9 +34,9 @@ def trace(events: dict[int, list[tuple[int, int]]]) -> Trace:
         },
         schema=dict.fromkeys(("t_ns", "cpu", "state", "cpu_id"), pl.Int64),
     )
-    made = Trace(Path("trace.dat"), pl.DataFrame())
-    made._tables["cpu_idle"] = table
-    return made
+    trace_of_idle = Trace(Path("trace.dat"), pl.DataFrame())
+    trace_of_idle._tables["cpu_idle"] = table
+    return trace_of_idle
 
 
 def rows(platform: Platform, *edges_us: int) -> pl.DataFrame:
@@ -113,7 +113,7 @@ def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
     """2 ms and 1 ms of a loop on a CPU at 450 and 950 MHz, at 1 instruction per cycle."""
     activity = load_activity(juno)
     edges = [(10_000, 20_000, 450_000), (20_000, 30_000, 950_000)]
-    made = pl.DataFrame(
+    slices = pl.DataFrame(
         [
             {"cluster": 0, "cpu": cpu, "t0_ns": a * US, "t1_ns": b * US, "khz": khz}
             | {"instructions": 7}
@@ -121,7 +121,7 @@ def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
             for a, b, khz in edges
         ]
     )
-    ran = pl.DataFrame(
+    elided = pl.DataFrame(
         {
             "cpu": [0, 0, 0, 1],
             "task": ["a", None, "p", "a"],
@@ -129,5 +129,5 @@ def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
             "t1_ns": [21_000 * US, 23_000 * US, 24_000 * US, 12_000 * US],
         }
     )
-    table = with_elided(made, ran, juno, activity, {"a"})
+    table = with_elided(slices, elided, juno, activity, {"a"})
     assert table["instructions"].to_list() == [7 + 900_000, 7 + 950_000, 7, 7]

@@ -86,12 +86,12 @@ def test_a_finished_run_is_derived_again_beside_its_first_result(
     path = make_run(tmp_path, platform, "mainline", 0)
     before = sorted(file.name for file in path.iterdir())
     models = [power_model(name, platform, activity) for name in ("published", "derived")]
-    one, two = (derive(path, platform, activity, model) for model in models)
-    assert one.path != two.path
-    assert one.path.parent == two.path.parent
+    first, second = (derive(path, platform, activity, model) for model in models)
+    assert first.path != second.path
+    assert first.path.parent == second.path.parent
     assert sorted(file.name for file in path.iterdir()) == sorted([*before, "derived"])
     for key in ("residency", "cpu_busy", "latency_us", "migrations"):
-        assert getattr(one.result, key) == getattr(two.result, key)
+        assert getattr(first.result, key) == getattr(second.result, key)
     with pytest.raises(RequestError, match=r"unknown power model 'derved' \(did you mean derived"):
         power_model("derved", platform, activity)
 
@@ -100,12 +100,12 @@ def test_a_finished_run_is_derived_again_beside_its_first_result(
 def costlier_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """McPAT's figures as a new derivation might have them: every clock costs twice as much."""
 
-    def another(core: str) -> CorePower:
+    def changed_core(core: str) -> CorePower:
         power = load_derived(core)
-        twice = {path: 2 * energy for path, energy in power.energy_pj[CYCLE].items()}
-        return replace(power, energy_pj={**power.energy_pj, CYCLE: twice})
+        doubled = {path: 2 * energy for path, energy in power.energy_pj[CYCLE].items()}
+        return replace(power, energy_pj={**power.energy_pj, CYCLE: doubled})
 
-    monkeypatch.setattr(level, "load_derived", another)
+    monkeypatch.setattr(level, "load_derived", changed_core)
     for cached in (level.load_level, events.load_events):
         cached.cache_clear()
     yield
@@ -121,14 +121,18 @@ def test_a_new_power_model_derives_a_finished_run_again(
     files = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
     old = derive(path, platform, activity, DerivedPower(platform, activity))
     assert derive(path, platform, activity, DerivedPower(platform, activity)).path == old.path
-    kept = (old.path / "result.json").read_bytes()
+    old_bytes = (old.path / "result.json").read_bytes()
     request.getfixturevalue("costlier_clock")
     new = derive(path, platform, activity, DerivedPower(platform, activity))
     assert new.path != old.path
-    assert (old.path / "result.json").read_bytes() == kept
+    assert (old.path / "result.json").read_bytes() == old_bytes
     assert {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()} == files
-    was, now = (one.result.energy_j.stack for one in (old, new))
-    assert now["clock"] > 1.1 * was["clock"]
-    assert {key for key in was if was[key] != now[key]} >= {"clock", "front_end", "execution"}
+    before, after = (derivation.result.energy_j.stack for derivation in (old, new))
+    assert after["clock"] > 1.1 * before["clock"]
+    assert {key for key in before if before[key] != after[key]} >= {
+        "clock",
+        "front_end",
+        "execution",
+    }
     for key in ("residency", "cpu_busy", "latency_us", "migrations"):
         assert getattr(old.result, key) == getattr(new.result, key)

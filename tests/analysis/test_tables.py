@@ -56,11 +56,11 @@ def test_slices_are_clipped_to_the_window(traced: Read) -> None:
         ]
     )
     table = slices(trace, WINDOW, NAMES, 6)
-    found = [
+    shown = [
         (row["task"], (row["t0_ns"] - T0) // MS, (row["t1_ns"] - T0) // MS, row["slept"])
         for row in table.iter_rows(named=True)
     ]
-    assert found == [
+    assert shown == [
         ("task-a", 0, 2, True),
         ("task-b", 2, 3, False),
         ("task-a", 3, 4, True),
@@ -102,8 +102,8 @@ def test_placement_shares(traced: Read, platform: Platform) -> None:
         ]
     )
     table = placement(slices(trace, WINDOW, NAMES, 6), platform)
-    found = table.select("cluster_name", "cpu", "run_ns", "share").rows()
-    assert found == [("little", 0, 30 * MS, 0.75), ("big", 4, 10 * MS, 0.25)]
+    rows = table.select("cluster_name", "cpu", "run_ns", "share").rows()
+    assert rows == [("little", 0, 30 * MS, 0.75), ("big", 4, 10 * MS, 0.25)]
 
 
 def latencies(trace: Trace) -> list[tuple[str, int]]:
@@ -255,8 +255,8 @@ def test_responses_are_periods_less_the_slack(traced: Read) -> None:
     )
     tasks = [task_record("task-a", "a", period_us=100)]
     marks = markers.markers(trace, WINDOW, tasks)
-    found = markers.responses(marks, tasks)["task-a"]
-    assert (found.p50, found.max) == (80, 140)
+    response = markers.responses(marks, tasks)["task-a"]
+    assert (response.p50, response.max) == (80, 140)
     assert markers.responses(marks, [task_record("task-a", "a")]) == {}
 
 
@@ -273,11 +273,11 @@ def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
 
 
 def test_opp_requests_are_counted_once_for_a_cluster(traced: Read, platform: Platform) -> None:
-    asked = [(-1, (0, 1)), (1, (0, 1, 2, 3)), (2, (4, 5)), (3, (4, 5)), (101, (4, 5))]
+    requests = [(-1, (0, 1)), (1, (0, 1, 2, 3)), (2, (4, 5)), (3, (4, 5)), (101, (4, 5))]
     trace = traced(
         [
             Event(T0 + at * MS, 0, 0, "cpu_frequency", (800_000, cpu))
-            for at, cpus in asked
+            for at, cpus in requests
             for cpu in cpus
         ]
     )

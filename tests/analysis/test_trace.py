@@ -73,10 +73,10 @@ def test_counts_over_many_pages(tmp_path: Path) -> None:
     assert trace.events["t_ns"].is_sorted()
 
 
-@pytest.mark.parametrize("kept", [0, 10, 100, 2_000, 5_000, 0.5, 0.99])
-def test_a_truncated_trace_is_refused_in_one_line(tmp_path: Path, kept: float) -> None:
+@pytest.mark.parametrize("part", [0, 10, 100, 2_000, 5_000, 0.5, 0.99])
+def test_a_truncated_trace_is_refused_in_one_line(tmp_path: Path, part: float) -> None:
     whole = trace_dat(some_events(), 2)
-    size = kept if isinstance(kept, int) else int(len(whole) * kept)
+    size = part if isinstance(part, int) else int(len(whole) * part)
     path = tmp_path / "trace.dat"
     path.write_bytes(whole[:size])
     with pytest.raises(TraceError, match="truncated") as caught:

@@ -35,8 +35,8 @@ def test_other_scenarios_are_said_to_be_others(folder: Path) -> None:
 
 def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None:
     cells = tuple(
-        replace(one, against={"elided-detailed": one.against["elided-detailed"]})
-        for one in MEASURED.cells
+        replace(cell, against={"elided-detailed": cell.against["elided-detailed"]})
+        for cell in MEASURED.cells
     )
     record = replace(MEASURED, cells=cells, speeds="measured")
     record.write(tmp_path / "engine-agreement-measured.json")
@@ -56,16 +56,18 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
 def test_another_platform_speed_or_power_has_no_figure(
     folder: Path, platform: str, speeds: str, power: str, words: str
 ) -> None:
-    said = error_of(platform, "smoke", speeds=speeds, power=power, folder=folder, reference=False)
-    assert said.startswith("no error against gem5 was measured on ")
-    assert said.endswith(words)
-    assert "%" not in said
+    sentence = error_of(
+        platform, "smoke", speeds=speeds, power=power, folder=folder, reference=False
+    )
+    assert sentence.startswith("no error against gem5 was measured on ")
+    assert sentence.endswith(words)
+    assert "%" not in sentence
 
 
 def test_gem5_names_its_cpus(folder: Path) -> None:
     for mode, cpus in (("elided", "atomic"), ("elided-detailed", "detailed")):
-        said = error_of("pixel6", "smoke", mode, reference=True, folder=folder)
-        assert said == f"the reference engine, on {cpus} CPUs"
+        sentence = error_of("pixel6", "smoke", mode, reference=True, folder=folder)
+        assert sentence == f"the reference engine, on {cpus} CPUs"
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_nothing_measured_is_said(tmp_path: Path) -> None:
 
 
 def test_the_committed_records_are_read() -> None:
-    assert {(one.platform, one.speeds, len(one.cells)) for one in agreements()} == {
+    assert {(record.platform, record.speeds, len(record.cells)) for record in agreements()} == {
         ("juno-r2", "board", 8),
         ("juno-r2", "measured", 8),
     }

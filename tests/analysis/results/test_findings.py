@@ -77,8 +77,8 @@ def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, line: str) -> None:
 def test_a_finding_is_shown_for_runs_of_its_conditions_alone() -> None:
     finding = Finding("the trace says why", CONDITIONS)
     assert finding.shown(CONDITIONS) == "the trace says why"
-    other = replace(CONDITIONS, speeds="measured", controls="rate limit 2000 us")
-    assert finding.shown(other) == (
+    conditions = replace(CONDITIONS, speeds="measured", controls="rate limit 2000 us")
+    assert finding.shown(conditions) == (
         "none under these conditions; there is one for speeds board instead of measured, "
         "controls as the platform has them instead of rate limit 2000 us."
     )
@@ -93,7 +93,7 @@ def test_speeds_are_no_control_among_others() -> None:
 def test_every_finding_is_about_an_expectation(path: Path) -> None:
     platform, *scenario = path.relative_to(FINDINGS).with_suffix("").parts
     expected = load_scenario("/".join(scenario), load_platform(platform)).expect
-    known = {(one.variant, one.statement) for one in expected}
+    known = {(expectation.variant, expectation.statement) for expectation in expected}
     assert set(findings(platform, "/".join(scenario))) <= known
 
 

@@ -15,9 +15,9 @@ from tests.support.agreement import MEASURED
 
 def test_what_is_written_is_read_with_all_digits(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
-    (first, *others) = MEASURED.cells
+    (first, *other_cells) = MEASURED.cells
     exact = replace(first, times={"z": 1 / 3, "a": 2.0})
-    record = replace(MEASURED, cells=(exact, *others))
+    record = replace(MEASURED, cells=(exact, *other_cells))
     record.write(path)
     assert type(record).read(path) == record
     assert '"times": {"z": 0.3333333333333333, "a": 2.0}' in path.read_text()
