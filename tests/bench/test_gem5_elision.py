@@ -22,10 +22,10 @@ pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 
 def test_elided_against_executed() -> None:
     """uclamp/frequency-spike on atomic CPUs: two CPUs of six busy, a minute and a half executed."""
-    (case,) = (one for one in CASES if one.name == "uclamp/frequency-spike")
+    (case,) = (case for case in CASES if case.name == "uclamp/frequency-spike")
     side = run(prepared([case]))[case.name]
     executed, elided = side["executed"], side["elided"]
-    energy = [one.result.energy_j.total for one in (executed, elided)]
+    energy = [run.result.energy_j.total for run in (executed, elided)]
     assert energy[1] == pytest.approx(energy[0], rel=ENERGY_GOAL / 100)
     ratio = executed.host_s_per_s / elided.host_s_per_s
     print(

@@ -41,7 +41,7 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
     }
     definitions = [f"-D{name}={value}" for name, value in defines.items()]
     run([arm64_tool("gcc"), *LINK, *definitions, "-o", tmp_path / "guest.elf", GUEST])
-    asked = {
+    request = {
         "schema": 1,
         "machine": machine_settings(platform, "elided-detailed")
         | {"transition_latency_ns": LATENCY_NS},
@@ -53,8 +53,8 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
         "limit_ns": 10**10,
         "stall_ns": 10**9,
     }
-    (tmp_path / "request.json").write_text(json.dumps(asked))
-    said = run(
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    output = run(
         [
             find_gem5(),
             "--listener-mode=off",
@@ -65,8 +65,8 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
         ],
         env=environment(),
     ).decode()
-    found = _TOLD.search(said)
-    assert found, said[-2000:]
-    count, median_us, worst_us = (int(value) for value in found.groups())
+    totals = _TOLD.search(output)
+    assert totals, output[-2000:]
+    count, median_us, worst_us = (int(value) for value in totals.groups())
     assert count == CHANGES
     print(f"{cluster}: an OPP change costs {median_us} us of host time, at worst {worst_us}")

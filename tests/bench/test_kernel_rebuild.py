@@ -42,7 +42,7 @@ def test_rebuild_after_a_changed_line(
     original = kernel("base")
     copy = tmp_path / "series"
     shutil.copytree(SERIES, copy)
-    (patch,) = (one for one in (copy / "base").glob("*.patch") if LINE in one.read_text())
+    (patch,) = (path for path in (copy / "base").glob("*.patch") if LINE in path.read_text())
     patch.write_text(patch.read_text().replace(LINE, OTHER))
     # Unpacking and the first build of a kernel in the tree are no part of the figure.
     for name in dict.fromkeys(("base", last)):
@@ -54,7 +54,7 @@ def test_rebuild_after_a_changed_line(
     again = kernel("base")
     spent, work = time.monotonic() - began, processor_s() - worked
     shutil.rmtree(again.image.parent)
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
     print(
         f"rebuilt {again.version}, {last} built last, in {spent:.1f} s, {work:.1f} s of processor "
         f"time (load {load})"
