@@ -69,20 +69,24 @@ def test_changed_speed_refuses(juno: Platform, juno_activity: Activity) -> None:
 def test_measured_speeds_come_with_capacities_that_fit(name: str) -> None:
     platform = load_platform(name)
     activity = load_activity(platform)
-    other, measured = at_measured_speeds(platform, activity)
-    check_capacity(other, measured)
-    loops = {one.cluster: one for one in activity.measured if one.kernel == "busy_loop"}
-    assert [measured.ipc(one) for one in other.clusters] == [
-        loops[one.name].ipc[one.max_khz] for one in other.clusters
+    board, measured = at_measured_speeds(platform, activity)
+    check_capacity(board, measured)
+    loops = {
+        activities.cluster: activities
+        for activities in activity.measured
+        if activities.kernel == "busy_loop"
+    }
+    assert [measured.ipc(cluster) for cluster in board.clusters] == [
+        loops[cluster.name].ipc[cluster.max_khz] for cluster in board.clusters
     ]
-    assert other.largest.capacity_dmips_mhz == platform.largest.capacity_dmips_mhz
-    for mine, boards in zip(other.clusters, platform.clusters, strict=True):
-        assert mine.capacity_dmips_mhz == round(
-            other.largest.capacity_dmips_mhz * measured.ipc(mine) / measured.ipc(other.largest)
+    assert board.largest.capacity_dmips_mhz == platform.largest.capacity_dmips_mhz
+    for cluster, boards in zip(board.clusters, platform.clusters, strict=True):
+        assert cluster.capacity_dmips_mhz == round(
+            board.largest.capacity_dmips_mhz * measured.ipc(cluster) / measured.ipc(board.largest)
         )
-        assert (mine.opps, mine.idle_states) == (boards.opps, boards.idle_states)
+        assert (cluster.opps, cluster.idle_states) == (boards.opps, boards.idle_states)
     assert not measured.assumed
-    assert (other.digest, measured.digest) != (platform.digest, activity.digest)
+    assert (board.digest, measured.digest) != (platform.digest, activity.digest)
 
 
 def test_speeds_that_were_not_measured_are_refused(juno: Platform, juno_activity: Activity) -> None:

@@ -30,13 +30,18 @@ def delta(tmp_path: Path) -> Write:
 
 
 def test_three_lines_are_a_platform(delta: Write, juno: Platform) -> None:
-    mine = load_platform(delta("cluster.big.cpus = 4"))
-    assert (mine.name, mine.summary, mine.base, mine.own) == ("mine", "a test", "juno-r2", True)
-    little, big = mine.clusters
+    platform = load_platform(delta("cluster.big.cpus = 4"))
+    assert (platform.name, platform.summary, platform.base, platform.own) == (
+        "mine",
+        "a test",
+        "juno-r2",
+        True,
+    )
+    little, big = platform.clusters
     assert (little, big.cpus) == (juno.clusters[0], (4, 5, 6, 7))
     assert big.opps == juno.clusters[1].opps
-    assert mine.figures == juno.figures
-    assert mine.digest != juno.digest
+    assert platform.figures == juno.figures
+    assert platform.digest != juno.digest
 
 
 def test_another_name_is_the_same_machine(delta: Write, juno: Platform) -> None:
@@ -61,7 +66,7 @@ def test_platforms_with_names_show_them(name: str) -> None:
 
 
 def test_everything_may_differ(delta: Write, juno: Platform) -> None:
-    mine = load_platform(
+    platform = load_platform(
         delta(
             """
             temperature_c = 40
@@ -79,9 +84,9 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
             """
         )
     )
-    little = mine.cluster("little")
-    assert (mine.temperature_c, mine.rate_limit_us, mine.memory_mib) == (40, 2_000, 512)
-    assert mine.transition_latency_us == juno.transition_latency_us
+    little = platform.cluster("little")
+    assert (platform.temperature_c, platform.rate_limit_us, platform.memory_mib) == (40, 2_000, 512)
+    assert platform.transition_latency_us == juno.transition_latency_us
     assert (little.core.name, little.capacity_dmips_mhz) == ("cortex-a55", 500)
     assert [(opp.khz, opp.power_uw) for opp in little.opps] == [
         (800_000, 90_700),
@@ -92,12 +97,12 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
     assert [state.exit_us for state in little.idle_states] == [1, 900, 1200]
     assert little.cluster_sleep is None
     assert (little.l2.size_kib, little.l2.ways) == (512, 16)
-    assert mine.cluster("big") == juno.cluster("big")
+    assert platform.cluster("big") == juno.cluster("big")
 
 
 def test_what_differs_is_this_files_assumption(delta: Write, juno: Platform) -> None:
     """A figure must not claim the source of the figure that it replaces."""
-    mine = load_platform(
+    platform = load_platform(
         delta(
             "memory_mib = 512\n[cluster.big]\ncapacity_dmips_mhz = 900\n"
             "opps.600000.power_uw = 170_000\nidle_states.wfi.power_uw = 9_000\n"
@@ -105,7 +110,7 @@ def test_what_differs_is_this_files_assumption(delta: Write, juno: Platform) -> 
     )
     own = "assumed: mine.toml has another figure than juno-r2"
     before = {figure.what: figure.source for figure in juno.figures}
-    changed = {f.what: f.source for f in mine.figures if before.get(f.what) != f.source}
+    changed = {f.what: f.source for f in platform.figures if before.get(f.what) != f.source}
     assert changed == dict.fromkeys(
         (
             "memory_mib 512",
@@ -118,24 +123,24 @@ def test_what_differs_is_this_files_assumption(delta: Write, juno: Platform) -> 
 
 
 def test_a_source_that_is_given_stands(delta: Write) -> None:
-    mine = load_platform(
+    platform = load_platform(
         delta(
             'sources.lab = "measured: with a shunt"\n[cluster.big]\ncapacity_dmips_mhz = 900\n'
             'capacity_source = "lab"'
         )
     )
-    assert mine.cluster("big").capacity_source == "measured: with a shunt"
-    assert not any("mine.toml" in figure.source for figure in mine.figures)
+    assert platform.cluster("big").capacity_source == "measured: with a shunt"
+    assert not any("mine.toml" in figure.source for figure in platform.figures)
 
 
 def test_clusters_come_and_go(delta: Write, juno: Platform) -> None:
-    mine = load_platform(
+    platform = load_platform(
         delta(
             'remove = ["cluster.big"]\n'
             'cluster.mid = { like = "big", cpus = 1, capacity_dmips_mhz = 800 }'
         )
     )
-    little, mid = mine.clusters
+    little, mid = platform.clusters
     assert (little.cpus, mid.cpus, mid.name, mid.index) == ((0, 1, 2, 3), (4,), "mid", 1)
     assert mid.opps == juno.cluster("big").opps
 

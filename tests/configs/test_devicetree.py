@@ -67,12 +67,12 @@ def test_memory(tree: Node) -> None:
 
 def test_cpu_map_has_one_cluster_per_cluster(tree: Node) -> None:
     cpu_map = tree.at("cpus/cpu-map")
-    found = {
+    clusters = {
         name: [core.cells("cpu")[0] for core in cluster.children.values()]
         for name, cluster in cpu_map.children.items()
     }
     handles = [tree.at(f"cpus/cpu@{cpu}").phandle for cpu in range(6)]
-    assert found == {"cluster0": handles[:4], "cluster1": handles[4:]}
+    assert clusters == {"cluster0": handles[:4], "cluster1": handles[4:]}
     for cluster in cpu_map.children.values():
         assert list(cluster.children) == [f"core{n}" for n in range(len(cluster.children))]
 
@@ -267,15 +267,15 @@ def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
 
 def test_opp2_is_std_with_the_slowest_and_the_fastest_opp(juno: Platform, tree: Node) -> None:
     opp2 = decompile(device_tree(juno, "opp2"))
-    found = {
+    opps_by_cluster = {
         cluster.name: list(opp2.at(f"opp-table-{cluster.name}").children)
         for cluster in juno.clusters
     }
-    assert found == {
+    assert opps_by_cluster == {
         "little": ["opp-450000000", "opp-950000000"],
         "big": ["opp-600000000", "opp-1200000000"],
     }
-    for name, opps in found.items():
+    for name, opps in opps_by_cluster.items():
         for opp in opps:
             assert opp2.at(f"opp-table-{name}/{opp}") == tree.at(f"opp-table-{name}/{opp}")
     for node in ("cpus/cpu@0", "cpus/cpu@4"):
@@ -334,12 +334,12 @@ def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
     cpus = decompile(device_tree(juno, "std", "gem5")).at("cpus")
     sockets = cpus.at("cpu-map").children
     assert list(sockets) == ["socket0", "socket1"]
-    found = [
+    cpus_of_sockets = [
         [core.cells("cpu")[0] for core in socket.at("cluster0").children.values()]
         for socket in sockets.values()
     ]
     handles = [cpus.at(f"cpu@{mpidr:x}").phandle for mpidr in (0, 1, 2, 3, 0x104, 0x105)]
-    assert found == [handles[:4], handles[4:]]
+    assert cpus_of_sockets == [handles[:4], handles[4:]]
 
 
 def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) -> None:

@@ -30,17 +30,17 @@ def _delta(folder: Path, text: str, base: str = "juno-r2") -> Platform:
 
 
 def _rates(platform: Platform, activity: Activity) -> list[tuple[float, float]]:
-    return [(activity.ipc(one), activity.system_ipc(one)) for one in platform.clusters]
+    return [(activity.ipc(cluster), activity.system_ipc(cluster)) for cluster in platform.clusters]
 
 
 @pytest.mark.parametrize("base", ["juno-r2", "pixel6"])
 def test_another_name_has_the_same_speeds(tmp_path: Path, base: str) -> None:
-    mine, known = _delta(tmp_path, "", base), load_platform(base)
-    activity, theirs = activity_of(mine), load_activity(known)
-    assert _rates(mine, activity) == _rates(known, theirs)
-    assert activity.turn_instructions == theirs.turn_instructions
-    assert sorted(activity.measured, key=str) == sorted(theirs.measured, key=str)
-    assert activity.digest != theirs.digest
+    platform, known = _delta(tmp_path, "", base), load_platform(base)
+    activity, known_activity = activity_of(platform), load_activity(known)
+    assert _rates(platform, activity) == _rates(known, known_activity)
+    assert activity.turn_instructions == known_activity.turn_instructions
+    assert sorted(activity.measured, key=str) == sorted(known_activity.measured, key=str)
+    assert activity.digest != known_activity.digest
 
 
 def test_named_platforms_have_their_own(juno: Platform, juno_activity: Activity) -> None:
@@ -50,28 +50,30 @@ def test_named_platforms_have_their_own(juno: Platform, juno_activity: Activity)
 
 def test_speeds_follow_the_capacities(tmp_path: Path) -> None:
     """A capacity per MHz is worth what it is worth on the base."""
-    mine = _delta(
+    platform = _delta(
         tmp_path,
         'cluster.little.capacity_dmips_mhz = 970\ncluster.mid = { like = "big", cpus = 1, '
         "capacity_dmips_mhz = 728 }",
     )
-    activity = activity_of(mine)
-    assert [activity.ipc(one) for one in mine.clusters] == [2.0, 1024 / 485, 728 / 485]
-    check_capacity(mine, activity)
+    activity = activity_of(platform)
+    assert [activity.ipc(cluster) for cluster in platform.clusters] == [2.0, 1024 / 485, 728 / 485]
+    check_capacity(platform, activity)
     assert [line.split(":")[0] for line in activity.assumed] == ["little", "big", "mid"]
 
 
 def test_without_the_fast_cluster_the_slow_one_is_as_fast_as_before(tmp_path: Path) -> None:
-    mine = _delta(tmp_path, 'remove = ["cluster.little"]')
-    assert activity_of(mine).ipc(mine.clusters[0]) == 1024 / 485
+    platform = _delta(tmp_path, 'remove = ["cluster.little"]')
+    assert activity_of(platform).ipc(platform.clusters[0]) == 1024 / 485
 
 
 def test_the_kernels_rate_comes_with_the_core(tmp_path: Path) -> None:
     """Also from a platform that is not the base, and it says whose it is."""
-    mine = _delta(tmp_path, 'cluster.big.core = "cortex-x1"')
-    activity, pixel6 = activity_of(mine), load_platform("pixel6")
-    theirs = load_activity(pixel6)
-    assert activity.system_ipc(mine.cluster("big")) == theirs.system_ipc(pixel6.cluster("big"))
+    platform = _delta(tmp_path, 'cluster.big.core = "cortex-x1"')
+    activity, pixel6 = activity_of(platform), load_platform("pixel6")
+    pixel6_activity = load_activity(pixel6)
+    assert activity.system_ipc(platform.cluster("big")) == pixel6_activity.system_ipc(
+        pixel6.cluster("big")
+    )
     assert activity.assumed_system == (
         "little: the kernel's instructions per cycle: 0.3511, inherited from juno-r2's little "
         "(cortex-a53)",
@@ -80,30 +82,34 @@ def test_the_kernels_rate_comes_with_the_core(tmp_path: Path) -> None:
 
 
 def test_a_core_that_nobody_measured_runs_the_kernel_as_the_loop(tmp_path: Path) -> None:
-    mine = _delta(tmp_path, 'cluster.big.core = "cortex-a57"')
-    activity = activity_of(mine)
-    big = mine.cluster("big")
+    platform = _delta(tmp_path, 'cluster.big.core = "cortex-a57"')
+    activity = activity_of(platform)
+    big = platform.cluster("big")
     assert activity.system_ipc(big) == activity.ipc(big)
     assert "big: the kernel's instructions per cycle: as the busy loop's" in str(
         activity.assumed_system
     )
     with pytest.raises(RequestError, match="speeds measured: "):
-        measured_ipc(mine, activity)
+        measured_ipc(platform, activity)
 
 
 def test_measured_kernels_come_with_the_core_at_the_nearest_frequency(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
-    mine = _delta(
+    platform = _delta(
         tmp_path,
         "cluster.big.opps.1190000 = { uv = 990_000, power_uw = 530_000, shared_uw = 70_000 }",
     )
-    activity = activity_of(mine)
-    assert measured_ipc(mine, activity) == measured_ipc(juno, juno_activity)
-    [big] = [one for one in activity.measured if (one.kernel, one.cluster) == ("busy_loop", "big")]
+    activity = activity_of(platform)
+    assert measured_ipc(platform, activity) == measured_ipc(juno, juno_activity)
+    [big] = [
+        entry
+        for entry in activity.measured
+        if (entry.kernel, entry.cluster) == ("busy_loop", "big")
+    ]
     assert big.ipc[1_190_000] == big.ipc[1_200_000]
-    platform, fast = at_measured_speeds(mine, activity)
-    check_capacity(platform, fast)
+    at_measured, fast = at_measured_speeds(platform, activity)
+    check_capacity(at_measured, fast)
 
 
 def test_a_complete_file_of_ones_own_needs_no_other(one_cluster: Path, juno: Platform) -> None:

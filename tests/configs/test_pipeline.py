@@ -28,7 +28,7 @@ def test_no_pipeline_without_a_core() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ('model = "minor"', 'model = "o3"', "model = 'o3': allowed: minor (cortex-a53 is in-ord"),
         ('model = "minor"', 'model = "miner"', "allowed: one of minor, o3 (did you mean minor?)"),
@@ -47,7 +47,7 @@ def test_no_pipeline_without_a_core() -> None:
         ("published: LLVM", "LLVM", "source = 'LLVM, llvm/lib/Target/AArch64"),
     ],
 )
-def test_a_wrong_pipeline_is_one_line(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_a_wrong_pipeline_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = tmp_path / "cortex-a53.toml"
     shutil.copy(PIPELINES / path.name, path)
     text = path.read_text()
@@ -55,7 +55,7 @@ def test_a_wrong_pipeline_is_one_line(tmp_path: Path, old: str, new: str, says: 
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(RequestError) as caught:
         load_pipeline(load_core("cortex-a53"), tmp_path)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -68,11 +68,11 @@ def test_four_littles_two_mids_two_bigs(pixel6: Platform) -> None:
 @pytest.mark.parametrize("name", TABLE)
 def test_opps_and_capacities_are_the_sources(pixel6: Platform, name: str) -> None:
     opps = pixel6.cluster(name).opps
-    found = [
+    performances = [
         (opp.khz, performance)
         for opp, performance in zip(opps, em_performance(pixel6, name), strict=True)
     ]
-    assert found == table(name)
+    assert performances == table(name)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -107,14 +107,14 @@ def test_borrowed_ratios(pixel6: Platform, name: str) -> None:
 
 
 def test_idle_states_are_those_of_gs101(pixel6: Platform) -> None:
-    found = {
+    states = {
         cluster.name: [
             (state.name, state.entry_us, state.exit_us, state.residency_us)
             for state in cluster.idle_states
         ]
         for cluster in pixel6.clusters
     }
-    assert found == {
+    assert states == {
         "little": [("wfi", 1, 1, 1), ("c2", 70, 160, 2000)],
         "mid": [("wfi", 1, 1, 1), ("c2", 150, 190, 2500)],
         "big": [("wfi", 1, 1, 1), ("c2", 235, 220, 3500)],
@@ -125,9 +125,9 @@ def test_idle_states_are_those_of_gs101(pixel6: Platform) -> None:
 def test_borrowed_lists_idle_and_shared_power_and_nothing_else(pixel6: Platform) -> None:
     lines = [line for line in pixel6.borrowed if "borrowed from Juno r0" in line]
     assert [" ".join(line.split()[:3]) for line in lines] == [
-        f"{cluster}: {what}"
+        f"{cluster}: {part}"
         for cluster in TABLE
-        for what in ("shared power", "shared power", "wfi power", "c2 power")
+        for part in ("shared power", "shared power", "wfi power", "c2 power")
     ]
     for figure in pixel6.figures:
         assert kind(figure.source) in KINDS, figure

@@ -109,13 +109,13 @@ def test_every_figure_has_a_source_of_a_known_kind(juno: Platform) -> None:
 
 def test_borrowed_lists_idle_and_shared_power_and_nothing_else(juno: Platform) -> None:
     heads = [line.split(": ")[:2] for line in juno.borrowed]
-    assert [f"{cluster}: {what}" for cluster, what in heads] == [
-        f"{cluster}: {what}"
+    assert [f"{cluster}: {part}" for cluster, part in heads] == [
+        f"{cluster}: {part}"
         for cluster, shared, off, wfi in (
             ("little", "26 mW at 450 MHz, 44 mW at 800 MHz, 63.6 mW at 950 MHz", 17, 6),
             ("big", "29.4 mW at 600 MHz, 47.7 mW at 1000 MHz, 70.2 mW at 1200 MHz", 24, 15),
         )
-        for what in (
+        for part in (
             f"shared power {shared}",
             f"shared power in cluster-sleep {off} mW",
             f"wfi power of a CPU {wfi} mW",

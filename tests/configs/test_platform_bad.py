@@ -206,12 +206,12 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_wrong_platform_is_one_line(edited: Callable[..., Path], case: str) -> None:
-    edit, what, allowed = BAD[case]
+    edit, key, allowed = BAD[case]
     path = edited(edit)
     with pytest.raises(RequestError) as caught:
         load_platform(path)
     message = str(caught.value)
-    assert message.startswith(f"{path}: {what}"), message
+    assert message.startswith(f"{path}: {key}"), message
     assert allowed in message
     assert "\n" not in message
     assert caught.value.exit_code == 2

@@ -21,8 +21,8 @@ from host.record import RecordError
 def bare(platform: Platform) -> Platform:
     """``platform`` with paths that are names alone, as in the document."""
     clusters = tuple(
-        replace(one, core=replace(one.core, path=Path(one.core.path.name)))
-        for one in platform.clusters
+        replace(cluster, core=replace(cluster.core, path=Path(cluster.core.path.name)))
+        for cluster in platform.clusters
     )
     return replace(platform, path=Path(platform.path.name), clusters=clusters)
 
@@ -64,7 +64,7 @@ def without(*keys: str) -> Callable[[dict[str, Any]], object]:
 
 
 @pytest.mark.parametrize(
-    ("damage", "says"),
+    ("damage", "message"),
     [
         (without("platform"), "platform is missing"),
         (without("platform", "clusters"), "platform.clusters is missing: allowed: a list"),
@@ -102,7 +102,7 @@ def without(*keys: str) -> Callable[[dict[str, Any]], object]:
     ],
 )
 def test_damage_is_one_line(
-    damage: Callable[[dict[str, Any]], object], says: str, juno: Platform, tmp_path: Path
+    damage: Callable[[dict[str, Any]], object], message: str, juno: Platform, tmp_path: Path
 ) -> None:
     document = json.loads(machine_json(juno, load_activity(juno)))
     damage(document)
@@ -110,7 +110,7 @@ def test_damage_is_one_line(
     path.write_text(json.dumps(document))
     with pytest.raises(RecordError) as caught:
         read_machine(path)
-    assert str(caught.value).startswith(f"{path}: {says}")
+    assert str(caught.value).startswith(f"{path}: {message}")
     assert "\n" not in str(caught.value)
 
 

@@ -54,22 +54,22 @@ def test_what_was_measured_of_the_system_is_its_speed(juno: Platform, activity: 
     """At the board's speeds as at measured ones, which are the busy loop's."""
     _write(juno, activity, RECORD)
     with_it = load_activity(juno, activity.path.parent)
-    assert [with_it.system_ipc(one) for one in juno.clusters] == [0.4, 0.571429]
-    assert [with_it.ipc(one) for one in juno.clusters] == [
-        activity.ipc(one) for one in juno.clusters
+    assert [with_it.system_ipc(cluster) for cluster in juno.clusters] == [0.4, 0.571429]
+    assert [with_it.ipc(cluster) for cluster in juno.clusters] == [
+        activity.ipc(cluster) for cluster in juno.clusters
     ]
     assert not with_it.assumed_system
     platform, measured = at_measured_speeds(juno, with_it)
-    assert [measured.system_ipc(one) for one in juno.clusters] == [0.4, 0.571429]
-    assert [measured.ipc(one) for one in platform.clusters] != [
-        with_it.ipc(one) for one in juno.clusters
+    assert [measured.system_ipc(cluster) for cluster in juno.clusters] == [0.4, 0.571429]
+    assert [measured.ipc(cluster) for cluster in platform.clusters] != [
+        with_it.ipc(cluster) for cluster in juno.clusters
     ]
     # A figure that is measured anew is another activity.
     clusters = RECORD["clusters"] | {"little": LITTLE | {"cycles": 8_000_000, "ipc": 0.25}}
     _write(juno, activity, RECORD | {"clusters": clusters})
     again = load_activity(juno, activity.path.parent)
     assert again.system_ipc(juno.clusters[0]) == 0.25
-    assert len({one.digest for one in (activity, with_it, measured, again)}) == 4
+    assert len({record.digest for record in (activity, with_it, measured, again)}) == 4
 
 
 def test_where_nothing_was_measured_the_system_is_as_fast_as_the_loop(
@@ -123,10 +123,10 @@ def test_a_wrong_file_is_one_line(
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
 def test_committed_figures_are_slower_than_the_loop(name: str) -> None:
     platform = load_platform(name)
-    found = load_system(platform, ACTIVITY)
-    assert found is not None
-    assert found.provenance["command"] == f"eascope characterise {name}"
+    system = load_system(platform, ACTIVITY)
+    assert system is not None
+    assert system.provenance["command"] == f"eascope characterise {name}"
     _, loop = at_measured_speeds(platform, load_activity(platform))
-    for cluster, one in zip(platform.clusters, found.clusters, strict=True):
-        assert one.name == cluster.name
-        assert 0.1 < one.ipc < loop.ipc(cluster)
+    for cluster, rates in zip(platform.clusters, system.clusters, strict=True):
+        assert rates.name == cluster.name
+        assert 0.1 < rates.ipc < loop.ipc(cluster)
