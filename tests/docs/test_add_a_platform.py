@@ -22,8 +22,8 @@ HEAD = 'base = "juno-r2"\nsummary = "x"\n'
 
 def blocks() -> list[str]:
     """The indented blocks of the recipe."""
-    found = re.findall(r"(?:^    .*\n)+", RECIPE, re.MULTILINE)
-    return [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in found]
+    matches = re.findall(r"(?:^    .*\n)+", RECIPE, re.MULTILINE)
+    return [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in matches]
 
 
 def test_the_three_lines_and_the_command_fit(
@@ -42,9 +42,9 @@ def test_the_three_lines_and_the_command_fit(
 def test_everything_that_may_differ_does(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(HEAD + blocks()[2])
-    mine = load_platform(path)
-    little, mid = mine.clusters
-    assert (mine.memory_mib, mine.rate_limit_us) == (512, 2_000)
+    platform = load_platform(path)
+    little, mid = platform.clusters
+    assert (platform.memory_mib, platform.rate_limit_us) == (512, 2_000)
     assert [opp.power_uw for opp in little.opps] == [90_700, 150_000]
     assert (little.capacity_dmips_mhz, little.idle_states[0].power_uw) == (500, 5_000)
     assert (mid.name, mid.core.name, len(mid.cpus)) == ("mid", "cortex-a72", 1)

@@ -40,20 +40,22 @@ def all_commands(page: Path) -> list[Command]:
 def test_commands_of_a_page(page: Path) -> None:
     wrong = [(command.line, command.text, problem(command)) for command in all_commands(page)]
     assert [entry for entry in wrong if entry[2]] == []
-    wrong_words = [(line, said, wrong_mention(said)) for line, said in mentions(page.read_text())]
+    wrong_words = [
+        (line, mention, wrong_mention(mention)) for line, mention in mentions(page.read_text())
+    ]
     assert [entry for entry in wrong_words if entry[2]] == []
     unknown = [entry for entry in options(page.read_text()) if entry[1] not in known_options()]
     assert [entry for entry in unknown if entry[1] not in OTHERS] == []
 
 
 def test_there_are_commands() -> None:
-    found = [command for page in PAGES for command in all_commands(page)]
-    assert len(found) > 50
-    assert any(command.gem5 for command in found)
+    commands_of_pages = [command for page in PAGES for command in all_commands(page)]
+    assert len(commands_of_pages) > 50
+    assert any(command.gem5 for command in commands_of_pages)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("    make no-such-target", "no target no-such-target"),
         ("    .venv/bin/python -m no_such_module", "no module no_such_module"),
@@ -70,13 +72,13 @@ def test_there_are_commands() -> None:
         ),
     ],
 )
-def test_a_wrong_command_is_found(text: str, said: str) -> None:
-    found = commands(ROOT / "PAGE.md", text)
-    assert [said in problem(command) for command in found] == [True]
+def test_a_wrong_command_is_found(text: str, words: str) -> None:
+    parsed = commands(ROOT / "PAGE.md", text)
+    assert [words in problem(command) for command in parsed] == [True]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("`eascope show`", ""),
         ("`eascope compare --decisions`", ""),
@@ -86,8 +88,8 @@ def test_a_wrong_command_is_found(text: str, said: str) -> None:
         ("`eascope --no-such-option`", "no option --no-such-option"),
     ],
 )
-def test_a_command_in_a_sentence(text: str, said: str) -> None:
-    assert [wrong_mention(code) for _, code in mentions(text)] == [said]
+def test_a_command_in_a_sentence(text: str, words: str) -> None:
+    assert [wrong_mention(code) for _, code in mentions(text)] == [words]
 
 
 def test_what_needs_gem5_says_so() -> None:

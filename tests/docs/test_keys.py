@@ -78,7 +78,7 @@ def documented(page: str, section: str = "") -> set[str]:
 
     :param section: only below the heading that contains it.
     """
-    found: set[str] = set()
+    keys_of_page: set[str] = set()
     tables, rows, wanted = [""], False, not section
     for line in (REFERENCE / page).read_text().splitlines():
         if line.startswith("#"):
@@ -92,9 +92,9 @@ def documented(page: str, section: str = "") -> set[str]:
             rows = False
         elif rows:
             keys = CODE.findall(line.split("|")[1])
-            found |= {f"{table}.{key}".strip(".") for table in tables for key in keys}
-    return found | {
-        path.rsplit(".", count)[0] for path in found for count in range(path.count(".") + 1)
+            keys_of_page |= {f"{table}.{key}".strip(".") for table in tables for key in keys}
+    return keys_of_page | {
+        path.rsplit(".", count)[0] for path in keys_of_page for count in range(path.count(".") + 1)
     }
 
 
@@ -113,10 +113,10 @@ class Asked:
         :param names: pairs of a pattern and what stands for it on the page, in their order: names
             that a file chooses.
         """
-        found = {path for file, path in self.paths if part in file}
+        paths = {path for file, path in self.paths if part in file}
         for pattern, name in names:
-            found = {re.sub(pattern, name, path) for path in found}
-        return found
+            paths = {re.sub(pattern, name, path) for path in paths}
+        return paths
 
 
 @pytest.fixture
@@ -146,13 +146,13 @@ def test_platform_files(asked: Asked, tmp_path: Path) -> None:
     by_difference = with_l3.with_name("mine.toml")
     by_difference.write_text(DIFFERENCE)
     load_platform(by_difference)
-    found = asked.of(
+    keys = asked.of(
         "platforms/",
         (r"^sources\.[\w-]+", "sources.NAME"),
         (r"^cluster\.extra\.like", "cluster.NAME.like"),
         (r"^cluster\.(little|big|extra)(?=\.|$)", "cluster"),
     )
-    assert found | {"cluster.NAME"} == documented("platform.md")
+    assert keys | {"cluster.NAME"} == documented("platform.md")
 
 
 def test_core_files(asked: Asked) -> None:
@@ -210,8 +210,8 @@ def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyP
     sample = tmp_path / "variants.toml"
     sample.write_text(VARIANTS.read_text().replace("[planned]\n", "") + OWN)
     assert "mine" in load_variants(sample)
-    found = asked.of("variants.toml", (r"^(kernel|variant|own|planned)\.[\w-]+", r"\1.NAME"))
-    assert found == documented("variants.md")
+    keys = asked.of("variants.toml", (r"^(kernel|variant|own|planned)\.[\w-]+", r"\1.NAME"))
+    assert keys == documented("variants.md")
 
 
 def test_every_key_is_explained() -> None:

@@ -52,8 +52,8 @@ def test_there_are_pages_and_links() -> None:
     ],
 )
 def test_a_broken_link_is_found(text: str, problem: str) -> None:
-    (found,) = broken(ROOT / "PAGE.md", text)
-    assert found.endswith(problem)
+    (message,) = broken(ROOT / "PAGE.md", text)
+    assert message.endswith(problem)
 
 
 @pytest.mark.parametrize(

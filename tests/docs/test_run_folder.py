@@ -54,9 +54,9 @@ def test_a_run_of_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     (run,) = (path for path in tmp_path.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name))
     files = {path.name for path in run.iterdir()}
     always = names("## Files of a run", "always")
-    others = {"rt-app.log", "done", "derived"}
-    assert others <= names("## Files of a run")
-    assert files == always | others
+    sometimes = {"rt-app.log", "done", "derived"}
+    assert sometimes <= names("## Files of a run")
+    assert files == always | sometimes
     assert set(json.loads((run / "cell.json").read_bytes())) == names("## `cell.json`")
     assert {path.name for path in (run / "inputs").iterdir()} == names("## Files below `inputs/`")
     (derived,) = (run / "derived").iterdir()

@@ -59,15 +59,15 @@ def phrases_in(text: str) -> list[str]:
 
 def names_in(text: str) -> set[str]:
     """The `NAMES` that the Python file ``text`` gives to variables, arguments and classes."""
-    given: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            given.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.arg):
-            given.add(node.arg)
+            names.add(node.arg)
         elif isinstance(node, ast.ClassDef | ast.FunctionDef):
-            given.add(node.name)
-    return given & NAMES
+            names.add(node.name)
+    return names & NAMES
 
 
 def test_pages_messages_and_comments_use_plain_words() -> None:
