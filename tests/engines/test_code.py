@@ -64,5 +64,5 @@ def test_only_engines_know_an_engine_by_name() -> None:
     assert len(paths) > 100
     # A key of an older record, which is no engine's name there.
     older = REPO / "analysis" / "records" / "older.py"
-    found = [f"{path}:{line}" for path in paths if path != older for line in compared(path)]
-    assert found == []
+    places = [f"{path}:{line}" for path in paths if path != older for line in compared(path)]
+    assert places == []

@@ -60,9 +60,9 @@ def checkpoints(tmp_path: Path) -> list[Path]:
 
 def test_a_run_leaves_what_runs_need(install: Install, machine: Machine, tmp_path: Path) -> None:
     install("well")
-    seen: list[float] = []
+    progress: list[float] = []
     out = tmp_path / "out"
-    ended = Gem5Engine().run(machine, out, seen.append)
+    ended = Gem5Engine().run(machine, out, progress.append)
     assert (out / "trace.dat").read_bytes() == fake_gem5.TRACE
     assert (out / "state.txt").read_bytes() == b"a script\n"
     assert (out / "console.log").read_text() == "hello from the guest\n"
@@ -82,7 +82,7 @@ def test_a_run_leaves_what_runs_need(install: Install, machine: Machine, tmp_pat
     assert ended.parts_cpu_s["window"] == 0.125
     assert ended.transitions["big"].completed == 0
     assert ended.transitions["big"].requested is None
-    assert max(seen) == pytest.approx(0.072)
+    assert max(progress) == pytest.approx(0.072)
     assert sorted(path.name for path in tmp_path.glob("gem5-*")) == ["gem5-well"]
 
 
@@ -92,9 +92,11 @@ def test_the_same_run_leaves_the_same_bytes(
     install("well")
     for name in ("one", "two"):
         Gem5Engine().run(machine, tmp_path / name)
-    one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
-    assert one == two
-    assert len(one) == 6
+    first, second = (
+        {p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two")
+    )
+    assert first == second
+    assert len(first) == 6
 
 
 def test_boots_once_for_all_modes_and_scripts(
@@ -120,9 +122,9 @@ def test_a_damaged_checkpoint_is_made_anew(
     memory.write_bytes(good[:-1] + b"\0")
     capsys.readouterr()
     Gem5Engine().run(machine, tmp_path / "two")
-    said = capsys.readouterr().err
-    assert "state/memory.pmem does not match its recorded SHA-256" in said
-    assert "it is made anew" in said
+    message = capsys.readouterr().err
+    assert "state/memory.pmem does not match its recorded SHA-256" in message
+    assert "it is made anew" in message
     assert memory.read_bytes() == good
 
 
@@ -252,7 +254,7 @@ def test_modes(linux_like: Machine) -> None:
         mode: Gem5Engine(mode).settings(linux_like).encode()
         for mode in ("elided", "elided-detailed", "timing", "detailed")
     }
-    assert len({json.dumps(one, sort_keys=True) for one in settings.values()}) == 4
+    assert len({json.dumps(record, sort_keys=True) for record in settings.values()}) == 4
     assert [Gem5Engine(mode).elides for mode in settings] == [True, True, False, False]
 
 

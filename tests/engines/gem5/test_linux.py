@@ -102,7 +102,7 @@ def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: i
     """Each of rt-app's bursts, as the scheduler saw it, against turns x cycles / frequency."""
     get_engine("gem5").run(replace(machine, script=rt_app_script(machine, cpu)), tmp_path / "out")
     switches = read_trace(tmp_path / "out" / "trace.dat").table("sched_switch")
-    ran: list[int] = []
+    run_cycles: list[int] = []
     begin, so_far = None, 0
     for row in switches.filter(pl.col("cpu") == cpu).sort("t_ns").rows(named=True):
         if row["next_comm"].startswith("burst"):
@@ -111,12 +111,13 @@ def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: i
             so_far += row["t_ns"] - begin
             begin = None
             if row["prev_state"] & 0xFF:  # it sleeps: the burst is over; else it was preempted
-                ran.append(so_far)
+                run_cycles.append(so_far)
                 so_far = 0
     cluster = machine.platform.cluster_of(cpu)
     cycles = machine.activity.turn_instructions / machine.activity.ipc(cluster)
     wanted = TURNS * cycles / cluster.max_khz * 1e6
-    bursts = [length for length in ran if length > wanted / 2]  # not rt-app's own start and end
+    # Those that are not rt-app's own start and end.
+    bursts = [length for length in run_cycles if length > wanted / 2]
     assert len(bursts) == BURSTS
     for length in bursts:
         assert length == pytest.approx(wanted, rel=0.01)
@@ -127,8 +128,10 @@ def test_the_same_machine_leaves_the_same_bytes(machine: Machine, tmp_path: Path
     text = script("barrier", "trace-setup 2048 sched:sched_switch", "start", "sleep-ms 20", "stop")
     text += script("trace-collect", "exit").partition(b"\n")[2]
     runs = []
-    for name, others in (("one", 0), ("two", 4)):
-        load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(others)]
+    for name, burners in (("one", 0), ("two", 4)):
+        load = [
+            subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(burners)
+        ]
         try:
             get_engine("gem5").run(replace(machine, script=text), tmp_path / name)
         finally:

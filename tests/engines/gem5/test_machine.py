@@ -93,16 +93,16 @@ def test_rows_are_gem5s_own_statistics(measured: MachineRun) -> None:
             if any(term.parts for term in terms):
                 continue
             wanted = sum(t.factor * _stat(measured, f"{path}.{t.stat}") for t in terms)
-            found = sum(row[event] for row in measured.rows if row["cpu"] == cpu)
-            assert found == pytest.approx(wanted, abs=1e-6), event
+            counted = sum(row[event] for row in measured.rows if row["cpu"] == cpu)
+            assert counted == pytest.approx(wanted, abs=1e-6), event
 
 
 def test_the_mix_of_instructions_is_that_of_the_program(measured: MachineRun) -> None:
     (cluster,) = measured.asked["machine"]["clusters"]
     path = f"system.cluster_{cluster['name']}.cpus.commitStats0.committedInstType"
     loads = sum(measured.stats.get(f"{path}::{name}", 0.0) for name in LOADS)
-    found = sum(row["core.load_instructions"] for row in measured.rows if row["cpu"] == 0)
-    assert found == pytest.approx(loads, rel=0.02), "O3 counts those of wrong paths, too"
+    loads_counted = sum(row["core.load_instructions"] for row in measured.rows if row["cpu"] == 0)
+    assert loads_counted == pytest.approx(loads, rel=0.02), "O3 counts those of wrong paths, too"
 
 
 def _theirs(measured: MachineRun, part: str) -> float:
@@ -158,12 +158,12 @@ def test_memory_has_used_energy(measured: MachineRun) -> None:
 
 
 def test_every_opp_runs_at_its_own_clock(tmp_path: Path, juno: Platform) -> None:
-    ran = _run(juno, 0, tmp_path)
+    machine_run = _run(juno, 0, tmp_path)
     little = juno.clusters[0]
-    found = evaluate(little, ran.rows, ran.marks)
+    measured = evaluate(little, machine_run.rows, machine_run.marks)
     by_kernel: dict[str, list[float]] = {}
-    for one in found:
-        by_kernel.setdefault(one.kernel, []).append(one.ipc)
+    for entry in measured:
+        by_kernel.setdefault(entry.kernel, []).append(entry.ipc)
     for kernel in ("busy_loop", "integer", "floating_point"):
         assert max(by_kernel[kernel]) == pytest.approx(min(by_kernel[kernel]), rel=0.01), kernel
     assert by_kernel["memory"][0] < by_kernel["memory"][-1], "memory does not get slower"

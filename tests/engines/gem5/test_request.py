@@ -12,7 +12,7 @@ from engines.gem5.inside.request import NeededRequest
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
 from host.cache import digest_of
 
-FILES = RequestFiles(*(Path(f"/{one.name}") for one in fields(RequestFiles)))
+FILES = RequestFiles(*(Path(f"/{field.name}") for field in fields(RequestFiles)))
 OTHER = {
     "mode": "detailed",
     "machine": {"another": 1},
@@ -24,26 +24,26 @@ OTHER = {
 
 def test_every_key_of_a_request_is_a_setting_or_a_file(linux_like: Machine) -> None:
     """A key that is added to a request without a setting fails here."""
-    asked = request_of(settings_of(linux_like, "elided"), FILES)
-    settings = {one.name for one in fields(Gem5Settings)}
-    files = {one.name for one in fields(RequestFiles)}
-    assert set(asked) == settings | files | {"schema"} == set(NeededRequest.__annotations__)
-    assert {name: asked[name] for name in files} == {name: f"/{name}" for name in files}  # type: ignore[literal-required]
+    request = request_of(settings_of(linux_like, "elided"), FILES)
+    settings = {field.name for field in fields(Gem5Settings)}
+    files = {field.name for field in fields(RequestFiles)}
+    assert set(request) == settings | files | {"schema"} == set(NeededRequest.__annotations__)
+    assert {name: request[name] for name in files} == {name: f"/{name}" for name in files}  # type: ignore[literal-required]
 
 
 def test_every_setting_is_in_the_request_and_in_the_key(linux_like: Machine) -> None:
     settings = settings_of(linux_like, "elided")
-    asked, keys = request_of(settings, FILES), {digest_of(settings.encode())}
-    assert set(OTHER) == {one.name for one in fields(Gem5Settings)}
+    request, keys = request_of(settings, FILES), {digest_of(settings.encode())}
+    assert set(OTHER) == {field.name for field in fields(Gem5Settings)}
     for name, value in OTHER.items():
-        other = replace(settings, **{name: value})
-        assert request_of(other, FILES) != asked, name
-        keys.add(digest_of(other.encode()))
+        changed = replace(settings, **{name: value})
+        assert request_of(changed, FILES) != request, name
+        keys.add(digest_of(changed.encode()))
     assert len(keys) == 1 + len(OTHER)
 
 
 def test_no_setting_has_a_default() -> None:
-    assert all(one.default is MISSING for one in fields(Gem5Settings))
+    assert all(field.default is MISSING for field in fields(Gem5Settings))
 
 
 def test_the_key_is_of_what_a_run_is_given(linux_like: Machine) -> None:

@@ -213,15 +213,15 @@ def test_what_gem5_imports_is_little() -> None:
     code += "print(*sorted(name for name in sys.modules if name.split('.')[0] in ROOMS))"
     loaded = run([sys.executable, "-c", f"ROOMS = {ROOMS}\n{code}"]).decode().split()
     inside = "engines.gem5.inside"
-    assert loaded == ["engines", "engines.gem5", inside, *(f"{inside}.{one}" for one in modules)]
+    assert loaded == ["engines", "engines.gem5", inside, *(f"{inside}.{name}" for name in modules)]
 
 
 def test_simple_models_have_no_events() -> None:
     assert event_columns(["ArmAtomicSimpleCPU", "ArmTimingSimpleCPU"]) == []
-    both = event_columns(["ArmMinorCPU", "ArmO3CPU"])
-    assert len(both) == len(set(both))
-    assert set(both) >= set(L2)
-    assert not set(both) & set(FIXED)
+    columns = event_columns(["ArmMinorCPU", "ArmO3CPU"])
+    assert len(columns) == len(set(columns))
+    assert set(columns) >= set(L2)
+    assert not set(columns) & set(FIXED)
 
 
 class _Stat:

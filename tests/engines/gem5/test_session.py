@@ -70,7 +70,7 @@ class FakeMachine:
         self.done.append("end")
 
 
-def _request(**given: Any) -> dict[str, Any]:
+def _request(**changes: Any) -> dict[str, Any]:
     return {
         "mode": "elided",
         "machine": {"memory_mode": "atomic"},
@@ -78,12 +78,12 @@ def _request(**given: Any) -> dict[str, Any]:
         "checkpoint_out": None,
         "limit_ns": 1000 * 1_000_000,
         "stall_ns": 20 * 1_000_000,
-    } | given
+    } | changes
 
 
-def _run(machine: FakeMachine, **given: Any) -> tuple[str, list[str], Session]:
+def _run(machine: FakeMachine, **changes: Any) -> tuple[str, list[str], Session]:
     lines: list[str] = []
-    session = Session(machine, _request(**given), lines.append, _counter(), lambda: 7.0)
+    session = Session(machine, _request(**changes), lines.append, _counter(), lambda: 7.0)
     return session.run(), lines, session
 
 
@@ -124,7 +124,7 @@ def test_a_window_lies_between_its_marks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "says"),
+    ("event", "cause"),
     [
         (("m5_fail instruction encountered", 1), "fail code 1"),
         (("m5_fail instruction encountered", 0x62300000), "fail trap to EL3, syndrome 0x62300000"),
@@ -134,9 +134,9 @@ def test_a_window_lies_between_its_marks() -> None:
         (("user interrupt received", 0), "fatal gem5 stopped: user interrupt received (0)"),
     ],
 )
-def test_every_end_has_a_cause(event: tuple[str, int], says: str) -> None:
+def test_every_end_has_a_cause(event: tuple[str, int], cause: str) -> None:
     ended, _, _ = _run(FakeMachine([event]))
-    assert ended.startswith(says)
+    assert ended.startswith(cause)
 
 
 def test_simulated_time_is_limited() -> None:

@@ -29,9 +29,9 @@ def test_every_platform_has_settings_in_every_mode(name: str, mode: str) -> None
     assert [cpu for cluster in settings["clusters"] for cpu in cluster["cpus"]] == list(
         platform.cpus
     )
-    for cluster, given in zip(platform.clusters, settings["clusters"], strict=True):
-        assert given["clocks_hz"] == [opp.khz * 1000 for opp in reversed(cluster.opps)]
-        assert given["volts"] == [opp.uv / 1e6 for opp in reversed(cluster.opps)]
+    for cluster, of_cluster in zip(platform.clusters, settings["clusters"], strict=True):
+        assert of_cluster["clocks_hz"] == [opp.khz * 1000 for opp in reversed(cluster.opps)]
+        assert of_cluster["volts"] == [opp.uv / 1e6 for opp in reversed(cluster.opps)]
     assert settings["transition_latency_ns"] == platform.transition_latency_us * 1000
 
 
@@ -84,17 +84,19 @@ def test_an_l3_is_told_where_there_are_caches(edited: Callable[..., Path]) -> No
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ("latency_ns = 14", "latency_ns = 0", "l3.latency_ns = 0: allowed: an integer in 1..1000"),
         ("ways = 16\nline", "ways = 3\nline", "l3.size_kib = 4096: allowed: a power-of-two"),
         ("latency_ns", "latency_us", "l3.latency_ns is missing"),
     ],
 )
-def test_a_wrong_l3_is_one_line(edited: Callable[..., Path], old: str, new: str, says: str) -> None:
+def test_a_wrong_l3_is_one_line(
+    edited: Callable[..., Path], old: str, new: str, message: str
+) -> None:
     with pytest.raises(RequestError) as caught:
         load_platform(edited(("[dvfs]\n", L3.replace(old, new))))
-    assert says in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_boot_and_elided_are_one_machine(juno: Platform) -> None:
@@ -103,8 +105,8 @@ def test_boot_and_elided_are_one_machine(juno: Platform) -> None:
 
 
 def test_an_opp_changes_the_settings(edited: Callable[..., Path], juno: Platform) -> None:
-    other = load_platform(edited(("khz = 800_000, uv = 900_000", "khz = 800_000, uv = 910_000")))
-    assert machine_settings(other, "boot") != machine_settings(juno, "boot")
+    changed = load_platform(edited(("khz = 800_000, uv = 900_000", "khz = 800_000, uv = 910_000")))
+    assert machine_settings(changed, "boot") != machine_settings(juno, "boot")
 
 
 def test_an_unknown_mode_is_one_line(juno: Platform) -> None:
@@ -167,12 +169,12 @@ def test_o3_fetches_lines_and_compares_bytes() -> None:
 
 def test_a_transfer_between_register_files_has_its_own_latency() -> None:
     little, big = machine_settings(load_platform("juno-r2"), "detailed")["clusters"]
-    found = {
+    latencies = {
         name: latency
         for unit in big["pipeline"]["units"]
         for name, latency, _ in unit["operations"]
         if name.startswith("Float")
     }
-    assert (found["FloatMisc"], found["FloatCvt"], found["FloatAdd"]) == (5, 10, 4)
+    assert (latencies["FloatMisc"], latencies["FloatCvt"], latencies["FloatAdd"]) == (5, 10, 4)
     moves = [unit for unit in little["pipeline"]["units"] if "FloatMisc" in unit["operations"]]
     assert [unit["latency"] for unit in moves] == [6]

@@ -59,19 +59,19 @@ def test_a_turn_has_the_instructions_that_the_activity_says(
     loop_run: Callable[..., GuestRun], juno_activity: Activity
 ) -> None:
     """Counted by the engine while it executes the loop: the difference of two lengths."""
-    few = instructions(loop_run(elided=False, turns=1_000))
-    many = instructions(loop_run(elided=False, turns=3_000))
-    for less, more in zip(few, many, strict=True):
-        assert more - less == 2_000 * juno_activity.turn_instructions
+    of_1000 = instructions(loop_run(elided=False, turns=1_000))
+    of_3000 = instructions(loop_run(elided=False, turns=3_000))
+    for short, long in zip(of_1000, of_3000, strict=True):
+        assert long - short == 2_000 * juno_activity.turn_instructions
 
 
 @pytest.mark.guest
 def test_elided_is_executed_to_the_instruction(loop_run: Callable[..., GuestRun]) -> None:
     """The same instructions and the same time on every CPU."""
     executed = loop_run(elided=False, turns=TURNS)
-    took, counted = executed.result, instructions(executed)
+    readings, counted = executed.result, instructions(executed)
     elided = loop_run(elided=True, turns=TURNS)
-    assert elided.result == took
+    assert elided.result == readings
     assert instructions(elided) == counted
     assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
 
@@ -89,8 +89,8 @@ def weighed_run(
 ) -> Callable[..., GuestRun]:
     """As `loop_run`, where the loop and everything else run at rates of their own."""
     clusters = tuple(
-        replace(one, ipc=loop, system_ipc=system)
-        for one, loop, system in zip(juno_activity.clusters, LOOP_IPC, SYSTEM_IPC, strict=True)
+        replace(rates, ipc=loop, system_ipc=system)
+        for rates, loop, system in zip(juno_activity.clusters, LOOP_IPC, SYSTEM_IPC, strict=True)
     )
     activity = replace(juno_activity, clusters=clusters)
 
@@ -100,12 +100,12 @@ def weighed_run(
         path.write_bytes(elide_hint(program) if elided else program)
         machine = bare_machine("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, TURNS=TURNS)
         symbols = run([arm64_tool("nm"), tmp_path / "rtapp.elf"]).decode()
-        found = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
-        assert found
+        line = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
+        assert line
         # Where Linux would have the program at its own addresses.
-        moved = int(found[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
+        moved = int(line[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
         monkeypatch.setattr(qemu, "FUNCTION_ADDRESS", FUNCTION_ADDRESS + moved)
-        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(one + moved for one in LDEXP_RANGE))
+        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(address + moved for address in LDEXP_RANGE))
         return run_machine(replace(machine, activity=activity), tmp_path / "out")
 
     return start
@@ -116,16 +116,16 @@ def test_elided_is_executed_where_the_loop_has_a_rate_of_its_own(
     weighed_run: Callable[..., GuestRun], juno: Platform
 ) -> None:
     executed = weighed_run(elided=False)
-    took, counted = executed.result, instructions(executed)
+    readings, counted = executed.result, instructions(executed)
     elided = weighed_run(elided=True)
-    assert elided.result == took
+    assert elided.result == readings
     assert instructions(elided) == counted
     assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
     for cpu in juno.cpus:
         cluster = juno.cluster_of(cpu)
         per_ns = LOOP_IPC[cluster.index] * cluster.max_khz / 1e6
         expected = TURNS * TURN_INSTRUCTIONS / per_ns
-        assert took[f"took_ns.{cpu}"] == pytest.approx(expected, rel=0.001)
+        assert readings[f"took_ns.{cpu}"] == pytest.approx(expected, rel=0.001)
 
 
 def test_engine_and_image_agree_on_the_constants(linux_like: Machine) -> None:

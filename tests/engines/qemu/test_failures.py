@@ -81,15 +81,15 @@ def test_a_cancelled_run_leaves_no_qemu(
     bare_machine: Callable[..., Machine], tmp_path: Path
 ) -> None:
     """What ``on_progress`` raises comes through, and QEMU is gone."""
-    seen: list[int] = []
+    pids: list[int] = []
 
     def cancel(_: float) -> None:
-        seen.append(qemu_child())
+        pids.append(qemu_child())
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         QemuEngine().run(bare_machine("misbehave", HOW=3), tmp_path / "out", cancel)
-    assert has_ended(seen[0])
+    assert has_ended(pids[0])
 
 
 @pytest.mark.guest
@@ -130,7 +130,7 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
 
 @pytest.mark.guest
 @pytest.mark.parametrize(
-    ("was", "becomes", "message"),
+    ("old", "new", "message"),
     [
         ("thread=single", "thread=multi", "accelerator table is not that of QEMU 10.0"),
         ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
@@ -143,17 +143,17 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
     ],
 )
 def test_another_qemu_than_the_plugin_knows_does_not_start(
-    bare_machine: Callable[..., Machine], tmp_path: Path, was: str, becomes: str, message: str
+    bare_machine: Callable[..., Machine], tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     """Another thread mode, another number of CPUs, another version of the options."""
     machine = bare_machine("misbehave", HOW=1)
     # A busy loop with a rate of its own, so that all options are there.
-    clusters = tuple(replace(one, system_ipc=0.5) for one in machine.activity.clusters)
+    clusters = tuple(replace(cluster, system_ipc=0.5) for cluster in machine.activity.clusters)
     machine = replace(machine, activity=replace(machine.activity, clusters=clusters))
     files = BootFiles(qemu().command, plugin(), machine.image, machine.dtb, machine.initramfs)
     words = command(QemuEngine().settings(machine), files)
-    assert sum(was in word for word in words) == 1
-    words = [word.replace(was, becomes) for word in words]
+    assert sum(old in word for word in words) == 1
+    words = [word.replace(old, new) for word in words]
     out = tmp_path / "out"
     out.mkdir()
     with pytest.raises(EngineFailed, match=message):

@@ -82,15 +82,15 @@ def test_runs_are_byte_identical_whatever_the_host_does(
 ) -> None:
     """Three runs of one cell under different host load: console, trace, counters, marks."""
     machine = linux_machine(linux.busy_script(30), quiet=False)
-    found = []
+    digests = []
     for load in (0, 2, 5):
         out = tmp_path / f"load{load}"
         with host_load(load):
             QemuEngine().run(machine, out)
-        found.append(linux.digests(out))
-    assert set(found[0]) >= {"console.log", "trace.dat", "counters.parquet", "marks.json"}
+        digests.append(linux.digests(out))
+    assert set(digests[0]) >= {"console.log", "trace.dat", "counters.parquet", "marks.json"}
     assert (tmp_path / "load0" / "console.log").stat().st_size > 2000
-    assert found[0] == found[1] == found[2]
+    assert digests[0] == digests[1] == digests[2]
 
 
 def run_both(

@@ -31,8 +31,8 @@ SCENARIOS = (
 def pair(scenario: str, variant: str, **controls: str) -> list[Path]:
     """The folders of the elided and of the executed run."""
     request = Request("juno-r2", variant, scenario, controls=Controls(**controls))
-    both = (replace(request, elide=elide) for elide in (True, False))
-    return [execute(prepare(resolve(one))).path for one in both]
+    requests = (replace(request, elide=elide) for elide in (True, False))
+    return [execute(prepare(resolve(half))).path for half in requests]
 
 
 @pytest.mark.parametrize("variant", ["mainline", "cas"])
@@ -53,7 +53,9 @@ def test_the_window_is_the_same_where_the_loop_has_a_rate_of_its_own(scenario: s
     events, rows = [], []
     for run in pair(scenario, "mainline", speeds="measured"):
         [stop] = [mark for mark in read_marks(run) if mark["id"] == STOP]
-        events.append([one for one in linux.events(run / "trace.dat") if one.ns < stop["mono_ns"]])
+        events.append(
+            [event for event in linux.events(run / "trace.dat") if event.ns < stop["mono_ns"]]
+        )
         rows.append(
             pl.read_parquet(run / "counters.parquet").filter(pl.col("t1_ns") <= stop["t_ns"])
         )
@@ -62,14 +64,14 @@ def test_the_window_is_the_same_where_the_loop_has_a_rate_of_its_own(scenario: s
     assert_same_rows(*rows)
 
 
-def assert_same_rows(one: pl.DataFrame, other: pl.DataFrame) -> None:
+def assert_same_rows(first: pl.DataFrame, second: pl.DataFrame) -> None:
     """To 1 ns and 1 instruction, which may be booked on the other side of a row's edge.
 
     Times are cut to 2^-16 ns once a slice, and slices end at other instructions.
     """
-    assert one.height == other.height > 0
-    for column in one.columns:
-        assert (one[column] - other[column]).abs().max() <= 1, column
+    assert first.height == second.height > 0
+    for column in first.columns:
+        assert (first[column] - second[column]).abs().max() <= 1, column
 
 
 def read_marks(run: Path) -> list[dict[str, int]]:

@@ -24,8 +24,8 @@ def test_the_script_follows_the_image() -> None:
     image = Archive()
     image.file("init", b"program", 0o755)
     script = b"eascope-script 1\nexit\n"
-    both = with_script(image.data(), script)
-    first, second = parse(both[: len(image.data())]), parse(both[len(image.data()) :])
+    initramfs = with_script(image.data(), script)
+    first, second = parse(initramfs[: len(image.data())]), parse(initramfs[len(image.data()) :])
     assert first["init"][1] == b"program"
     fields, content = second["eascope/script"]
     assert content == script
@@ -35,8 +35,8 @@ def test_the_script_follows_the_image() -> None:
 
 def test_the_script_starts_at_a_multiple_of_four() -> None:
     """The kernel looks for the next archive only there."""
-    both = with_script(b"12345", b"x")
-    assert both.index(b"070701") == 8
+    initramfs = with_script(b"12345", b"x")
+    assert initramfs.index(b"070701") == 8
 
 
 def test_counters_become_a_table(tmp_path: Path) -> None:

@@ -18,15 +18,15 @@ from tests.support.bare_metal import GuestRun, run_machine
 def speeds(out: Path) -> list[tuple[dict[int, int], str, int, float]]:
     """(level of each cluster, "alone" or "busy", CPU, instructions per us) in order."""
     levels: dict[int, int] = {}
-    found = []
+    rows = []
     for line in (out / "result.txt").read_text().splitlines():
         label, value = line.split()
         kind, number = label.split(".")
         if kind == "level":
             levels[int(number)] = int(value)
         else:
-            found.append((dict(levels), kind, int(number), int(value) / 1000))
-    return found
+            rows.append((dict(levels), kind, int(number), int(value) / 1000))
+    return rows
 
 
 @pytest.mark.guest
@@ -35,14 +35,14 @@ def test_rate_is_frequency_times_ipc(
 ) -> None:
     """Within 0.5 % on every CPU at every OPP, alone and with all CPUs busy."""
     measured = speeds(run_guest("rate").out)
-    seen = set()
+    points = set()
     for levels, kind, cpu, per_us in measured:
         cluster = juno.cluster_of(cpu)
         opps = sorted(cluster.opps, key=lambda opp: -opp.khz)
         khz = opps[levels[cluster.index]].khz
         expected = juno_activity.instructions_per_us(cluster, khz)
         assert per_us == pytest.approx(expected, rel=0.005), (kind, cpu, khz)
-        seen.add((kind, cpu, khz))
+        points.add((kind, cpu, khz))
     wanted = {
         (kind, cpu, opp.khz)
         for kind in ("alone", "busy")
@@ -50,7 +50,7 @@ def test_rate_is_frequency_times_ipc(
         for cpu in cluster.cpus
         for opp in cluster.opps
     }
-    assert seen == wanted
+    assert points == wanted
 
 
 @pytest.mark.guest
@@ -59,15 +59,17 @@ def test_what_is_not_the_busy_loop_has_its_own_rate(
 ) -> None:
     """The same instructions, which are nobody's busy loop, at the measured rate of a system."""
     ipc = {"little": 0.37, "big": 0.53}
-    clusters = tuple(replace(one, system_ipc=ipc[one.name]) for one in juno_activity.clusters)
+    clusters = tuple(
+        replace(cluster, system_ipc=ipc[cluster.name]) for cluster in juno_activity.clusters
+    )
     machine = replace(bare_machine("rate"), activity=replace(juno_activity, clusters=clusters))
-    seen = set()
+    names = set()
     for levels, kind, cpu, per_us in speeds(run_machine(machine, tmp_path / "out").out):
         cluster = juno.cluster_of(cpu)
         khz = sorted((opp.khz for opp in cluster.opps), reverse=True)[levels[cluster.index]]
         assert per_us == pytest.approx(ipc[cluster.name] * khz / 1000, rel=0.005), (kind, cpu, khz)
-        seen.add(cluster.name)
-    assert seen == set(ipc)
+        names.add(cluster.name)
+    assert names == set(ipc)
 
 
 @pytest.mark.guest

@@ -29,33 +29,33 @@ NAMES = re.compile(r"-[a-z]+")
 @pytest.fixture
 def settings(linux_like: Machine) -> QemuSettings:
     """Of a machine that has a cluster-sleep and a busy loop with a rate of its own."""
-    made = settings_of(linux_like)
-    assert made.loop is not None
-    assert made.clusters[0].cluster_sleep is not None
-    return made
+    record = settings_of(linux_like)
+    assert record.loop is not None
+    assert record.clusters[0].cluster_sleep is not None
+    return record
 
 
 def changed(value: Value) -> Value:
     """Another value of the same type and shape: every leaf of it differs."""
-    other: Any
+    new: Any
     if isinstance(value, Record):
-        other = replace(value, **{one.name: changed(getattr(value, one.name))
-                                  for one in fields(value)})  # fmt: skip
+        new = replace(value, **{field.name: changed(getattr(value, field.name))
+                                  for field in fields(value)})  # fmt: skip
     elif isinstance(value, tuple):
-        other = tuple(changed(part) for part in value)
+        new = tuple(changed(part) for part in value)
     elif isinstance(value, str):
-        other = value + "x"
+        new = value + "x"
     else:
         assert type(value) is int, value
-        other = value + 1
-    return other
+        new = value + 1
+    return new
 
 
 def leaves(value: Record) -> Iterator[tuple[str, Record]]:
     """Every way in which one number or word of a record can differ: its place, the other record."""
-    for one in fields(value):
-        for place, part in parts(getattr(value, one.name)):
-            yield f"{one.name}{place}", replace(value, **{one.name: part})
+    for field in fields(value):
+        for place, part in parts(getattr(value, field.name)):
+            yield f"{field.name}{place}", replace(value, **{field.name: part})
 
 
 def parts(value: Any) -> Iterator[tuple[str, Any]]:
@@ -63,23 +63,23 @@ def parts(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f".{place}", part) for place, part in leaves(value))
     elif isinstance(value, tuple):
         for number, part in enumerate(value):
-            for place, other in parts(part):
-                yield f".{number}{place}", (*value[:number], other, *value[number + 1 :])
+            for place, changed_part in parts(part):
+                yield f".{number}{place}", (*value[:number], changed_part, *value[number + 1 :])
     else:
         yield "", changed(value)
 
 
-def constants(one: Sequence[str], other: Sequence[str]) -> list[str]:
+def constants(words: Sequence[str], changed_words: Sequence[str]) -> list[str]:
     """Words, and parts between commas, that two commands share besides files and names."""
-    assert len(one) == len(other)
-    found = []
-    for number, (word, same) in enumerate(zip(one, other, strict=True)):
-        named = number + 1 < len(one) and one[number + 1] != other[number + 1]
-        if word == same and NAMES.fullmatch(word) and named:
+    assert len(words) == len(changed_words)
+    unchanged = []
+    for number, (word, changed_word) in enumerate(zip(words, changed_words, strict=True)):
+        named = number + 1 < len(words) and words[number + 1] != changed_words[number + 1]
+        if word == changed_word and NAMES.fullmatch(word) and named:
             continue  # an option whose value is a setting
-        pieces = zip(word.split(","), same.split(","), strict=True)
-        found += [piece for piece, again in pieces if piece == again]
-    return found
+        pieces = zip(word.split(","), changed_word.split(","), strict=True)
+        unchanged += [piece for piece, again in pieces if piece == again]
+    return unchanged
 
 
 def test_every_word_of_the_command_is_a_setting_or_a_file(settings: QemuSettings) -> None:
@@ -92,18 +92,18 @@ def test_every_word_of_the_command_is_a_setting_or_a_file(settings: QemuSettings
 def test_an_argument_outside_of_the_record_is_seen(
     settings: QemuSettings, added: tuple[str, ...]
 ) -> None:
-    one, other = (command(made, FILES) for made in (settings, changed(settings)))
-    assert constants([*added, *one], [*added, *other]) != constants(one, other)
+    words, changed_words = (command(record, FILES) for record in (settings, changed(settings)))
+    assert constants([*added, *words], [*added, *changed_words]) != constants(words, changed_words)
 
 
 def test_every_setting_is_in_the_command_and_in_the_key(settings: QemuSettings) -> None:
     words, key = command(settings, FILES), digest_of(settings.encode())
-    seen = {key}
-    for place, other in leaves(settings):
-        assert isinstance(other, QemuSettings)
-        assert command(other, FILES) != words, place
-        seen.add(digest_of(other.encode()))
-    assert len(seen) == 1 + len(list(leaves(settings)))
+    keys = {key}
+    for place, changed_settings in leaves(settings):
+        assert isinstance(changed_settings, QemuSettings)
+        assert command(changed_settings, FILES) != words, place
+        keys.add(digest_of(changed_settings.encode()))
+    assert len(keys) == 1 + len(list(leaves(settings)))
 
 
 def test_no_setting_has_a_default(settings: QemuSettings) -> None:
@@ -111,9 +111,9 @@ def test_no_setting_has_a_default(settings: QemuSettings) -> None:
     assert settings.loop is not None
     cluster = settings.clusters[0]
     for record in (settings, cluster, cluster.opps[0], settings.loop, settings.loop.code[0]):
-        for one in fields(record):
-            assert one.default is MISSING, one.name
-            assert one.default_factory is MISSING, one.name
+        for field in fields(record):
+            assert field.default is MISSING, field.name
+            assert field.default_factory is MISSING, field.name
 
 
 def test_the_command_is_a_function_of_its_arguments(settings: QemuSettings) -> None:
@@ -123,23 +123,23 @@ def test_the_command_is_a_function_of_its_arguments(settings: QemuSettings) -> N
     assert {name for name in ours if name[-1].islower() and ".settings." not in name} == {
         "engines.qemu.settings"
     }
-    taken = {name.rpartition(".")[2] for name in ours if ".settings." in name}
-    assert all(not name.isupper() for name in taken), "types, no constants"
+    names = {name.rpartition(".")[2] for name in ours if ".settings." in name}
+    assert all(not name.isupper() for name in names), "types, no constants"
     assert command(settings, FILES) == command(settings, FILES)
 
 
 def test_settings_hold_whole_instructions(linux_like: Machine, juno: Platform) -> None:
     """The plugin's arithmetic is integer, and the key of a run holds what it is given."""
-    made, activity = settings_of(linux_like), linux_like.activity
-    for cluster, given in zip(juno.clusters, made.clusters, strict=True):
-        for opp in given.opps:
+    record, activity = settings_of(linux_like), linux_like.activity
+    for cluster, of_cluster in zip(juno.clusters, record.clusters, strict=True):
+        for opp in of_cluster.opps:
             assert type(opp.instructions_per_s) is int
             assert cluster.opp(opp.khz).uv == opp.uv
             rate = activity.system_ipc(cluster) * opp.khz * 1000
             assert opp.instructions_per_s == pytest.approx(rate, rel=1e-8)
         weight = activity.system_ipc(cluster) / activity.ipc(cluster)
-        assert given.loop_weight / WORK_UNITS == pytest.approx(weight, rel=1e-4)
-    assert made.gic_version == 2
-    assert made.transition_latency_ns == juno.transition_latency_us * 1000
-    assert made.cmdline == linux_like.cmdline
-    assert made.memory_mib == juno.memory_mib
+        assert of_cluster.loop_weight / WORK_UNITS == pytest.approx(weight, rel=1e-4)
+    assert record.gic_version == 2
+    assert record.transition_latency_ns == juno.transition_latency_us * 1000
+    assert record.cmdline == linux_like.cmdline
+    assert record.memory_mib == juno.memory_mib
