@@ -15,15 +15,15 @@ from host import cache
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry per file that was read to its end."""
-    found: list[int] = []
+    reads: list[int] = []
     digest = hashlib.file_digest
 
     def counted(stream: object, name: str) -> object:
-        found.append(1)
+        reads.append(1)
         return digest(stream, name)  # type: ignore[type-var]
 
     monkeypatch.setattr(hashlib, "file_digest", counted)
-    return found
+    return reads
 
 
 def test_an_unchanged_file_is_read_once(

@@ -30,8 +30,8 @@ def test_imports_are_followed_wherever_they_stand(tmp_path: Path) -> None:
         room__e="",
     )
     (tmp_path / "room" / "__init__.py").write_text("")
-    found = closure([tmp_path / "a.py"], tmp_path)
-    names = {path.relative_to(tmp_path).as_posix() for path in found}
+    paths = closure([tmp_path / "a.py"], tmp_path)
+    names = {path.relative_to(tmp_path).as_posix() for path in paths}
     assert names == {"a.py", "room/__init__.py", "room/b.py", "room/c.py", "room/d.py"}
 
 

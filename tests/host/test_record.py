@@ -76,7 +76,7 @@ def test_a_default_stands_in_the_file_only_when_it_is_another_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"name": 5}, "f: name = 5: allowed: a text"),
         ({"share": True}, "f: share = True: allowed: a number"),
@@ -92,10 +92,10 @@ def test_a_default_stands_in_the_file_only_when_it_is_another_value() -> None:
         ({"more": 1}, "f: more = 1: allowed: no such key in this version"),
     ],
 )
-def test_a_wrong_value_is_one_line(change: dict[str, Any], said: str) -> None:
+def test_a_wrong_value_is_one_line(change: dict[str, Any], message: str) -> None:
     with pytest.raises(RecordError) as caught:
         Whole.decode({**GIVEN, **change}, "f")
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ def settle(path: Path) -> None:
 
 
 def is_left_over(path: Path) -> bool:
-    with left_over(path) as found:
-        return found
+    with left_over(path) as is_left:
+        return is_left
 
 
 def test_scratch_is_removed_or_renamed(tmp_path: Path) -> None:
@@ -105,11 +105,11 @@ def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path: Path) -> None:
         assert opened.wait(60)
         lock.unlink()
     assert entered.wait(60)
-    other = threading.Thread(target=third)
-    other.start()
+    last = threading.Thread(target=third)
+    last.start()
     assert waiting.wait(60), "the second holds the file that has the name now"
     assert inside == ["second"]
     leave.set()
     started.join(60)
-    other.join(60)
+    last.join(60)
     assert inside == ["second", "third"]
