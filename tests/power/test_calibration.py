@@ -135,9 +135,9 @@ def test_a_new_fit_gives_the_committed_record(measurements: Path) -> None:
     assert data.sha256 == RECORD["inputs"]["data_sha256"]
     names = list(RECORD["factors"])
     matrix = data.matrix(names)
-    found = dict(zip(names, fit(matrix, data.watts), strict=True))
+    factors = dict(zip(names, fit(matrix, data.watts), strict=True))
     for name, factor in RECORD["factors"].items():
-        assert found[name] == pytest.approx(factor, rel=5e-3), name
+        assert factors[name] == pytest.approx(factor, rel=5e-3), name
     workloads = leaving_out(matrix, data.watts, data.workload)
     committed = RECORD["errors"]["leaving_workloads_out"]["mape"]
     assert workloads.mape == pytest.approx(committed, abs=0.02)

@@ -19,9 +19,9 @@ def changed(core: Core, inputs: dict[str, Any]) -> list[str]:
     """The figures in ``inputs`` that the present description has not."""
     known = {**core.structure, **core.parameters}
     present: dict[str, Any] = {"pipeline": core.pipeline}
-    for name, one in (("l1i", core.l1i), ("l1d", core.l1d), ("l2", core.l2)):
-        assert one is not None
-        present[name] = {"size_kib": one.size_kib, "ways": one.ways}
+    for name, cache in (("l1i", core.l1i), ("l1d", core.l1d), ("l2", core.l2)):
+        assert cache is not None
+        present[name] = {"size_kib": cache.size_kib, "ways": cache.ways}
     present["l2"] |= {"scope": core.l2_scope, "cpus": core.l2_cpus}
     figures = inputs["figures"]
     present["figures"] = {name: known[name].value for name in figures if name in known}
@@ -51,8 +51,8 @@ def test_a_changed_figure_is_found() -> None:
         "rob_entries"
     ]
     assert changed(replace(core, l1d=replace(core.l1d, ways=4)), inputs) == ["l1d"]
-    other = {**core.structure, "sleeves": rob}
-    assert changed(replace(core, structure=other), inputs) == []
+    structure = {**core.structure, "sleeves": rob}
+    assert changed(replace(core, structure=structure), inputs) == []
 
 
 @pytest.mark.parametrize("core", list_cores())

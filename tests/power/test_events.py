@@ -65,10 +65,10 @@ def test_numbers_have_no_exponent() -> None:
 def test_expressions_read_no_part_of_a_vector() -> None:
     for model in EVENTS:
         columns = cpu_events(model)
-        kept = readable(columns)
-        assert not any(term.parts for terms in kept.values() for term in terms)
-        left = {name for name in columns if name not in kept}
-        assert left <= {
+        readable_columns = readable(columns)
+        assert not any(term.parts for terms in readable_columns.values() for term in terms)
+        others = {name for name in columns if name not in readable_columns}
+        assert others <= {
             *(*INTEGER_EVENTS, *SHARED_WITH_INTEGER, "core.fpu_accesses", "core.cdb_fpu_accesses"),
             *("core.float_regfile_reads", "core.float_regfile_writes"),
         }
@@ -99,11 +99,11 @@ def test_an_expression_is_the_sum_over_events(juno: Platform) -> None:
         event: sum(term.factor * stats[term.stat] for term in terms)
         for event, terms in cpu_events("ArmO3CPU").items()
     }
-    given = {**stats, "voltage": 0.9, "simSeconds": 0.002}
-    value = _evaluate(big["dynamic"], given)
+    values = {**stats, "voltage": 0.9, "simSeconds": 0.002}
+    value = _evaluate(big["dynamic"], values)
     assert value == pytest.approx(power.dynamic_w(counts, 0.002, 0.9), rel=1e-6)
     leakage = power.level.leakage_w("Core", 0.9, juno.temperature_c)
-    assert _evaluate(big["static"]["ON"], given) == pytest.approx(leakage, rel=1e-6)
+    assert _evaluate(big["static"]["ON"], values) == pytest.approx(leakage, rel=1e-6)
     assert list(big["static"]) == ["ON", "CLK_GATED", "SRAM_RETENTION", "OFF"]
 
 
@@ -118,7 +118,7 @@ def test_shared_part_has_the_clock_and_the_accesses(juno: Platform) -> None:
     shared = expressions(settings, juno.temperature_c)["big"]["shared"]
     power = load_events("cortex-a72")
     stats = {f"system.cluster_big.{term.stat}": 7e5 for terms in L2.values() for term in terms}
-    given = {**stats, "voltage": 0.9, "simSeconds": 0.002, "clock_period": 1000.0}
+    values = {**stats, "voltage": 0.9, "simSeconds": 0.002, "clock_period": 1000.0}
     counts = {event: 7e5 * len(terms) for event, terms in L2.items()}
     wanted = power.dynamic_w(counts, 0.002, 0.9) + power.cluster_clock_w(1e9, 0.9)
-    assert _evaluate(shared["dynamic"], given) == pytest.approx(wanted, rel=1e-6)
+    assert _evaluate(shared["dynamic"], values) == pytest.approx(wanted, rel=1e-6)

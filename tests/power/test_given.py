@@ -34,20 +34,20 @@ def test_the_usual_model_is_the_platforms(board: Platform) -> None:
 
 def test_an_error_scales_one_cluster(board: Platform) -> None:
     model = given_model("published", ["big=+20%"])
-    given = as_given(board, model)
+    platform = as_given(board, model)
     assert model.words == "published, big +20 %"
-    assert powers(given, "little") == powers(board, "little")
-    assert powers(given, "big") == [217_800, 437_400, 648_000]
-    assert device_tree_source(given) == device_tree_source(board).replace(
+    assert powers(platform, "little") == powers(board, "little")
+    assert powers(platform, "big") == [217_800, 437_400, 648_000]
+    assert device_tree_source(platform) == device_tree_source(board).replace(
         "<181500>", "<217800>"
     ).replace("<364500>", "<437400>").replace("<540000>", "<648000>")
     # What a run's energy is computed from does not change.
-    assert given.digest == board.digest
-    assert [c.shared_on_uw for c in given.clusters] == [c.shared_on_uw for c in board.clusters]
+    assert platform.digest == board.digest
+    assert [c.shared_on_uw for c in platform.clusters] == [c.shared_on_uw for c in board.clusters]
 
 
 def test_the_derived_model(board: Platform) -> None:
-    given = as_given(board, given_model("derived", ["little=-50%"]))
+    platform = as_given(board, given_model("derived", ["little=-50%"]))
     for cluster in board.clusters:
         level = load_level(cluster.core.name)
         scale = 0.5 if cluster.name == "little" else 1.0
@@ -55,13 +55,13 @@ def test_the_derived_model(board: Platform) -> None:
             round(level.opp_microwatt(opp.khz, opp.uv, board.temperature_c) * scale)
             for opp in cluster.opps
         ]
-        assert powers(given, cluster.name) == expected
+        assert powers(platform, cluster.name) == expected
 
 
 def test_the_order_of_errors_does_not_matter() -> None:
-    one = given_model("derived", ["big=+20%", "little=-10.5%"])
-    assert one == given_model("derived", ["little=-10.5%", "big=+20%"])
-    assert one.words == "derived, big +20 %, little -10.5 %"
+    model = given_model("derived", ["big=+20%", "little=-10.5%"])
+    assert model == given_model("derived", ["little=-10.5%", "big=+20%"])
+    assert model.words == "derived, big +20 %, little -10.5 %"
 
 
 def test_record_has_every_figure(board: Platform) -> None:

@@ -33,8 +33,8 @@ def test_busy_cpu_uses_what_the_kernel_is_told(board: Platform) -> None:
         for opp in cluster.opps:
             interval = Interval(cluster.cpus[0], 0, second, opp.khz, active_ns=second)
             parts = model.interval_fj(cluster, interval)
-            given = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
-            assert sum(parts.values()) == given * second
+            power_uw = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+            assert sum(parts.values()) == power_uw * second
 
 
 def test_idle_states_and_the_shared_part(board: Platform) -> None:
@@ -52,9 +52,9 @@ def test_idle_states_and_the_shared_part(board: Platform) -> None:
     shared = Interval(SHARED, 0, 1000, opp.khz, active_ns=1000)
     on = model.interval_fj(cluster, shared)
     off = model.interval_fj(cluster, replace(shared, active_ns=0))
-    given = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
-    assert on["shared", "l2"] == pytest.approx(given["cluster_clock"] * 1e9, abs=1e3)
-    assert on["shared", "leakage"] == pytest.approx(given["leakage"] * 1e9, abs=1e3)
+    watts = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
+    assert on["shared", "l2"] == pytest.approx(watts["cluster_clock"] * 1e9, abs=1e3)
+    assert on["shared", "leakage"] == pytest.approx(watts["leakage"] * 1e9, abs=1e3)
     assert off["shared", "l2"] == off["shared", "leakage"] == on["shared", "idle"] == 0
     assert 0 < off["shared", "idle"] < sum(on.values()) / 10
 
@@ -74,19 +74,19 @@ def test_a_measured_activity_takes_the_place_of_the_reference(board: Platform) -
     opp = cluster.opps[-1]
     interval = Interval(0, 0, second, opp.khz, active_ns=second)
     power = load_events(cluster.core.name)
-    one = DerivedPower(board, measured(board, core__load_instructions=0.25))
-    two = DerivedPower(board, measured(board, core__load_instructions=0.5))
-    assert len({one.digest, two.digest, DerivedPower(board).digest}) == 3
+    quarter = DerivedPower(board, measured(board, core__load_instructions=0.25))
+    half = DerivedPower(board, measured(board, core__load_instructions=0.5))
+    assert len({quarter.digest, half.digest, DerivedPower(board).digest}) == 3
     ipc = load_activity(board).ipc(cluster)
     more = {
-        part: two.interval_fj(cluster, interval)[part] - value
-        for part, value in one.interval_fj(cluster, interval).items()
+        part: half.interval_fj(cluster, interval)[part] - value
+        for part, value in quarter.interval_fj(cluster, interval).items()
     }
     wanted = ipc * opp.khz * 1e3 * 0.25 * power.energy_pj["core.load_instructions"]
     wanted *= power.level.power.dynamic_scale(opp.uv / 1e6)
     assert sum(more.values()) == pytest.approx(wanted * 1e3, rel=1e-4)
     assert more["active", "clock"] == more["active", "leakage"] == 0
-    assert "busy loop, measured on gem5" in one.notes[0]
+    assert "busy loop, measured on gem5" in quarter.notes[0]
 
 
 def test_a_cycle_with_fewer_instructions_has_fewer_events(board: Platform) -> None:
@@ -127,12 +127,12 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     assert spent == pytest.approx((dynamic + leakage) * 1e15, rel=1e-3)
     # Half of the active time was elided: that half has the reference activity's events instead.
     half = model.interval_fj(cluster, replace(interval, on_ns=300_000))
-    given = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+    power_uw = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
     reference = model.interval_fj(cluster, Interval(4, 0, 1, opp.khz, active_ns=1))
-    assert sum(reference.values()) == given
+    assert sum(reference.values()) == power_uw
     always = reference["active", "clock"] + reference["active", "leakage"]
     more = sum(half.values()) - sum(parts.values())
-    assert more == 300_000 * (given - always)
+    assert more == 300_000 * (power_uw - always)
     shared = Interval(SHARED, 0, 1, opp.khz, active_ns=1)
     quiet = model.interval_fj(cluster, shared)
     loud = model.interval_fj(cluster, replace(shared, events={"L2.read_accesses": 1000.0}))
@@ -168,9 +168,9 @@ def test_em_table(board: Platform) -> None:
     assert all(row.given_uw == row.published_uw for row in rows)
     assert "given" not in text(rows)
     lazy = em_rows(board, measured(board, core__load_instructions=0.01))
-    for row, one in zip(rows, lazy, strict=True):
-        assert one.derived_uw == row.derived_uw > one.simulated_uw
-        assert one.simulated_difference < one.difference
+    for row, lazy_row in zip(rows, lazy, strict=True):
+        assert lazy_row.derived_uw == row.derived_uw > lazy_row.simulated_uw
+        assert lazy_row.simulated_difference < lazy_row.difference
 
 
 def test_em_table_of_what_the_kernel_is_told(board: Platform) -> None:
