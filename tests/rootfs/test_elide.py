@@ -22,8 +22,8 @@ START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTE
 
 def test_the_program_is_known_by_its_first_instructions(rt_app: Path) -> None:
     """Those of the function: by them the fast engine tells rt-app from other programs."""
-    found = struct.unpack_from("<4I", rt_app.read_bytes(), elide.FUNCTION_OFFSET)
-    assert found == elide.FUNCTION_BEGINS
+    words = struct.unpack_from("<4I", rt_app.read_bytes(), elide.FUNCTION_OFFSET)
+    assert words == elide.FUNCTION_BEGINS
 
 
 def test_only_the_function_changes(rt_app: Path) -> None:
@@ -65,12 +65,12 @@ def test_disassembly(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout
-    found = [
+    instructions = [
         (int(m[1], 16), " ".join(m[2].split("//")[0].split()))
         for m in re.finditer(r"^ *([0-9a-f]+):\t[0-9a-f]{8} \t(.*)$", text, re.MULTILINE)
     ]
-    assert len(found) == elide.FUNCTION_BYTES // 4
-    body = [instruction for _, instruction in found]
+    assert len(instructions) == elide.FUNCTION_BYTES // 4
+    body = [instruction for _, instruction in instructions]
     first = body.index("cmp x0, #0x4")
     assert body[:first] == ["nop"] * first
     at = {name: hex(4 * (first + index)) for name, index in

@@ -68,11 +68,11 @@ class World(Machine):
         """Let the next interrupt happen when it is due."""
         if not self.interrupts or self.interrupts[0].at_ns > self.ns:
             return False
-        one = self.interrupts.pop(0)
-        self._take(one.kernel_ns)
-        self.ns += one.others_ns
-        self.cpu = self.cpu if one.cpu is None else one.cpu
-        self.ghz = one.ghz or self.ghz
+        interrupt = self.interrupts.pop(0)
+        self._take(interrupt.kernel_ns)
+        self.ns += interrupt.others_ns
+        self.cpu = self.cpu if interrupt.cpu is None else interrupt.cpu
+        self.ghz = interrupt.ghz or self.ghz
         self.monitor = False
         self.event = True
         return True

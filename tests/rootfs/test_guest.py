@@ -141,14 +141,14 @@ def test_trace_has_names_clock_and_both_systems(boot: Boot) -> None:
     out = boot(script)
     lines = report(out / "trace.dat")
     assert lines[0] == "cpus=6"
-    events = {found[1] for line in lines if (found := re.search(r"\]\s+[\d.]+: (\w+):", line))}
+    events = {match[1] for line in lines if (match := re.search(r"\]\s+[\d.]+: (\w+):", line))}
     assert events == {"sched_switch", "cpu_idle", "print"}
     assert any(line.endswith("said by a test") for line in lines)
     assert any("next_comm=probe-0 " in line for line in lines)
     assert any(re.match(r"\s+probe-0-\d+ +\[00[0-5]\]", line) for line in lines)
     _start, stop = json.loads((out / "marks.json").read_bytes())
     times = [
-        round(float(found[1]) * 1e9) for line in lines if (found := re.search(r" ([\d.]+): ", line))
+        round(float(match[1]) * 1e9) for line in lines if (match := re.search(r" ([\d.]+): ", line))
     ]
     assert times == sorted(times)
     # the trace's clock is the mark's: the last events are those around STOP
@@ -209,12 +209,11 @@ def test_too_small_ring_buffer_fails_the_run(boot: Boot) -> None:
 
 
 def test_unknown_transport_is_said_on_the_console(boot: Boot) -> None:
-    other = TRANSPORT.replace(b"hint", b"semi")
+    transport = TRANSPORT.replace(b"hint", b"semi")
     with pytest.raises(EngineFailed) as caught:
-        boot(HEAD + b"exit\n", transport=other)
+        boot(HEAD + b"exit\n", transport=transport)
+    name = transport.decode()
     assert any(
-        line.endswith(
-            f"FAIL: device tree asks for transport '{other.decode()}': this agent does not know it"
-        )
+        line.endswith(f"FAIL: device tree asks for transport '{name}': this agent does not know it")
         for line in caught.value.console_tail
     )

@@ -24,13 +24,13 @@ from tests.support.newc import parse
 def test_same_bytes_when_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From an empty cache (downloads are taken from the old one), the image is the same."""
     first = initramfs()
-    other = tmp_path / "cache"
-    other.mkdir()
+    second_cache = tmp_path / "cache"
+    second_cache.mkdir()
     for kind in ("lisa", "busybox"):
-        shutil.copytree(cache_root() / kind, other / kind)
-    monkeypatch.setenv("EASCOPE_CACHE", str(other))
+        shutil.copytree(cache_root() / kind, second_cache / kind)
+    monkeypatch.setenv("EASCOPE_CACHE", str(second_cache))
     second = initramfs()
-    assert second.path.is_relative_to(other)
+    assert second.path.is_relative_to(second_cache)
     assert second.path.read_bytes() == first.path.read_bytes()
     assert second.provenance == first.provenance
 

@@ -96,10 +96,10 @@ def test_the_image_has_them_and_what_the_overlay_holds(
     monkeypatch.setattr(image, "OVERLAY", tmp_path / "overlay")
     (tmp_path / "overlay" / "bin").mkdir(parents=True)
     (tmp_path / "overlay" / "bin" / "perf").write_bytes(b"a program")
-    other = initramfs()
-    assert parse(other.path.read_bytes())["bin/perf"][1] == b"a program"
-    assert other.provenance["sha256"] != plain.provenance["sha256"]
-    assert set(other.provenance["overlay"]) == {"bin/perf"}
+    with_overlay = initramfs()
+    assert parse(with_overlay.path.read_bytes())["bin/perf"][1] == b"a program"
+    assert with_overlay.provenance["sha256"] != plain.provenance["sha256"]
+    assert set(with_overlay.provenance["overlay"]) == {"bin/perf"}
     (tmp_path / "overlay" / "bin" / "busybox").write_bytes(b"another")
     with pytest.raises(EascopeError, match=r"overlay/bin/busybox: the guest image has a /bin/busy"):
         initramfs()
