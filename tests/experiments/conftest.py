@@ -15,11 +15,11 @@ from tests.support.cells import SYMBOL, Artefacts
 @pytest.fixture
 def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
     """Give `experiments.cell` and `experiments.request` what stands for built artefacts."""
-    made = Artefacts(tmp_path)
+    standing = Artefacts(tmp_path)
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cells, "_kernel", made.kernel)
-    monkeypatch.setattr(cells, "_initramfs", made.initramfs)
+    monkeypatch.setattr(cells, "_kernel", standing.kernel)
+    monkeypatch.setattr(cells, "_initramfs", standing.initramfs)
     monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
-    monkeypatch.setattr(requests, "get_engine", made.engine)
+    monkeypatch.setattr(requests, "get_engine", standing.engine)
     monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))
-    return made
+    return standing

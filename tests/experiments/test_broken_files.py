@@ -52,10 +52,10 @@ def listed(kind: str, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str,
 def test_a_broken_platform_is_listed_as_broken(
     platforms: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = listed("platforms", capsys)
+    entries = listed("platforms", capsys)
     line = f"{platforms / 'wrong.toml'}: cluster[1].cpus = 20: allowed: an integer in 1..8"
-    assert found["wrong"] == {"name": "wrong", "summary": f"broken: {line}", "broken": line}
-    assert found["juno-r2"] == {"name": "juno-r2", "summary": dict(list_platforms())["juno-r2"]}
+    assert entries["wrong"] == {"name": "wrong", "summary": f"broken: {line}", "broken": line}
+    assert entries["juno-r2"] == {"name": "juno-r2", "summary": dict(list_platforms())["juno-r2"]}
 
 
 @pytest.mark.usefixtures("platforms")
@@ -74,16 +74,16 @@ def test_a_broken_scenario_is_listed_as_broken(
     monkeypatch.setattr(scenario_file, "ROOT", tmp_path)
     (tmp_path / "wrong.toml").write_text("summary = 3")
     (tmp_path / "right.toml").write_text('summary = "right"')
-    found = listed("scenarios", capsys)
-    assert found["right"] == {"name": "right", "summary": "right"}
-    assert found["wrong"]["broken"].startswith(f"{tmp_path / 'wrong.toml'}: summary = 3")
+    entries = listed("scenarios", capsys)
+    assert entries["right"] == {"name": "right", "summary": "right"}
+    assert entries["wrong"]["broken"].startswith(f"{tmp_path / 'wrong.toml'}: summary = 3")
 
 
 @pytest.mark.usefixtures("own")
 def test_a_broken_own_line_ends_only_what_needs_it(capsys: pytest.CaptureFixture[str]) -> None:
-    found = listed("variants", capsys)
-    assert "own.mine = 'mainline': allowed: a queue of that name" in found["mine"]["broken"]
-    assert "broken" not in found["mainline"]
+    entries = listed("variants", capsys)
+    assert "own.mine = 'mainline': allowed: a queue of that name" in entries["mine"]["broken"]
+    assert "broken" not in entries["mainline"]
     resolve(Request("juno-r2", "mainline", "smoke"))
     with pytest.raises(RequestError, match=r"own\.mine = 'mainline': allowed: a queue"):
         resolve(Request("juno-r2", "mine", "smoke"))

@@ -36,11 +36,11 @@ from tests.support.cells import REQUEST, SYMBOL, Artefacts, FakeSettings, prepar
 
 
 def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
-    one, two = prepared(), prepared()
-    assert one.simkey == two.simkey
-    assert len(one.simkey) == 64
-    assert one.record.to_bytes() == two.record.to_bytes()
-    assert json.loads(one.record.to_bytes())["simkey"] == one.simkey
+    first, second = prepared(), prepared()
+    assert first.simkey == second.simkey
+    assert len(first.simkey) == 64
+    assert first.record.to_bytes() == second.record.to_bytes()
+    assert json.loads(first.record.to_bytes())["simkey"] == first.simkey
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,18 @@ def test_every_part_of_a_request_counts(artefacts: Artefacts, changes: dict[str,
 
 
 CHANGES: dict[str, Callable[[Artefacts, pytest.MonkeyPatch], None]] = {
-    "image": lambda made, _: made.write("image", "Image 2"),
-    "initramfs": lambda made, _: made.write("initramfs", "cpio 2"),
-    "engine": lambda made, _: made.change(identity=replace(made.identity, version="10.1")),
-    "code": lambda made, _: made.change(identity=replace(made.identity, code_sha256="c2")),
-    "plugin": lambda made, _: made.change(identity=replace(made.identity, plugin="p2")),
-    "settings": lambda made, _: made.change(settings=FakeSettings(quantum_ns=1_000)),
+    "image": lambda artefacts, _: artefacts.write("image", "Image 2"),
+    "initramfs": lambda artefacts, _: artefacts.write("initramfs", "cpio 2"),
+    "engine": lambda artefacts, _: artefacts.change(
+        identity=replace(artefacts.identity, version="10.1")
+    ),
+    "code": lambda artefacts, _: artefacts.change(
+        identity=replace(artefacts.identity, code_sha256="c2")
+    ),
+    "plugin": lambda artefacts, _: artefacts.change(
+        identity=replace(artefacts.identity, plugin="p2")
+    ),
+    "settings": lambda artefacts, _: artefacts.change(settings=FakeSettings(quantum_ns=1_000)),
     "device tree": lambda _, patch: patch.setattr(cells, "device_tree", lambda *_: b"other"),
     "boot arguments": lambda _, patch: patch.setattr(cells, "boot_args", lambda _: "quiet2"),
     "proofs": lambda _, patch: patch.setattr(
@@ -137,11 +143,11 @@ def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
 ) -> None:
     names = resolve(replace(REQUEST, engine=engine))
     assert prepare(names).record.assumed == tuple(names.activity.assumed)
-    clusters = tuple(replace(one, system_ipc=None) for one in names.activity.clusters)
+    clusters = tuple(replace(cluster, system_ipc=None) for cluster in names.activity.clusters)
     unknown = replace(names, activity=replace(names.activity, clusters=clusters))
     more = prepare(unknown).record.assumed[len(names.activity.assumed) :]
     assert len(more) == lines
-    assert all("the kernel's instructions per cycle: as the busy loop's" in one for one in more)
+    assert all("the kernel's instructions per cycle: as the busy loop's" in line for line in more)
 
 
 def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
@@ -254,10 +260,10 @@ def test_uclamp_is_in_use_before_the_tasks_of_a_scenario_that_clamps(
 ) -> None:
     """Mainline never counts a task that was runnable before the first clamp and does not sleep."""
     lines = prepared(scenario=scenario).machine.script.decode(errors="replace").splitlines()
-    asked = [line for line in lines if "sched_util_clamp_min_rt_default" in line]
-    assert [line.split()[-1] for line in asked] == (["1023", "1024"] if clamps else [])
+    writes = [line for line in lines if "sched_util_clamp_min_rt_default" in line]
+    assert [line.split()[-1] for line in writes] == (["1023", "1024"] if clamps else [])
     if clamps:
-        assert lines.index(asked[-1]) < lines.index("barrier")
+        assert lines.index(writes[-1]) < lines.index("barrier")
 
 
 def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -> None:
@@ -345,7 +351,7 @@ def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefac
     full = prepare(resolve(replace(request, full=True)))
     assert full.record.programs[0].count == 80_000
     # Room for the events of ten times as many round trips, and still within the guest's memory.
-    room = [one.record.controls.others["trace_kib_per_cpu"] for one in (cell, full)]
+    room = [each.record.controls.others["trace_kib_per_cpu"] for each in (cell, full)]
     assert room[1] - room[0] == 72_000 * 800 // 1024
     assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
 
@@ -390,8 +396,8 @@ def test_a_variant_of_the_command_may_be_expected_of(
     extra = '\n[[expect]]\nvariant = "margin"\nstatement = "migrations > 3"\nsource = "none"\n'
     path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
     own = read_own([], [str(patch)])
-    asked = resolve(replace(REQUEST, scenario=str(path), own=own))
-    assert asked.scenario.expect[-1].variant == "margin"
+    request = resolve(replace(REQUEST, scenario=str(path), own=own))
+    assert request.scenario.expect[-1].variant == "margin"
     with pytest.raises(RequestError, match="'margin': allowed"):
         resolve(replace(REQUEST, scenario=str(path)))
 

@@ -205,8 +205,8 @@ def test_the_entry_imports_only_what_python_has_at_its_start() -> None:
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    found = set(done.stdout.strip("[]\n").replace("'", "").split(", "))
-    assert found == {"experiments", "experiments.cli", "experiments.cli.main"}
+    modules = set(done.stdout.strip("[]\n").replace("'", "").split(", "))
+    assert modules == {"experiments", "experiments.cli", "experiments.cli.main"}
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
@@ -231,20 +231,20 @@ def test_output_that_cannot_be_written_is_one_line() -> None:
 def test_list(kind: str) -> None:
     objects = json.loads(eascope("list", kind, "--json").stdout)
     text = eascope("list", kind).stdout
-    for one in objects:
-        assert one["summary"]
-        assert f"{one['name']} " in text
+    for entry in objects:
+        assert entry["summary"]
+        assert f"{entry['name']} " in text
 
 
 def test_variants_say_where_they_come_from() -> None:
     objects = json.loads(eascope("list", "variants", "--long", "--json").stdout)
     text = eascope("list", "variants", "--long").stdout
-    for one in objects:
-        block = text.partition(f"{one['name']}\n")[2].partition("\n\n")[0]
-        assert f"source: {one['source']}" in block, one["name"]
-        assert block.count("deviates: ") == len(one["deviations"])
-        assert block.count("=") >= len(one["switches"])
-    (feec,) = [one for one in objects if one["name"] == "feec-d"]
+    for entry in objects:
+        block = text.partition(f"{entry['name']}\n")[2].partition("\n\n")[0]
+        assert f"source: {entry['source']}" in block, entry["name"]
+        assert block.count("deviates: ") == len(entry["deviations"])
+        assert block.count("=") >= len(entry["switches"])
+    (feec,) = [entry for entry in objects if entry["name"] == "feec-d"]
     assert "v5" in feec["source"]
     assert "https://lore.kernel.org/all/" in feec["source"]
     assert ["/sys/kernel/debug/sched/eascope/eas_push_min_interval_us", "0"] in feec["switches"]
@@ -260,13 +260,13 @@ def test_em_is_printed() -> None:
 def test_power_is_predicted(tmp_path: Path) -> None:
     source = tmp_path / "rows.csv"
     source.write_text(",".join(row()) + "\n" + ",".join(row().values()) + "\n")
-    asked = ("power", "predict", "--core", "cortex-a15", "--csv", str(source))
-    done = eascope(*asked)
+    arguments = ("power", "predict", "--core", "cortex-a15", "--csv", str(source))
+    done = eascope(*arguments)
     assert done.returncode == 0, done.stderr
     head, line = done.stdout.splitlines()
     assert head == ",".join([*row(), "power_w"])
     assert line.startswith(",".join(row().values()))
-    [printed] = json.loads(eascope(*asked, "--json").stdout)
+    [printed] = json.loads(eascope(*arguments, "--json").stdout)
     assert printed["power_w"] == float(line.rsplit(",", 1)[1])
 
 
@@ -275,7 +275,7 @@ def test_status_show_verify() -> None:
     with pytest.raises(Exception, match="guest panic"):
         execute(cell(badly, key="cd" * 32))
     objects = json.loads(eascope("status", "--json").stdout)
-    assert [one["state"] for one in objects] == ["done", "failed"]
+    assert [entry["state"] for entry in objects] == ["done", "failed"]
     assert objects[0]["host_s"] == 1.5
     assert objects[1]["cause"] == "guest panic: Oops"
     assert "2 runs in" in eascope("status").stdout
@@ -308,8 +308,8 @@ def test_status_has_a_column_for_what_runs_differ_in() -> None:
 
 def test_status_shows_controls() -> None:
     execute(cell())
-    other = cell(key="cd" * 32)
-    execute(replace(other, record=replace(other.record, set_otherwise=("rate-limit-2000-us",))))
+    first = cell(key="cd" * 32)
+    execute(replace(first, record=replace(first.record, set_otherwise=("rate-limit-2000-us",))))
     lines = eascope("status").stdout.splitlines()
     assert "controls" in lines[0]
     assert ["rate-limit-2000-us" in line for line in lines[1:3]].count(True) == 1
@@ -337,8 +337,8 @@ def test_derive_says_which_runs_it_could_not() -> None:
     assert done.returncode == 1
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith("0 of 1 runs by derived power in ")
-    [one] = json.loads(eascope("derive", "cd", "--json").stdout)
-    assert one["problem"] == "failed: only a finished run has an energy"
+    [entry] = json.loads(eascope("derive", "cd", "--json").stdout)
+    assert entry["problem"] == "failed: only a finished run has an energy"
 
 
 def test_qemu_cannot_be_had(tmp_path: Path) -> None:

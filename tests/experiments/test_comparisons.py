@@ -46,48 +46,48 @@ def test_the_name_has_words_and_a_digest() -> None:
     assert long.endswith("_01234567")
 
 
-def asked(platform: str, scenario: str, *arguments: str) -> tuple[Asked, str]:
+def request_and_digest(platform: str, scenario: str, *arguments: str) -> tuple[Asked, str]:
     """A request with words, and its digest before anything is built.
 
     Its cells stand for their inputs: kernels and device trees are digested by their simkeys.
     """
     words = ["compare", "mainline", "cas", "--platform", platform, "--scenario", scenario]
-    found = compare.asked_of(make_parser().parse_args([*words, *arguments]))
-    first = found.first
+    request = compare.asked_of(make_parser().parse_args([*words, *arguments]))
+    first = request.first
     inputs = Inputs(first.platform.digest, first.activity.digest, first.scenario.digest)
     cells = [
         SimpleNamespace(simkey=f"{number}", record=SimpleNamespace(inputs=inputs))
-        for number in range(len(found.names))
+        for number in range(len(request.names))
     ]
-    return found, compare.digest(found, cells)  # type: ignore[arg-type]
+    return request, compare.digest(request, cells)  # type: ignore[arg-type]
 
 
 def test_an_own_file_of_a_shipped_name_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    shipped, digest = asked("juno-r2", "smoke")
+    shipped, digest = request_and_digest("juno-r2", "smoke")
     own = tmp_path / "smoke.toml"
     own.write_text(path_of("smoke").read_text().replace("short_ms", "short_ms  "))
-    same, same_digest = asked("juno-r2", str(own))
-    assert compare.words(same) == compare.words(shipped)
-    assert same_digest == digest, "spaces change nothing"
+    copied, copied_digest = request_and_digest("juno-r2", str(own))
+    assert compare.words(copied) == compare.words(shipped)
+    assert copied_digest == digest, "spaces change nothing"
     text = path_of("smoke").read_text()
     own.write_text(text.replace('summary = "', 'summary = "Mine: '))
-    other, other_digest = asked("juno-r2", str(own))
-    assert compare.words(other) == compare.words(shipped)
-    assert other_digest != digest
+    edited, edited_digest = request_and_digest("juno-r2", str(own))
+    assert compare.words(edited) == compare.words(shipped)
+    assert edited_digest != digest
 
 
 def test_another_kernel_power_or_number_of_seeds_has_a_folder_of_its_own() -> None:
-    found, first = asked("juno-r2", "smoke")
+    request, first = request_and_digest("juno-r2", "smoke")
     cells = [
         SimpleNamespace(simkey="x", record=SimpleNamespace(inputs=Inputs("", "", "")))
-        for _ in found.names
+        for _ in request.names
     ]
     digests = {
         first,
-        compare.digest(found, cells),  # type: ignore[arg-type]
-        asked("juno-r2", "smoke", "--power", "derived")[1],
-        asked("juno-r2", "smoke", "--seeds", "3")[1],
-        asked("pixel6", "smoke")[1],
+        compare.digest(request, cells),  # type: ignore[arg-type]
+        request_and_digest("juno-r2", "smoke", "--power", "derived")[1],
+        request_and_digest("juno-r2", "smoke", "--seeds", "3")[1],
+        request_and_digest("pixel6", "smoke")[1],
     }
     assert len(digests) == 5
 

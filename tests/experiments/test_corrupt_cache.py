@@ -31,8 +31,8 @@ def flip(folder: Path) -> None:
     (folder / "file").write_bytes(b"x" * (folder / "file").stat().st_size)
 
 
-def found(check: Callable[[], Any], name: str) -> dict[str, Any]:
-    return next(one for one in check() if one["check"] == name)
+def entry_of(check: Callable[[], Any], name: str) -> dict[str, Any]:
+    return next(line for line in check() if line["check"] == name)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_doctor_finds_what_is_corrupt(
     engine = SimpleNamespace(status=lambda: "QEMU 10.0", artefacts=QemuEngine().artefacts)
     monkeypatch.setattr(doctor, "get_engine", lambda _: engine)
     folder = entry(kind)
-    assert found(check, name)["ok"]
+    assert entry_of(check, name)["ok"]
     flip(folder)
-    assert found(check, name) == {
+    assert entry_of(check, name) == {
         "check": name,
         "ok": False,
         "detail": f"cache entry {folder} is corrupt: file does not match its recorded SHA-256",
@@ -68,7 +68,7 @@ def test_doctor_finds_a_corrupt_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "find_source", lambda *_: None)
     monkeypatch.setattr(build, "_key", lambda *_: {"a": "kernel"})
     flip(folder)
-    check = found(doctor._kernels, "kernel base")
+    check = entry_of(doctor._kernels, "kernel base")
     assert (check["ok"], check["remedy"]) == (False, "remove that folder and run again")
     assert f"{folder} is corrupt: file does not match" in check["detail"]
 

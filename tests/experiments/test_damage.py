@@ -43,7 +43,7 @@ def damage(path: Path, text: str) -> None:
 def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
     capsys.readouterr()
     assert main(["status", "--json"]) == 0
-    return {Path(one["run"]).name: one for one in json.loads(capsys.readouterr().out)}
+    return {Path(entry["run"]).name: entry for entry in json.loads(capsys.readouterr().out)}
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -56,12 +56,12 @@ def test_a_damaged_run_is_broken_and_blocks_nothing(
     expected = estimate_s([cell(key="ef" * 32)])
     damage(bad.path / name, TEXTS[text])
     assert estimate_s([cell(key="ef" * 32)]) == expected
-    found = listed(capsys)
-    assert found[GOOD]["state"] == "done"
+    runs = listed(capsys)
+    assert runs[GOOD]["state"] == "done"
     if name != DONE:  # whose content status does not read
-        assert found[BAD]["state"] == "broken"
-        assert f"{BAD}/{name}" in found[BAD]["cause"]
-        assert "\n" not in found[BAD]["cause"]
+        assert runs[BAD]["state"] == "broken"
+        assert f"{BAD}/{name}" in runs[BAD]["cause"]
+        assert "\n" not in runs[BAD]["cause"]
     assert main(["status"]) == 0
     assert main(["verify", BAD]) == (0 if name == HOST else 1)
     assert main(["verify", GOOD]) == 0
@@ -74,9 +74,9 @@ def test_a_damaged_failure_is_broken(text: str, capsys: pytest.CaptureFixture[st
     with pytest.raises(EascopeError, match="guest panic"):
         execute(cell(badly, key=BAD))
     damage(Run(all_runs()[0].path).path / FAILED, TEXTS[text])
-    found = listed(capsys)[BAD]
-    assert found["state"] == "broken"
-    assert f"{BAD}/{FAILED}" in found["cause"]
+    entry = listed(capsys)[BAD]
+    assert entry["state"] == "broken"
+    assert f"{BAD}/{FAILED}" in entry["cause"]
     assert main(["verify", BAD]) == 1
     assert main(["show", BAD]) == 1
     assert execute(cell(key=BAD)).state == "done", "it is tried again as every failed run"

@@ -50,8 +50,8 @@ def test_what_is_decided_is_done(recorded_with: tuple[dict[str, Any], Path], var
     assert compared.height > 25
     assert "other" not in set(compared["reason"].head(25))
     for dst_cpu, listed in compared.select("dst_cpu", "candidates").iter_rows():
-        assert dst_cpu in {one.cpu for one in candidates(listed)}
-        assert all(one.energy > 0 for one in candidates(listed))
+        assert dst_cpu in {candidate.cpu for candidate in candidates(listed)}
+        assert all(candidate.energy > 0 for candidate in candidates(listed))
     trace = read_trace(run.run / "trace.dat")
     # A kworker may be woken from another CPU's point of view than the one it slept on (wake_cpu).
     events = trace.table("sched_feec_decision").filter(

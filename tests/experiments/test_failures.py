@@ -15,7 +15,7 @@ from tests.support.fake import KEY, cell
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "message"),
     [
         (
             "script line 91: exists /sys/kernel/debug/energy_model/cpu0: No such file or directory",
@@ -31,8 +31,8 @@ from tests.support.fake import KEY, cell
         ("guest panic: Oops", "guest panic: Oops"),
     ],
 )
-def test_a_check_that_fails_is_named(reason: str, said: str) -> None:
-    assert explained(reason, "cas") == said
+def test_a_check_that_fails_is_named(reason: str, message: str) -> None:
+    assert explained(reason, "cas") == message
 
 
 @pytest.mark.parametrize(
@@ -43,31 +43,31 @@ def test_a_check_that_fails_is_named(reason: str, said: str) -> None:
     ],
 )
 def test_full_buffers_say_what_to_do(reason: str) -> None:
-    said = explained(reason, "cas")
-    assert said.startswith(f"{reason}: the trace does not fit into its buffers: ")
-    assert "memory_mib" in said
+    message = explained(reason, "cas")
+    assert message.startswith(f"{reason}: the trace does not fit into its buffers: ")
+    assert "memory_mib" in message
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         (-9, "QEMU was killed by signal 9 (Killed): the host may be out of memory"),
         (-11, "QEMU was killed by signal 11 (Segmentation fault)"),
         (1, "QEMU died (exit code 1)"),
     ],
 )
-def test_a_dead_engine_says_what_killed_it(code: int, said: str) -> None:
-    assert died("QEMU", code) == said
+def test_a_dead_engine_says_what_killed_it(code: int, message: str) -> None:
+    assert died("QEMU", code) == message
 
 
 def test_the_error_names_the_cell_and_the_record_the_cause() -> None:
     def killed(_: Callable[[float], None] | None) -> None:
         raise EngineFailed(died("QEMU", -9), ["last words"], [])
 
-    one = cell(killed)
+    killed_cell = cell(killed)
     with pytest.raises(EngineFailed) as caught:
-        execute(one)
-    record = one.record
+        execute(killed_cell)
+    record = killed_cell.record
     assert caught.value.reason == (
         f"{record.platform}, {record.variant}, smoke, seed {record.seed}: QEMU was killed by "
         "signal 9 (Killed): the host may be out of memory"

@@ -113,15 +113,15 @@ def test_work_takes_its_time_on_the_largest_cpu(smoke: dict[str, Any]) -> None:
     # A burst that was preempted or moved is several slices; only whole ones are looked at.
     whole = pl.col("slept") & pl.col("slept").shift(1).over("pid")
     bursts = table(smoke["run"], "slices").sort("t0_ns").filter(whole, pl.col("cpu") >= 4)
-    found = set()
+    tasks = set()
     for task, begin, end in bursts.select("task", "t0_ns", "t1_ns").iter_rows():
         work_us = {"heavy": 10_000, "pinned": 1_000}.get(task)
         for khz in [khz for t0, t1, khz in stretches if t0 < begin and end <= t1]:
             if work_us:
-                found.add(task)
+                tasks.add(task)
                 at_top_us = (end - begin) / 1000 * khz / 1_200_000
                 assert work_us < at_top_us < work_us + 60, (task, begin, khz)
-    assert found == {"heavy", "pinned"}
+    assert tasks == {"heavy", "pinned"}
 
 
 def test_elided_is_as_executed(smoke: dict[str, Any]) -> None:
@@ -137,10 +137,13 @@ def test_elided_is_as_executed(smoke: dict[str, Any]) -> None:
         ("latency", ["task", "thread", "cpu"], ["woken_ns", "t_ns"]),
         ("frequency", ["cluster", "khz"], ["t0_ns", "t1_ns"]),
     ):
-        one, two = (table(run["run"], name) for run in (smoke, executed))
-        assert one.select(key).equals(two.select(key)), name
+        elided_table, executed_table = (table(run["run"], name) for run in (smoke, executed))
+        assert elided_table.select(key).equals(executed_table.select(key)), name
         for column in times:
-            assert (one[column] - two[column]).abs().max() <= 5_000, (name, column)
+            assert (elided_table[column] - executed_table[column]).abs().max() <= 5_000, (
+                name,
+                column,
+            )
 
 
 def test_every_expected_activation_runs(smoke: dict[str, Any]) -> None:

@@ -59,9 +59,9 @@ def test_a_run_is_read_by_the_platform_it_was_made_of(juno: Platform, tmp_path: 
     write_run(usual, juno, playback("mainline", 0))
     assert total(low) < total(usual) < total(high)
     assert platform_of(Run(high)).clusters[0].opps[0].power_uw == 84_000
-    found = [derived_by(Run(run), "published") for run in (low, high)]
+    two_platforms = [derived_by(Run(run), "published") for run in (low, high)]
     with pytest.raises(EascopeError, match="made of another platform file"):
-        comparison(juno, {"mainline": found[:1], "cas": found[1:]})
+        comparison(juno, {"mainline": two_platforms[:1], "cas": two_platforms[1:]})
 
 
 def test_activity_is_the_runs_own_too(juno: Platform, tmp_path: Path) -> None:
@@ -81,20 +81,20 @@ def test_the_folder_holds_what_a_cell_is_made_of(
     artefacts: Artefacts,
     tmp_path: Path,
 ) -> None:
-    made = prepared()
-    inputs = made.inputs()
+    cell_made = prepared()
+    inputs = cell_made.inputs()
     assert inputs == prepared().inputs(), "the same bytes"
-    names = made.names
+    names = cell_made.names
     assert inputs["scenario.toml"] == names.scenario.path.read_bytes()
-    assert inputs["script"] == made.machine.script
-    assert inputs["rt-app.json"] in made.machine.script
-    assert inputs["machine.dtb"] == made.machine.dtb.read_bytes()
+    assert inputs["script"] == cell_made.machine.script
+    assert inputs["rt-app.json"] in cell_made.machine.script
+    assert inputs["machine.dtb"] == cell_made.machine.dtb.read_bytes()
     assert b"juno" in inputs["machine.dts"]
     patches = json.loads(inputs["patches.json"])
-    assert {one["queue"] for one in patches} == {"base"}
-    assert all(len(one["sha256"]) == 64 for one in patches)
+    assert {patch["queue"] for patch in patches} == {"base"}
+    assert all(len(patch["sha256"]) == 64 for patch in patches)
     with tarfile.open(fileobj=io.BytesIO(inputs[FILES])) as archive:
-        members = {one.name: archive.extractfile(one).read() for one in archive}  # type: ignore[union-attr]
+        members = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
     for path in ("platforms/juno-r2.toml", "cores/cortex-a53.toml", "activity/juno-r2.json",
                  "cores/pipelines/cortex-a72.toml", "activity/system/juno-r2.json"):  # fmt: skip
         assert members[path] == (Path("configs") / path).read_bytes()
@@ -131,10 +131,10 @@ def older(run: Path, juno: Platform, digest: str) -> Run:
 def test_an_older_run_is_read_by_todays_files_while_they_are_the_same(
     juno: Platform, tmp_path: Path
 ) -> None:
-    same = older(tmp_path / "same", juno, juno.digest)
-    assert derived_by(same, "published").result.energy_j.total > 0
-    other = older(tmp_path / "other", juno, "0" * 64)
-    done = eascope("show", str(other.path))
+    unchanged = older(tmp_path / "same", juno, juno.digest)
+    assert derived_by(unchanged, "published").result.energy_j.total > 0
+    changed = older(tmp_path / "other", juno, "0" * 64)
+    done = eascope("show", str(changed.path))
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "the platform of 'juno-r2' has changed since: run its cell again" in done.stderr
@@ -164,23 +164,23 @@ def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFix
     assert line.endswith("and they are read by today's")
 
 
-def other_powers(cluster: Cluster, what: str) -> Cluster:
+def other_powers(cluster: Cluster, kind: str) -> Cluster:
     """``cluster`` with another power of one kind; none of them is given to the kernel."""
-    if what == "shared":
+    if kind == "shared":
         return replace(
             cluster,
             opps=tuple(replace(opp, shared_uw=2 * opp.shared_uw) for opp in cluster.opps),
         )
-    if what == "shared off":
+    if kind == "shared off":
         return replace(cluster, shared_off_uw=2 * cluster.shared_off_uw)
     states = tuple(replace(state, power_uw=2 * state.power_uw) for state in cluster.idle_states)
     return replace(cluster, idle_states=states)
 
 
-@pytest.mark.parametrize("what", ["idle", "shared", "shared off"])
-def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, what: str) -> None:
+@pytest.mark.parametrize("kind", ["idle", "shared", "shared off"])
+def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) -> None:
     """Runs that were made with other powers have the same key; their energies are today's."""
-    clusters = tuple(other_powers(cluster, what) for cluster in juno.clusters)
+    clusters = tuple(other_powers(cluster, kind) for cluster in juno.clusters)
     today = replace(juno, clusters=clusters, digest="another")
     activity = load_activity(juno)
     cells, before = [], []
@@ -191,12 +191,12 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, what: str) 
         now = replace(record, inputs=replace(record.inputs, platform=today.digest))
         machine = SimpleNamespace(platform=today, activity=activity)
         cells.append(Cell(SimpleNamespace(), machine, key, now))  # type: ignore[arg-type]
-    asked = Asked(["mainline", "cas"], 1, "published", [])
-    (compared,) = _compared(asked, cells)
+    request = Asked(["mainline", "cas"], 1, "published", [])
+    (compared,) = _compared(request, cells)
     assert compared.platform is today
-    after = [compared.variants[name][0] for name in asked.variants]
+    after = [compared.variants[name][0] for name in request.variants]
     totals = [run.result.energy_j.total for run in after]
-    if what != "shared off":  # no shared part of these runs is ever off
+    if kind != "shared off":  # no shared part of these runs is ever off
         assert any(new > old.result.energy_j.total for new, old in zip(totals, before, strict=True))
     assert all(new.path != old.path for new, old in zip(after, before, strict=True))
     for number in range(2):
@@ -210,8 +210,8 @@ def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
     """And a source is not: it changes no energy."""
     kinds = ("idle", "shared", "shared off")
     machines = [juno]
-    for what in kinds:
-        clusters = tuple(other_powers(cluster, what) for cluster in juno.clusters)
+    for kind in kinds:
+        clusters = tuple(other_powers(cluster, kind) for cluster in juno.clusters)
         machines.append(replace(juno, clusters=clusters))
     busy = tuple(
         replace(cluster, opps=tuple(replace(opp, power_uw=1) for opp in cluster.opps))
@@ -220,8 +220,8 @@ def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
     machines.append(replace(juno, clusters=busy))
     assert len({PublishedPower(platform).digest for platform in machines}) == len(machines)
     sources = tuple(replace(cluster, shared_off_source="none") for cluster in juno.clusters)
-    same = PublishedPower(replace(juno, clusters=sources, digest="another"))
-    assert same.digest == PublishedPower(juno).digest
+    renamed = PublishedPower(replace(juno, clusters=sources, digest="another"))
+    assert renamed.digest == PublishedPower(juno).digest
 
 
 def test_a_run_carries_the_patch_that_the_command_brought(

@@ -47,8 +47,8 @@ def age_all(root: Path) -> None:
             age(path)
 
 
-def found(*kinds: str, days: float = 0) -> list[tuple[str, str]]:
-    return [(one.kind, one.path.name) for one in leftovers(kinds or ALL, days)]
+def kinds_and_names(*kinds: str, days: float = 0) -> list[tuple[str, str]]:
+    return [(leftover.kind, leftover.path.name) for leftover in leftovers(kinds or ALL, days)]
 
 
 def killed_run() -> Path:
@@ -59,7 +59,7 @@ def killed_run() -> Path:
         assert child.stdout is not None
         child.stdout.readline()
         age_all(runs_root())
-        assert found("temporary", "locks") == [], "it lives"
+        assert kinds_and_names("temporary", "locks") == [], "it lives"
         child.send_signal(signal.SIGKILL)
     (left,) = runs_root().glob(".*.tmp-*")
     return left
@@ -67,11 +67,11 @@ def killed_run() -> Path:
 
 def test_what_a_killed_process_leaves() -> None:
     left = killed_run()
-    assert found() == [("temporary", left.name), ("locks", KEY)]
+    assert kinds_and_names() == [("temporary", left.name), ("locks", KEY)]
     [entry, _] = leftovers(ALL, 0)
-    assert entry.size == sum(one.stat().st_size for one in left.rglob("*") if one.is_file()) > 0
-    assert [remove(one) for one in leftovers(ALL, 0)] == [True, True]
-    assert found() == []
+    assert entry.size == sum(file.stat().st_size for file in left.rglob("*") if file.is_file()) > 0
+    assert [remove(leftover) for leftover in leftovers(ALL, 0)] == [True, True]
+    assert kinds_and_names() == []
     assert execute(cell()).state == "done"
 
 
@@ -81,7 +81,7 @@ def test_what_is_in_use_is_neither_listed_nor_removed() -> None:
     kind.mkdir(parents=True)
     with scratch(kind, "ab" * 16) as folder, locked(kind / f".{'ab' * 16}.lock"):
         age_all(kind)
-        assert found() == []
+        assert kinds_and_names() == []
     folder.mkdir()  # as a killed process leaves it
     age(folder)
     [entry] = leftovers(("temporary",), 0)
@@ -97,8 +97,8 @@ def test_failed_and_broken_runs_go_and_finished_stay() -> None:
     broken = execute(cell(key="ef" * 32))
     (broken.path / "done").unlink()
     age_all(runs_root())
-    assert sorted(found("failed")) == [("failed", "cd" * 32), ("failed", "ef" * 32)]
-    assert all(remove(one) for one in leftovers(ALL, 0))
+    assert sorted(kinds_and_names("failed")) == [("failed", "cd" * 32), ("failed", "ef" * 32)]
+    assert all(remove(leftover) for leftover in leftovers(ALL, 0))
     assert [run.path for run in all_runs()] == [good.path]
 
 
@@ -106,9 +106,9 @@ def test_a_failed_run_that_is_tried_again_is_in_use() -> None:
     with pytest.raises(EascopeError, match="guest panic"):
         execute(cell(badly))
     age_all(runs_root())
-    assert found("failed") == [("failed", KEY)]
+    assert kinds_and_names("failed") == [("failed", KEY)]
     with locked(runs_root() / ".locks" / KEY):
-        assert found("failed") == []
+        assert kinds_and_names("failed") == []
 
 
 def test_tables_of_another_version_go(juno: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,9 +121,9 @@ def test_tables_of_another_version_go(juno: Platform, monkeypatch: pytest.Monkey
     assert old != new
     for folder in (old, new):
         age(folder, days=3)
-    assert found("derived", days=4) == []
-    assert found("derived", days=2) == [("derived", old.name)]
-    assert all(remove(one) for one in leftovers(("derived",), 2))
+    assert kinds_and_names("derived", days=4) == []
+    assert kinds_and_names("derived", days=2) == [("derived", old.name)]
+    assert all(remove(leftover) for leftover in leftovers(("derived",), 2))
     assert [folder.name for folder in new.parent.iterdir()] == [new.name]
 
 
@@ -140,9 +140,12 @@ def test_old_comparisons_and_unused_artefacts_go() -> None:
     for folder in (old, used):
         age(folder, days=31)
     assert make("used") == used, "its use is remembered"
-    assert found("comparisons", "cache", days=30) == [("comparisons", "old"), ("cache", old.name)]
+    assert kinds_and_names("comparisons", "cache", days=30) == [
+        ("comparisons", "old"),
+        ("cache", old.name),
+    ]
     (used / MANIFEST).unlink()
-    assert ("cache", used.name) in found("cache", days=30), "it is of no use to anybody"
+    assert ("cache", used.name) in kinds_and_names("cache", days=30), "it is of no use to anybody"
 
 
 def test_the_command_lists_and_removes_when_asked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,18 +40,18 @@ def spawn(behaviour: str) -> subprocess.Popen[str]:
 
 
 def test_a_run_is_whole_and_done_once() -> None:
-    one = cell()
-    first = execute(one)
+    first_cell = cell()
+    first = execute(first_cell)
     assert first.fresh
     assert first.state == "done"
     assert {path.name for path in first.path.iterdir()} == {
         *(*RAW, "cell.json", "done", "host.json"),
         "inputs",
     }
-    again = execute(one)
+    again = execute(first_cell)
     assert not again.fresh
     assert again.path == first.path == runs() / KEY
-    engine = one.names.engine
+    engine = first_cell.names.engine
     assert isinstance(engine, FakeEngine)
     assert engine.calls == 1
     assert leftovers() == []
@@ -94,8 +94,8 @@ def test_a_bug_is_a_failure_with_its_traceback() -> None:
 
 
 def test_missing_file_of_the_engine_is_a_failure() -> None:
-    one = cell()
-    engine = one.names.engine
+    lacking = cell()
+    engine = lacking.names.engine
     whole = engine.run
 
     def forgetful(
@@ -107,7 +107,7 @@ def test_missing_file_of_the_engine_is_a_failure() -> None:
 
     engine.run = forgetful  # type: ignore[method-assign]
     with pytest.raises(EascopeError, match=r"left no trace.dat"):
-        execute(one)
+        execute(lacking)
     assert Run(runs() / KEY).state == "failed"
 
 
@@ -138,8 +138,8 @@ def test_kill_is_survived() -> None:
 def test_two_processes_do_one_run() -> None:
     children = [spawn("well") for _ in range(3)]
     outputs = [json.loads(child.communicate(timeout=HANG_S)[0]) for child in children]
-    assert sorted(one["fresh"] for one in outputs) == [False, False, True]
-    assert len({one["path"] for one in outputs}) == 1
+    assert sorted(output["fresh"] for output in outputs) == [False, False, True]
+    assert len({output["path"] for output in outputs}) == 1
 
 
 def test_second_process_waits_and_says_so() -> None:
@@ -185,7 +185,7 @@ def test_pool_runs_what_is_missing_in_order() -> None:
     keys = [f"{number:02x}" * 32 for number in range(5)]
     execute(cell(key=keys[3]))
     cells = [cell(key=key) for key in keys]
-    names = pool.run_all(cells, lambda one, run: (one.simkey, run.fresh))
+    names = pool.run_all(cells, lambda cell, run: (cell.simkey, run.fresh))
     assert names == [(key, key != keys[3]) for key in keys]
 
 

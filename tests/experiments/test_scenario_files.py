@@ -80,7 +80,7 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
         documents.append(document)
     if not scenario.tasks:
         return
-    delays = [[task.pop("delay") for task in one["tasks"].values()] for one in documents]
+    delays = [[task.pop("delay") for task in document["tasks"].values()] for document in documents]
     assert delays[0] != delays[1], "another seed starts at other times"
     assert documents[0] == documents[1], "and does the same work"
 
@@ -111,7 +111,7 @@ def test_full_is_the_longer_one(name: str, board: tuple[Platform, Activity]) -> 
 def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity]) -> None:
     """Variants that exist or are planned, measures that there are, tasks and clusters by name."""
     scenario = scenario_of(name, board)
-    tasks = {one.name for one in (*scenario.tasks, *scenario.programs)}
+    tasks = {task.name for task in (*scenario.tasks, *scenario.programs)}
     clusters = {cluster.name for cluster in board[0].clusters}
     variants = {**load_variants(), **load_catalogue().planned}
     for expect in scenario.expect:

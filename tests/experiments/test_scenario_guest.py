@@ -77,8 +77,8 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         EASCOPE_RUNS=str(root / "runs"),
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    shown: dict[str, Any] = json.loads(done.stdout)
+    return shown
 
 
 def test_every_frame_is_drawn_and_shown_in_time(result: dict[str, Any]) -> None:

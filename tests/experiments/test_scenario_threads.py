@@ -62,7 +62,7 @@ def test_repeat(
     assert task.endless is (loop == -1)
     (entry,) = tasks_of(path, juno, juno_activity).values()
     assert entry["loop"] == loop
-    assert [one["loop"] for one in entry["phases"].values()] == [3, 1]
+    assert [phase["loop"] for phase in entry["phases"].values()] == [3, 1]
 
 
 def test_meeting_names_every_barrier_once_in_either_task(

@@ -20,8 +20,8 @@ def test_what_was_committed_comes_out_again(tmp_path: Path, juno: Platform) -> N
     """The same cell, the same figures; with another compiler or gem5 much the same."""
     shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
     measure_system(juno, tmp_path)
-    committed, found = (load_system(juno, folder) for folder in (ACTIVITY, tmp_path))
-    if found.provenance["simkey"] == committed.provenance["simkey"]:
-        assert found.digest == committed.digest
-    for mine, theirs in zip(found.clusters, committed.clusters, strict=True):
-        assert mine.ipc == pytest.approx(theirs.ipc, rel=0.15)
+    committed, measured = (load_system(juno, folder) for folder in (ACTIVITY, tmp_path))
+    if measured.provenance["simkey"] == committed.provenance["simkey"]:
+        assert measured.digest == committed.digest
+    for rates, committed_rates in zip(measured.clusters, committed.clusters, strict=True):
+        assert rates.ipc == pytest.approx(committed_rates.ipc, rel=0.15)

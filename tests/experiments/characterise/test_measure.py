@@ -56,7 +56,7 @@ def _rows(cluster: Cluster) -> tuple[list[dict[str, float]], dict[int, int]]:
 def test_ipc_counts_all_time_between_the_marks(juno: Platform) -> None:
     little = juno.clusters[0]
     measured = evaluate(little, *_rows(little))
-    assert [(one.kernel, one.khz) for one in measured[:6]] == [
+    assert [(entry.kernel, entry.khz) for entry in measured[:6]] == [
         *((kernel, 950_000) for kernel in KERNELS),
         ("busy_loop", 800_000),
     ]
@@ -92,8 +92,8 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_a_request_has_one_cpu_of_the_cluster(juno: Platform) -> None:
-    asked = request(juno, juno.clusters[1])
-    (cluster,) = asked["machine"]["clusters"]
+    request_of_cluster = request(juno, juno.clusters[1])
+    (cluster,) = request_of_cluster["machine"]["clusters"]
     assert (cluster["index"], cluster["cpus"], cluster["core"]) == (0, [0], "cortex-a72")
     assert cluster["model"] == "ArmO3CPU"
     assert len(cluster["clocks_hz"]) == 3
@@ -141,7 +141,7 @@ def test_what_was_measured_joins_the_file_and_leaves_the_rest(
     after = load_activity(juno, tmp_path)
     assert after.clusters == before.clusters
     assert len(after.measured) == len(KERNELS) * 2
-    big = next(one for one in after.measured if one.cluster == "big")
+    big = next(entry for entry in after.measured if entry.cluster == "big")
     assert big.ipc == {600_000: 1.4, 1_000_000: 1.4, 1_200_000: 1.4}
     assert big.events == {"core.cycles": digits(1 / 1.4)}
 
@@ -162,7 +162,7 @@ def test_capacities_are_speeds_at_the_top_relative_to_the_largest(
 
 
 @pytest.mark.parametrize(
-    ("edit", "says"),
+    ("edit", "message"),
     [
         (lambda data: data["kernels"]["memory"].pop("big"), "memory.big is missing: allowed: a ta"),
         (lambda data: data["kernels"]["memory"]["big"]["ipc"].pop("600000"), "ipc.600000 is miss"),
@@ -172,7 +172,7 @@ def test_capacities_are_speeds_at_the_top_relative_to_the_largest(
     ],
 )
 def test_a_wrong_record_is_one_line(
-    tmp_path: Path, juno: Platform, edit: Callable[[Any], Any], says: str
+    tmp_path: Path, juno: Platform, edit: Callable[[Any], Any], message: str
 ) -> None:
     shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
     path = write(juno, _measured(juno), {"gem5": "24.0"}, tmp_path)
@@ -181,7 +181,7 @@ def test_a_wrong_record_is_one_line(
     path.write_text(json.dumps(data))
     with pytest.raises(RequestError) as caught:
         load_activity(juno, tmp_path)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

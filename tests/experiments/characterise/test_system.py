@@ -83,9 +83,9 @@ def _provenance(seed: int = 0) -> Mapping[str, str | int]:
 def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
     measured = evaluate(juno, _rows(), T0, T1)
     path = write_system(juno, measured, _provenance(3), tmp_path)
-    found = load_system(juno, tmp_path)
-    assert (found.path, list(found.clusters)) == (path, measured)
-    assert found.provenance == {
+    read_back = load_system(juno, tmp_path)
+    assert (read_back.path, list(read_back.clusters)) == (path, measured)
+    assert read_back.provenance == {
         "gem5": "24.0",
         "gem5_sha256": "ab",
         "simkey": "cd",
@@ -114,14 +114,16 @@ def test_the_cell_does_not_need_what_is_made_from_it(
     alone = load_activity(platform, tmp_path)
     monkeypatch.setattr("experiments.controls.activity_of", lambda _: alone)
     names = system_names(platform)
-    loops = {one.cluster: one for one in alone.measured if one.kernel == "busy_loop"}
+    loops = {entry.cluster: entry for entry in alone.measured if entry.kernel == "busy_loop"}
     for cluster in names.platform.clusters:
         assert names.activity.ipc(cluster) == loops[cluster.name].ipc[cluster.max_khz]
         assert names.activity.system_ipc(cluster) == names.activity.ipc(cluster)
         assert with_it.activity.system_ipc(cluster) < names.activity.system_ipc(cluster)
     settings = [
-        one.engine.settings(replace(linux_like, platform=one.platform, activity=one.activity))
-        for one in (names, with_it)
+        cell_names.engine.settings(
+            replace(linux_like, platform=cell_names.platform, activity=cell_names.activity)
+        )
+        for cell_names in (names, with_it)
     ]
     assert settings[0] == settings[1]
     assert names.given == names.platform == with_it.platform != platform
@@ -154,9 +156,9 @@ def test_show_prints_the_parts_that_are_asked_for(
         system_text(system.clusters) + "\n"
     )
     assert "system code" not in characterise("juno-r2", "--show", "--only", "kernels")[1]
-    found = json.loads(characterise("juno-r2", "--show", "--json")[1])
-    assert sorted(found) == ["capacities", "kernels", "system"]
-    assert [one["ipc"] for one in found["system"]] == [one.ipc for one in system.clusters]
+    shown = json.loads(characterise("juno-r2", "--show", "--json")[1])
+    assert sorted(shown) == ["capacities", "kernels", "system"]
+    assert [entry["ipc"] for entry in shown["system"]] == [entry.ipc for entry in system.clusters]
 
 
 def test_a_part_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
