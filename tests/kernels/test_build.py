@@ -59,7 +59,7 @@ def test_a_lost_option_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_no_option_is_given_twice() -> None:
     """Not in one fragment; a later fragment repeats an option to change it only."""
     for spec in load_kernels().values():
-        given: dict[str, str] = {}
+        options_so_far: dict[str, str] = {}
         for name in spec.fragments:
             lines = [
                 line
@@ -71,8 +71,8 @@ def test_no_option_is_given_twice() -> None:
                 for line in lines
             }
             assert len(options) == len(lines), name
-            assert not set(options.items()) & set(given.items()), name
-            given |= options
+            assert not set(options.items()) & set(options_so_far.items()), name
+            options_so_far |= options
 
 
 def test_unknown_kernel_offers_the_nearest() -> None:
@@ -114,9 +114,9 @@ def test_the_default_release_has_one_key_named_or_not() -> None:
 
 
 def test_a_kernel_of_a_release_names_itself() -> None:
-    found = module.names(kernel_named("base@7.3"), "7.3")
-    assert (found["LOCALVERSION"], found["EASCOPE_KERNEL"]) == ("-eascope-base", "base@7.3")
-    assert found["EASCOPE_QUEUE"] != module.names(kernel_named("base"))["EASCOPE_QUEUE"]
+    words = module.names(kernel_named("base@7.3"), "7.3")
+    assert (words["LOCALVERSION"], words["EASCOPE_KERNEL"]) == ("-eascope-base", "base@7.3")
+    assert words["EASCOPE_QUEUE"] != module.names(kernel_named("base"))["EASCOPE_QUEUE"]
 
 
 def test_fragment_survived(base_kernel: KernelArtefact) -> None:
@@ -136,9 +136,9 @@ def test_artefact_is_what_it_says(base_kernel: KernelArtefact) -> None:
         ["nm", base_kernel.vmlinux], capture_output=True, text=True, check=False
     ).stdout
     assert " T panic" in symbols  # gem5 stops at it
-    said = base_kernel.provenance
-    assert said["config_sha256"] == sha256_file(base_kernel.config)
-    assert {"package_version", "source_sha256", "series_sha256", "compiler"} <= set(said)
+    provenance = base_kernel.provenance
+    assert provenance["config_sha256"] == sha256_file(base_kernel.config)
+    assert {"package_version", "source_sha256", "series_sha256", "compiler"} <= set(provenance)
 
 
 def test_image_names_no_folder_of_this_machine(base_kernel: KernelArtefact) -> None:

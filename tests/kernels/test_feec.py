@@ -58,7 +58,7 @@ def expected(name: str) -> dict[str, int]:
 
 def test_points_are_distinguished_by_switches_alone() -> None:
     variants = load_variants()
-    assert {name for name, one in variants.items() if one.kernel == "feec"} == set(POINTS)
+    assert {name for name, variant in variants.items() if variant.kernel == "feec"} == set(POINTS)
     for name in POINTS:
         switches = {path: value for path, value in variants[name].switches}
         assert switches == {f"{FILES}/{file}": str(value) for file, value in expected(name).items()}

@@ -157,8 +157,8 @@ def test_event_has_the_fields_that_analyses_read(booted: Booted, event: str) -> 
 
 def lines_of(booted: Booted, event: str) -> list[dict[str, str]]:
     """The fields of every traced ``event``."""
-    found = re.findall(rf" {event}: (.*)$", booted.text("trace.txt"), re.MULTILINE)
-    return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in found]
+    matches = re.findall(rf" {event}: (.*)$", booted.text("trace.txt"), re.MULTILINE)
+    return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in matches]
 
 
 def test_enabled_events_are_traced(booted: Booted) -> None:
@@ -169,9 +169,9 @@ def test_enabled_events_are_traced(booted: Booted) -> None:
 
 
 def test_requests_reach_the_controller_and_name_its_opps(booted: Booted, juno: Platform) -> None:
-    seen = lines_of(booted, "gem5_dvfs")
-    assert {int(line["domain"]) for line in seen} == {0, 1}
-    for line in seen:
+    requests = lines_of(booted, "gem5_dvfs")
+    assert {int(line["domain"]) for line in requests} == {0, 1}
+    for line in requests:
         opps = juno.clusters[int(line["domain"])].opps
         opp = opps[len(opps) - 1 - int(line["level"])]  # level 0 is the fastest
         assert abs(int(line["khz"]) - opp.khz) <= opp.khz / 200
@@ -180,10 +180,10 @@ def test_requests_reach_the_controller_and_name_its_opps(booted: Booted, juno: P
 
 
 def test_every_frequency_event_is_a_request_of_schedutil(booted: Booted) -> None:
-    asked = {int(line["next_freq"]) for line in lines_of(booted, "sched_cpufreq_req")}
+    requested_khz = {int(line["next_freq"]) for line in lines_of(booted, "sched_cpufreq_req")}
     set_to = {int(line["state"]) for line in lines_of(booted, "cpu_frequency")}
     assert set_to
-    assert set_to <= asked
+    assert set_to <= requested_khz
 
 
 def test_unclamped_tasks_have_no_bias(booted: Booted) -> None:

@@ -36,8 +36,8 @@ def test_without_a_release_nothing_is_otherwise() -> None:
 def test_the_guest_proves_the_release(juno: Platform) -> None:
     _, variant = variant_named("mainline@7.3")
     lines = state_expectations(variant, juno)
-    said = [line[2] for line in lines if line[0] == "contains" and line[1].endswith("/variant")]
-    assert "kernel=base@7.3 queue=" in said
+    proofs = [line[2] for line in lines if line[0] == "contains" and line[1].endswith("/variant")]
+    assert "kernel=base@7.3 queue=" in proofs
 
 
 def test_every_kernel_of_every_release_is_named() -> None:
@@ -63,9 +63,9 @@ def test_a_wrong_name_is_one_line(
 ) -> None:
     command = ["run", "--platform", "juno-r2", "--scenario", "smoke", "--variant", name]
     assert main(command) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
 
 
 def test_a_queue_that_is_not_ported_says_what_is(
@@ -75,7 +75,7 @@ def test_a_queue_that_is_not_ported_says_what_is(
         (tmp_path / queue.parent.name).mkdir()
     (tmp_path / "base/series-7.3").touch()
     monkeypatch.setattr(naming, "SERIES", tmp_path)
-    of_base = [name for name, one in load_variants().items() if one.kernel == "base"]
+    of_base = [name for name, variant in load_variants().items() if variant.kernel == "base"]
     with pytest.raises(RequestError) as caught:
         variant_named("uclamp-sum@7.3")
     assert str(caught.value) == (

@@ -52,13 +52,13 @@ def decisions(variant: str, platform: Platform, folder: Path) -> list[list[list[
         arguments="loglevel=5 panic_on_warn=1",
         programs={"placing": guest_program("placing", folder / f"{variant}-program")},
     )
-    found = []
+    cpus_by_plan = []
     for number in range(len(PLANS)):
         tasks: dict[str, list[int]] = defaultdict(list)
         for pid, cpu in WOKEN.findall(done.text(f"trace{number}")):
             tasks[pid].append(int(cpu))
-        found.append([tasks[pid][:PERIODS] for pid in sorted(tasks, key=int)])
-    return found
+        cpus_by_plan.append([tasks[pid][:PERIODS] for pid in sorted(tasks, key=int)])
+    return cpus_by_plan
 
 
 @pytest.mark.parametrize(

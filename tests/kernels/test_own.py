@@ -98,10 +98,10 @@ def test_a_patch_that_does_not_apply_names_itself_and_the_hunk(
     with pytest.raises(PatchFailed) as caught:  # noqa: SIM117
         with worktree(Toy("6.12.1", "toy", "0" * 64), kernel.folders(SERIES)[1:]):
             pass
-    said = str(caught.value)
-    assert said.startswith("x/0001-sched-My-Idea.patch does not apply to Linux 6.12.1 ")
-    assert "a.c: hunk 1 at line 4:" in said
-    assert "  -line 5" in said
+    message = str(caught.value)
+    assert message.startswith("x/0001-sched-My-Idea.patch does not apply to Linux 6.12.1 ")
+    assert "a.c: hunk 1 at line 4:" in message
+    assert "  -line 5" in message
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_the_command_refuses_in_one_line(
     command = ["compare", "mainline", "theirs", "--platform", "juno-r2", "--scenario", "smoke"]
     command += ["--kernel", f"mine={linux}"]
     assert main(command) == 2
-    said = capsys.readouterr().err
-    assert "unknown variant 'theirs'" in said
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert "unknown variant 'theirs'" in message
+    assert message.count("\n") == 1
 
 
 def test_a_variant_whose_queue_is_not_ported_says_what_the_tree_can_be(

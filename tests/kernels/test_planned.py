@@ -46,7 +46,7 @@ def test_wrong_table_is_one_line(tmp_path: Path, planned: str, message: str) -> 
 
 
 def test_opp2_is_proven_by_the_opps_that_it_has(juno: Platform) -> None:
-    def asked(flavour: str) -> list[str]:
+    def performance_states(flavour: str) -> list[str]:
         variant = replace(load_variants()["mainline"], dtb=flavour)
         return [
             line[1].rsplit("/", 2)[1]
@@ -54,7 +54,9 @@ def test_opp2_is_proven_by_the_opps_that_it_has(juno: Platform) -> None:
             if "/ps:" in line[1]
         ]
 
-    assert asked("std") == [
+    assert performance_states("std") == [
         f"ps:{khz}" for khz in (450_000, 800_000, 950_000, 600_000, 1_000_000, 1_200_000)
     ]
-    assert asked("opp2") == [f"ps:{khz}" for khz in (450_000, 950_000, 600_000, 1_200_000)]
+    assert performance_states("opp2") == [
+        f"ps:{khz}" for khz in (450_000, 950_000, 600_000, 1_200_000)
+    ]

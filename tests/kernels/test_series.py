@@ -40,13 +40,13 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
     archives = apt(ARCHITECTURE).archives
     release = kernel_named(kernel).release or DEFAULT
     built_from = source_of(release)
-    here = [
-        other
-        for other in offered(release)
-        if other != built_from
-        and list(archives.glob(f"{other.package}_{other.package_version}_*.deb"))
+    downloaded = [
+        source
+        for source in offered(release)
+        if source != built_from
+        and list(archives.glob(f"{source.package}_{source.package_version}_*.deb"))
     ]
-    for each in (built_from, *here):
+    for each in (built_from, *downloaded):
         tree = applied(each, tmp_path / each.package_version, kernel)
         assert (tree / "kernel/sched/eascope.c").is_file()
         assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
@@ -57,22 +57,22 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
 @pytest.mark.long
 def test_applies_to_every_source_that_is_offered(tmp_path: Path) -> None:
     for kernel in kernel_names():
-        found = offered(kernel_named(kernel).release or DEFAULT)
-        assert found
-        for one in found:
-            applied(one, tmp_path / one.package_version / kernel, kernel)
+        sources = offered(kernel_named(kernel).release or DEFAULT)
+        assert sources
+        for source in sources:
+            applied(source, tmp_path / source.package_version / kernel, kernel)
 
 
 def test_nothing_but_the_series_lies_in_a_queue() -> None:
     for queue in queues():
         listed = [patch.name for patch in series_patches(queue)]
         assert listed == sorted(path.name for path in queue.glob("*.patch"))
-        others = {name for name in RELEASES if name != DEFAULT and is_ported(queue, name)}
-        ported = {RELEASES[name].series for name in others}
+        other_releases = {name for name in RELEASES if name != DEFAULT and is_ported(queue, name)}
+        ported = {RELEASES[name].series for name in other_releases}
         below = {path.name for path in queue.iterdir() if path.is_dir()}
-        assert below <= others
+        assert below <= other_releases
         assert {path.name for path in queue.iterdir()} == {"series", *listed, *ported, *below}
-        for name in others:
+        for name in other_releases:
             of_release = [patch for patch in series_patches(queue, name) if patch.parent != queue]
             assert sorted(of_release) == sorted((queue / name).iterdir())
 
@@ -80,10 +80,10 @@ def test_nothing_but_the_series_lies_in_a_queue() -> None:
 def test_every_patch_says_who_and_why() -> None:
     for queue in queues():
         for patch in sorted(queue.rglob("*.patch")):
-            head, _, rest = patch.read_text().partition("\n\n")
+            head, _, body = patch.read_text().partition("\n\n")
             assert re.search(r"^From: .+ <.+@.+>$", head, re.MULTILINE), patch.name
             assert re.search(r"^Subject: \[PATCH\] [a-zA-Z/-]+: [A-Z]", head, re.MULTILINE)
-            message = rest.partition("\n---\n")[0]
+            message = body.partition("\n---\n")[0]
             assert re.search(r"^Signed-off-by: .+ <.+@.+>$", message, re.MULTILINE), patch.name
             words = message.rpartition("Signed-off-by:")[0].split()
             assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
@@ -178,9 +178,9 @@ def test_failure_says_what_else_of_the_queue_does_not_apply(
     tree, queue = toy(NINE.replace("line 5", "line five"))
     first = (queue / "0001-change.patch").read_text()
     # Of a line that is as it was; of one that never was.
-    other = first.replace("@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n", "@@ -5,5 +5,5 @@\n")
-    other = other.replace("-line 5\n+line five\n line 6\n", " line five\n-line 6\n+line six\n")
-    (queue / "0002-change.patch").write_text(other + " line 9\n")
+    second = first.replace("@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n", "@@ -5,5 +5,5 @@\n")
+    second = second.replace("-line 5\n+line five\n line 6\n", " line five\n-line 6\n+line six\n")
+    (queue / "0002-change.patch").write_text(second + " line 9\n")
     (queue / "0003-change.patch").write_text(first.replace("-line 5", "-line V"))
     (queue / "series").write_text("".join(f"000{n}-change.patch\n" for n in (1, 2, 3)))
     with pytest.raises(PatchFailed) as error:

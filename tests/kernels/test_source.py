@@ -16,7 +16,7 @@ from kernels.variants import SERIES
 MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = {}\n"
 
 
-def given(*versions: str) -> list[Source]:
+def sources(*versions: str) -> list[Source]:
     """Sources of these package versions, as `offered` returns them."""
     return [Source(upstream(version), version, "0" * 64) for version in versions]
 
@@ -29,7 +29,9 @@ def _no_kernel_src(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_newest_tested_version_is_taken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "offered", lambda _: given("6.12.999-1", "6.12.107-1", "6.12.95-1"))
+    monkeypatch.setattr(
+        module, "offered", lambda _: sources("6.12.999-1", "6.12.107-1", "6.12.95-1")
+    )
     assert find_source().package_version == "6.12.107-1"
     assert capsys.readouterr().err == ""
 
@@ -37,12 +39,12 @@ def test_newest_tested_version_is_taken(
 def test_untested_version_warns_and_is_recorded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "offered", lambda _: given("6.12.999-2", "6.12.998-1"))
-    found = find_source()
-    assert found.package_version == "6.12.999-2"
-    said = capsys.readouterr().err
-    assert "6.12.999-2) is untested: tested are " + ", ".join(RELEASES["6.12"].tested) in said
-    assert found.provenance()["source_tested"] is False
+    monkeypatch.setattr(module, "offered", lambda _: sources("6.12.999-2", "6.12.998-1"))
+    source = find_source()
+    assert source.package_version == "6.12.999-2"
+    warning = capsys.readouterr().err
+    assert "6.12.999-2) is untested: tested are " + ", ".join(RELEASES["6.12"].tested) in warning
+    assert source.provenance()["source_tested"] is False
 
 
 def test_upstream_version_of_a_package() -> None:
@@ -69,18 +71,18 @@ def test_a_version_has_the_queues_of_the_nearest_release(version: str, release: 
 
 
 def test_each_release_has_a_package_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    packages = []
 
     def resolve(package: str, suite: str) -> dict[str, str]:
-        asked.append(package)
+        packages.append(package)
         return {"version": "7.3.4-1~bpo13+1", "sha256": "0" * 64}
 
     monkeypatch.setattr(module.apt("arm64"), "resolve", resolve)
-    found = find_source((), "7.3")
-    assert set(asked) == {"linux-source-7.3"}
-    assert found.label == "Linux 7.3.4 (linux-source-7.3 7.3.4-1~bpo13+1)"
-    assert found.tested
-    assert found.provenance()["source"] == "linux-source-7.3"
+    source = find_source((), "7.3")
+    assert set(packages) == {"linux-source-7.3"}
+    assert source.label == "Linux 7.3.4 (linux-source-7.3 7.3.4-1~bpo13+1)"
+    assert source.tested
+    assert source.provenance()["source"] == "linux-source-7.3"
 
 
 def test_a_release_that_is_not_offered_says_which_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,22 +131,22 @@ def test_kernel_src_is_copied_without_what_no_build_reads(
 ) -> None:
     tree = kernel_tree(tmp_path / "my kernel")
     monkeypatch.setenv("KERNEL_SRC", str(tree))
-    found = find_source()
-    assert (found.version, found.package_version) == ("6.12.117", "my kernel")
-    assert found.provenance()["source"] == "KERNEL_SRC"
-    found.unpack(tmp_path / "copy")
+    source = find_source()
+    assert (source.version, source.package_version) == ("6.12.117", "my kernel")
+    assert source.provenance()["source"] == "KERNEL_SRC"
+    source.unpack(tmp_path / "copy")
     copied = {str(p.relative_to(tmp_path / "copy")) for p in (tmp_path / "copy").rglob("*.*")}
     assert copied == {"kernel/fork.c", "include/sound/core.h"}
     assert (tmp_path / "copy" / "sound" / "Kconfig").is_file()
 
 
 def test_kernel_src_is_identified_by_its_bytes(tmp_path: Path) -> None:
-    one, two = kernel_tree(tmp_path / "one"), kernel_tree(tmp_path / "two")
-    assert directory_source(one).sha256 == directory_source(two).sha256
+    first, copy = kernel_tree(tmp_path / "one"), kernel_tree(tmp_path / "two")
+    assert directory_source(first).sha256 == directory_source(copy).sha256
     (tmp_path / "three").mkdir()
-    three = kernel_tree(tmp_path / "three" / "x")
-    (three / "kernel" / "fork.c").write_text("int fork2;\n")
-    assert directory_source(three).sha256 != directory_source(one).sha256
+    edited = kernel_tree(tmp_path / "three" / "x")
+    (edited / "kernel" / "fork.c").write_text("int fork2;\n")
+    assert directory_source(edited).sha256 != directory_source(first).sha256
 
 
 def test_kernel_src_that_is_no_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

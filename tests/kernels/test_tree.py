@@ -32,8 +32,8 @@ def test_round_trip_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
     saved = save_tree(tree, load_kernels()["base"], tmp_path / "series" / "base")
     wanted = series_patches(SERIES / "base")
     assert [path.name for path in saved] == [path.name for path in wanted]
-    for one, other in zip(saved, wanted, strict=True):
-        assert one.read_text() == other.read_text()
+    for path, original in zip(saved, wanted, strict=True):
+        assert path.read_text() == original.read_text()
     assert (saved[0].parent / "series").read_text() == (SERIES / "base/series").read_text()
 
 
@@ -101,7 +101,7 @@ def test_command_line_refuses_in_one_line(
 ) -> None:
     assert main(["open", "bass", str(tmp_path / "x")]) == 2
     assert main(["open", "base", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
-    assert "did you mean base?" in said
-    assert "it exists" in said
-    assert said.count("\n") == 2
+    messages = capsys.readouterr().err
+    assert "did you mean base?" in messages
+    assert "it exists" in messages
+    assert messages.count("\n") == 2

@@ -91,7 +91,7 @@ def test_a_repository_of_something_else_is_one_line(linux: Path) -> None:
 
 def test_a_tree_that_has_base_is_known_by_the_files_it_adds(linux: Path) -> None:
     """At once: git is asked for a few names, and nothing is copied."""
-    base, other = SERIES / "base", SERIES / "feec"
+    base, feec = SERIES / "base", SERIES / "feec"
     assert queues_to_apply(read_tree(f"mine={linux}"), [base]) == ["base"]
     adds = {
         name for patch in trees.series_patches(base, "7.3") for name in trees.added_files(patch)
@@ -102,7 +102,7 @@ def test_a_tree_that_has_base_is_known_by_the_files_it_adds(linux: Path) -> None
         (linux / name).write_text("x\n")
     git(linux, "add", ".")
     tree_source.cache_clear()
-    assert queues_to_apply(read_tree(f"mine={linux}"), [base, other]) == ["feec"]
+    assert queues_to_apply(read_tree(f"mine={linux}"), [base, feec]) == ["feec"]
     git(linux, "rm", "--quiet", "--force", "kernel/sched/eascope.c")
     tree_source.cache_clear()
     with pytest.raises(RequestError) as caught:
@@ -131,19 +131,19 @@ def build(source: Source, queue: Path) -> set[str]:
     built = set()
     with worktree(source, [queue]) as tree:
         for name, text in files(tree).items():
-            made, file = tree / OUT / f"{name}.o", tree / name
-            if not made.exists() or made.stat().st_mtime_ns < file.stat().st_mtime_ns:
-                made.parent.mkdir(parents=True, exist_ok=True)
-                made.write_text(text)
+            object_file, file = tree / OUT / f"{name}.o", tree / name
+            if not object_file.exists() or object_file.stat().st_mtime_ns < file.stat().st_mtime_ns:
+                object_file.parent.mkdir(parents=True, exist_ok=True)
+                object_file.write_text(text)
                 built.add(name)
-            assert made.read_text() == text
+            assert object_file.read_text() == text
     return built
 
 
 def test_another_commit_costs_what_it_changes(
     linux: Path, queue: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mine, theirs = read_tree(f"mine={linux}"), read_tree(f"theirs={linux}@old")
+    new, old = read_tree(f"mine={linux}"), read_tree(f"theirs={linux}@old")
     unpacked = []
     unpack = TreeSource.unpack
 
@@ -152,19 +152,19 @@ def test_another_commit_costs_what_it_changes(
         unpack(source, folder)
 
     monkeypatch.setattr(TreeSource, "unpack", counted)
-    assert build(tree_source(theirs), queue) == {"Makefile", "a.c", "kernel/b.c", "sound/Kconfig"}
-    assert build(tree_source(mine), queue) == {"Makefile", "a.c", "new.c"}
-    kept = tmp_path / "cache" / f"{FOLDER}-git" / "linux"
-    assert "kernel/b.c" not in files(kept)
-    assert "line five" in (kept / "a.c").read_text()
-    assert "line nine" in (kept / "a.c").read_text()
+    assert build(tree_source(old), queue) == {"Makefile", "a.c", "kernel/b.c", "sound/Kconfig"}
+    assert build(tree_source(new), queue) == {"Makefile", "a.c", "new.c"}
+    linux_tree = tmp_path / "cache" / f"{FOLDER}-git" / "linux"
+    assert "kernel/b.c" not in files(linux_tree)
+    assert "line five" in (linux_tree / "a.c").read_text()
+    assert "line nine" in (linux_tree / "a.c").read_text()
     # Each has objects of its own: going back and forth costs nothing.
-    assert build(tree_source(theirs), queue) == set()
-    assert build(tree_source(mine), queue) == set()
+    assert build(tree_source(old), queue) == set()
+    assert build(tree_source(new), queue) == set()
     (linux / "new.c").write_text("newer\n")
     tree_source.cache_clear()
-    assert build(tree_source(mine), queue) == {"new.c"}
-    assert build(tree_source(theirs), queue) == set()
+    assert build(tree_source(new), queue) == {"new.c"}
+    assert build(tree_source(old), queue) == set()
     assert unpacked == ["theirs"]
 
 
@@ -172,8 +172,8 @@ def test_a_tree_of_another_repository_is_unpacked(linux: Path, queue: Path, tmp_
     build(tree_source(read_tree(f"mine={linux}")), queue)
     git(tmp_path, "clone", "--quiet", str(linux), str(tmp_path / "clone"))
     (tmp_path / "clone/a.c").write_text(LINES)
-    other = tree_source(read_tree(f"mine={tmp_path / 'clone'}"))
-    assert "a.c" in build(other, queue)
+    clone = tree_source(read_tree(f"mine={tmp_path / 'clone'}"))
+    assert "a.c" in build(clone, queue)
 
 
 def test_releases_keep_trees_of_their_own() -> None:

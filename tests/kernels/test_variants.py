@@ -160,9 +160,9 @@ def test_every_switch_is_read_back(juno: Platform) -> None:
 
 def test_a_file_that_is_written_twice_reads_back_as_the_last_one(juno: Platform) -> None:
     path = "/proc/sys/kernel/sched_util_clamp_min"
-    twice = replace(load_variants()["mainline"], switches=((path, "1"), (path, "2")))
-    found = [line for line in state_expectations(twice, juno) if line[1] == path]
-    assert found == [("expect", path, "2")]
+    variant = replace(load_variants()["mainline"], switches=((path, "1"), (path, "2")))
+    expectations = [line for line in state_expectations(variant, juno) if line[1] == path]
+    assert expectations == [("expect", path, "2")]
 
 
 def test_the_floor_of_latency_has_no_eas_to_switch_off(juno: Platform) -> None:
@@ -289,9 +289,9 @@ def test_missing_key_is_named(edited: Callable[..., Path], key: str) -> None:
     lines = VARIANTS.read_text().partition("[variant.mainline]")
     # A value may be a list over several lines, which ends with "]" on a line of its own.
     pattern = rf"^{key} = (\[\n.*?^\]|[^\n]*)\n"
-    kept = re.sub(pattern, "", lines[2], count=1, flags=re.MULTILINE | re.DOTALL)
+    without = re.sub(pattern, "", lines[2], count=1, flags=re.MULTILINE | re.DOTALL)
     path = edited()
-    path.write_text(lines[0] + lines[1] + kept)
+    path.write_text(lines[0] + lines[1] + without)
     with pytest.raises(RequestError, match=rf"variant\.mainline\.{key} is missing: allowed: "):
         load_variants(path)
 

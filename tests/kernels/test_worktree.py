@@ -56,10 +56,10 @@ def stamps(tree: Path) -> dict[str, int]:
 
 def test_only_what_differs_is_touched(toy: Toy, tmp_path: Path) -> None:
     base = queue(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "five"))
-    other = queue(tmp_path, "other", ("c.c", 3, "three"))
+    second = queue(tmp_path, "other", ("c.c", 3, "three"))
     with worktree(toy, [base]) as tree:
         before = stamps(tree)
-    with worktree(toy, [base, other]) as tree:
+    with worktree(toy, [base, second]) as tree:
         after = stamps(tree)
         assert "three" in (tree / "c.c").read_text()
     assert {name for name in FILES if before[name] != after[name]} == {"c.c"}
@@ -116,15 +116,15 @@ def test_another_source_is_unpacked(toy: Toy, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "kept"), [(EascopeError("make"), True), (KeyboardInterrupt(), False)]
+    ("end", "is_kept"), [(EascopeError("make"), True), (KeyboardInterrupt(), False)]
 )
-def test_what_a_killed_build_left_is_removed(toy: Toy, end: BaseException, kept: bool) -> None:
+def test_what_a_killed_build_left_is_removed(toy: Toy, end: BaseException, is_kept: bool) -> None:
     with pytest.raises(type(end)):  # noqa: PT012, SIM117 - what is left when it ends inside
         with worktree(toy, []) as tree:
             (tree / OUT / "half.o").touch()
             raise end
     with worktree(toy, []) as tree:
-        assert (tree / OUT / "half.o").exists() == kept
+        assert (tree / OUT / "half.o").exists() == is_kept
 
 
 def build(toy: Toy, *queues: Path) -> set[str]:
@@ -132,24 +132,24 @@ def build(toy: Toy, *queues: Path) -> set[str]:
     built = set()
     with worktree(toy, list(queues)) as tree:
         for name in FILES:
-            made, source = tree / OUT / f"{name}.o", tree / name
-            if not made.exists() or made.stat().st_mtime_ns < source.stat().st_mtime_ns:
-                made.write_text(source.read_text())
+            built_file, source = tree / OUT / f"{name}.o", tree / name
+            if not built_file.exists() or built_file.stat().st_mtime_ns < source.stat().st_mtime_ns:
+                built_file.write_text(source.read_text())
                 built.add(name)
-            assert made.read_text() == source.read_text()
+            assert built_file.read_text() == source.read_text()
     return built
 
 
 def test_a_kernel_between_costs_nothing(toy: Toy, tmp_path: Path) -> None:
     base = queue(tmp_path, "base", ("a.c", 5, "five"))
-    other = queue(tmp_path, "other", ("a.c", 3, "three"), ("b.c", 5, "five"))
+    second = queue(tmp_path, "other", ("a.c", 3, "three"), ("b.c", 5, "five"))
     assert build(toy, base) == set(FILES)
-    assert build(toy, base, other) == {"a.c", "b.c"}
+    assert build(toy, base, second) == {"a.c", "b.c"}
     assert build(toy, base) == set()
-    assert build(toy, base, other) == set()
+    assert build(toy, base, second) == set()
     # A patch below the other queue is taken back and applied again: that is no change.
     queue(tmp_path, "base", ("a.c", 5, "five"), ("c.c", 5, "five"))
-    assert build(toy, base, other) == {"c.c"}
+    assert build(toy, base, second) == {"c.c"}
     assert build(toy, base) == {"c.c"}
 
 
@@ -172,8 +172,8 @@ def test_objects_of_few_kernels_are_kept(toy: Toy, tmp_path: Path) -> None:
         queue(tmp_path, f"q{number}", ("a.c", 5, f"five {number}"))
         for number in range(KEPT_OBJECTS + 3)
     ]
-    for one in queues:
-        build(toy, one)
+    for patches in queues:
+        build(toy, patches)
     assert len(list((tmp_path / "cache" / FOLDER / "objects").iterdir())) == KEPT_OBJECTS
     assert build(toy, queues[-2]) == set()
     assert build(toy, queues[0]) == {"a.c"}, "from a copy of another kernel's objects"
