@@ -41,8 +41,8 @@ def test_the_loop_itself_costs_the_same_both_ways(juno: Platform, juno_activity:
     counted, stated = billed(model, cluster, rows)
     assert counted == pytest.approx(stated, rel=1e-4)
     assert stated == pytest.approx(model.busy_microwatt(cluster, cluster.max_khz) * 1e-6 * NS / 1e9)
-    more, same = billed(model, cluster, _rows(juno, juno_activity, 2.0)[0])
-    assert same == stated
+    more, of_loop = billed(model, cluster, _rows(juno, juno_activity, 2.0)[0])
+    assert of_loop == stated
     assert more > 1.1 * stated
 
 
@@ -52,42 +52,42 @@ def test_events_are_those_of_an_instruction(juno: Platform, juno_activity: Activ
     rows, cycles = _rows(juno, juno_activity, 2.0)
     counts, _ = busy_events(power, cluster, juno_activity)
     stated = {event: count / juno_activity.ipc(cluster) for event, count in counts.items()}
-    found = events(power, 0.9, stated, rows)
+    by_event = events(power, 0.9, stated, rows)
     instructions = rows["instructions"][0]
-    assert found[CYCLE].counted == pytest.approx(cycles / instructions, rel=1e-5)
-    for event, one in found.items():
+    assert by_event[CYCLE].counted == pytest.approx(cycles / instructions, rel=1e-5)
+    for event, of_event in by_event.items():
         if event != CYCLE:
-            assert one.counted == pytest.approx(2 * one.stated, rel=1e-5), event
+            assert of_event.counted == pytest.approx(2 * of_event.stated, rel=1e-5), event
         wanted = power.energy_pj[event] * power.level.power.dynamic_scale(0.9)
-        assert one.pj == pytest.approx(wanted, rel=1e-5)
+        assert of_event.pj == pytest.approx(wanted, rel=1e-5)
     assert events(power, 0.9, stated, rows.with_columns(instructions=pl.lit(0))) == {}
 
 
 def test_every_cluster_and_kernel_has_its_line(juno: Platform, juno_activity: Activity) -> None:
     rows, _ = _rows(juno, juno_activity, 1.0)
     shared = rows.with_columns(cpu=pl.lit(SHARED, dtype=pl.Int64), on_ns=pl.lit(0, dtype=pl.Int64))
-    found = compare(
+    lines = compare(
         juno, juno_activity, {"little": "A", "big": "B"}, rows, pl.concat([rows, shared])
     )
-    assert [(one.cluster, one.model) for one in found] == [("little", "A"), ("big", "B")]
-    assert found[0].counted_s == found[0].active_s == NS / 1e9
-    assert found[1].events == {}
-    assert found[1].energy_counted_j == found[1].energy_stated_j == 0
+    assert [(line.cluster, line.model) for line in lines] == [("little", "A"), ("big", "B")]
+    assert lines[0].counted_s == lines[0].active_s == NS / 1e9
+    assert lines[1].events == {}
+    assert lines[1].energy_counted_j == lines[1].energy_stated_j == 0
 
 
 def test_every_instruction_is_billed_as_the_loops(juno: Platform, juno_activity: Activity) -> None:
     lines = kernels(juno, juno_activity)
     assert len(lines) == len(juno_activity.measured)
     for cluster in juno.clusters:
-        own = [one for one in lines if one.core == cluster.core.name]
-        (loop,) = [one for one in own if one.kernel == "busy_loop"]
+        own = [line for line in lines if line.core == cluster.core.name]
+        (loop,) = [line for line in own if line.kernel == "busy_loop"]
         clock = load_events(cluster.core.name).pj(CYCLE, cluster.opps[-1].uv / 1e6)
         # The same events an instruction; only how many of these a cycle has differs.
         ratio = (loop.stated_pj - clock) / (loop.measured_pj - clock)
         assert ratio == pytest.approx(loop.stated_ipc / loop.ipc)
         assert loop.stated_ipc == juno_activity.ipc(cluster)
-        for other in own:
-            ratio = (other.stated_pj - clock) / (loop.stated_pj - clock)
-            assert ratio == pytest.approx(other.stated_ipc / loop.stated_ipc)
-            if other is not loop:
-                assert other.stated_ipc == juno_activity.system_ipc(cluster)
+        for line in own:
+            ratio = (line.stated_pj - clock) / (loop.stated_pj - clock)
+            assert ratio == pytest.approx(line.stated_ipc / loop.stated_ipc)
+            if line is not loop:
+                assert line.stated_ipc == juno_activity.system_ipc(cluster)

@@ -31,7 +31,11 @@ def text_of(cells: Cells, executed: Mapping[str, float] | None = None) -> str:
 
 def row(text: str, mode: str = "elided") -> list[str]:
     """The cells of the summary's line about a mode, after scenario, variant and mode."""
-    [line] = [one for one in text.splitlines() if one.startswith(f"| smoke | cas | {mode} |")]
+    [line] = [
+        row_text
+        for row_text in text.splitlines()
+        if row_text.startswith(f"| smoke | cas | {mode} |")
+    ]
     return [cell.strip() for cell in line.strip("|").split("|")][3:]
 
 
@@ -42,8 +46,8 @@ def test_differences_goals_and_cost_of_one_start() -> None:
         "elided-detailed": {0: costed(108.0, 0.55, False)},
     }
     text = text_of({CELL: side})
-    same = "`migrations > 1` holds in 1 of 1 and 1 of 1, by the means the same"
-    assert row(text) == ["+10.0 % *", "1, 1", *"---", "1.0", same, "20.0 (2.00)"]
+    answer = "`migrations > 1` holds in 1 of 1 and 1 of 1, by the means the same"
+    assert row(text) == ["+10.0 % *", "1, 1", *"---", "1.0", answer, "20.0 (2.00)"]
     differ = "`migrations > 1` holds in 1 of 1 and 0 of 1, by the means differ *"
     detailed = ["+1.9 %", "1, 1", *"---", "5.0 *", differ, "20.0 (2.00)"]
     assert row(text, "elided-detailed") == detailed
@@ -58,7 +62,7 @@ def starts(
 ) -> dict[int, CostedRun]:
     """Several starts, from seed 0 on."""
     values = zip(energies, shares, verdicts, strict=True)
-    return {seed: costed(*one) for seed, one in enumerate(values)}
+    return {seed: costed(*figures) for seed, figures in enumerate(values)}
 
 
 def test_several_starts_are_compared_by_their_means() -> None:
@@ -101,14 +105,14 @@ def test_answers_may_need_another_variant() -> None:
         own = costed(cas, 0.5, True, statement=more)
         return {"mainline": {0: costed(100.0, 0.5, True)}, "cas": {0: own}}
 
-    found: Cells = {
+    both_variants: Cells = {
         ("smoke", variant): {"fast": cells(110.0)[variant], "elided": cells(90.0)[variant]}
         for variant in ("mainline", "cas")
     }
-    [answer] = compared(found, CELL, "elided").answers
+    [answer] = compared(both_variants, CELL, "elided").answers
     assert (answer.statement, answer.holds, answer.seeds) == (more, (1, 0), (1, 1))
     assert not answer.alike
-    assert compared({CELL: found[CELL]}, CELL, "elided").answers == ()
+    assert compared({CELL: both_variants[CELL]}, CELL, "elided").answers == ()
 
 
 def test_residency_is_the_largest_share_that_differs() -> None:
@@ -132,20 +136,22 @@ def test_the_set_has_both_modes_and_the_fast_engine_first_and_whole_seeds() -> N
         for seed in range(seeds)
         for variant in ("mainline", "cas")
     ]
-    asked = {(one.engine, one.mode, one.seed) for _, one in wanted}
-    assert asked == {
+    settings = {(request.engine, request.mode, request.seed) for _, request in wanted}
+    assert settings == {
         *(("qemu", None, 0), ("qemu", None, 1)),
         *(("gem5", "elided", 0), ("gem5", "elided", 1), ("gem5", "elided-detailed", 0)),
     }
 
 
 def test_other_speeds_are_asked_for_and_named() -> None:
-    asked = [one for _, one in requests(["smoke"], {"fast": 1, "elided": 1}, "measured")]
-    assert {one.controls.speeds for one in asked} == {"measured"}
-    one = costed(1.0, 0.5, True)
+    wanted_requests = [
+        request for _, request in requests(["smoke"], {"fast": 1, "elided": 1}, "measured")
+    ]
+    assert {request.controls.speeds for request in wanted_requests} == {"measured"}
+    run = costed(1.0, 0.5, True)
     controls = controls_record(speeds="measured")
-    other = CostedRun(one.result, replace(one.cell, controls=controls), one.host)
-    text = text_of({CELL: {"fast": {0: other}, "elided": {0: other}}})
+    at_measured = CostedRun(run.result, replace(run.cell, controls=controls), run.host)
+    text = text_of({CELL: {"fast": {0: at_measured}, "elided": {0: at_measured}}})
     assert "* Platform juno-r2 at measured speeds, short windows" in text
     assert "* Made by `a test`, from runs (kernel 6.12.1, gem5 24.0, eascope " in text
 
@@ -153,10 +159,10 @@ def test_other_speeds_are_asked_for_and_named() -> None:
 def test_medians_of_wake_ups_stand_side_by_side() -> None:
     late = {"light": Percentiles(20.0, 21.0, 22.0, 23.0, 24.0)}
     slow = changed(costed(1.0, 0.5, True), latency_us=late)
-    other = ("smoke", "mainline")
+    second_cell = ("smoke", "mainline")
     sides = {
         CELL: {"fast": {0: costed(1.0, 0.5, True)}, "elided": {0: costed(1.0, 0.5, True)}},
-        other: {"fast": {0: costed(1.0, 0.5, True)}, "elided": {0: slow}},
+        second_cell: {"fast": {0: costed(1.0, 0.5, True)}, "elided": {0: slow}},
     }
     text = text_of(sides)
     assert "| scenario | variant | task | fast | elided |" in text
@@ -169,24 +175,24 @@ def test_medians_of_wake_ups_stand_side_by_side() -> None:
 
 
 def test_what_was_not_run_on_both_engines_is_left_out() -> None:
-    one = costed(1.0, 0.5, True)
-    both = {"fast": {0: one}, "elided-detailed": {1: one}}
-    found: Cells = {
-        ("smoke", "mainline"): both,
-        ("smoke", "cas"): {"fast": {0: one}},
-        ("busy", "cas"): {"elided": {0: one}},
+    run = costed(1.0, 0.5, True)
+    modes = {"fast": {0: run}, "elided-detailed": {1: run}}
+    cells: Cells = {
+        ("smoke", "mainline"): modes,
+        ("smoke", "cas"): {"fast": {0: run}},
+        ("busy", "cas"): {"elided": {0: run}},
         ("busy", "mainline"): {},
     }
-    assert comparable(found) == {("smoke", "mainline"): both}
+    assert comparable(cells) == {("smoke", "mainline"): modes}
 
 
 def test_record_and_page_are_written_of_what_was_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
 
     def run(*wanted: Any, speeds: str, present: bool) -> Cells:
-        asked.append((*wanted, speeds, present))
+        calls.append((*wanted, speeds, present))
         fast, gem5 = costed(1.0, 0.5, True, parts=False), costed(1.0, 0.5, True)
         return {CELL: {"fast": {0: fast, 1: fast}, "elided": {0: gem5}}, ("smoke", "mainline"): {}}
 
@@ -194,7 +200,7 @@ def test_record_and_page_are_written_of_what_was_run(
     options = ["--scenario", "smoke", "--engine", "fast", "elided", "--seeds", "2"]
     options += ["--fast-seeds", "3"]
     assert main([*options, "--present", "--folder", str(tmp_path)]) == 0
-    assert asked == [(["smoke"], {"fast": 3, "elided": 2}, "board", True)]
+    assert calls == [(["smoke"], {"fast": 3, "elided": 2}, "board", True)]
     assert "| smoke | cas | elided | +0.0 % | 2, 1 |" in (tmp_path / f"{NAME}.md").read_text()
     record = Agreement.read(tmp_path / f"{NAME}.json")
     assert record.cells[0].samples["fast"].seeds == (0, 1)

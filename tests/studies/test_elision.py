@@ -21,17 +21,17 @@ def test_cells_run_at_what_gem5_executes() -> None:
             request = case.request(elided)
             names = resolve(request)
             assert (names.engine.mode == "elided") == (not case.detailed)
-            made = executable(names, case)
+            cell = executable(names, case)
             if case.detailed:
                 measured = at_measured_speeds(names.platform, names.activity)[1]
-                assert made.activity.clusters == measured.clusters
+                assert cell.activity.clusters == measured.clusters
             else:
-                assert {one.ipc for one in made.activity.clusters} == {1.0}
-            assert made.activity.digest != names.activity.digest
-            assert made.platform == names.platform
-            window = made.scenario.window
+                assert {rates.ipc for rates in cell.activity.clusters} == {1.0}
+            assert cell.activity.digest != names.activity.digest
+            assert cell.platform == names.platform
+            window = cell.scenario.window
             assert (window.warmup_ms, window.length_ms(False)) == (case.warmup_ms, case.window_ms)
-            assert made.scenario.tasks == names.scenario.tasks
+            assert cell.scenario.tasks == names.scenario.tasks
         assert names.request.elide
         assert not resolve(case.request(False)).request.elide
 

@@ -17,7 +17,7 @@ from studies.first_figure_page import parts
 from tests.support.synthetic import make_run
 
 #: What the made-up runs, whose tasks have other names, have of the page's measures.
-KNOWN = tuple(one for one in first_figure.MEASURES if "render" not in one[1])
+KNOWN = tuple(measure for measure in first_figure.MEASURES if "render" not in measure[1])
 
 
 def compared(root: Path, juno: Platform, activity: Activity, seeds: int) -> Comparison:

@@ -62,19 +62,19 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
 @pytest.fixture
 def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Comparison:
     """Made-up runs of two variants with two seeds; one expectation does not hold."""
-    found = {}
+    runs_by_variant = {}
     for variant in ("mainline", "cas"):
         runs = [make_run(tmp_path, juno, variant, seed) for seed in range(2)]
-        found[variant] = [derive(run, juno, juno_activity) for run in runs]
+        runs_by_variant[variant] = [derive(run, juno, juno_activity) for run in runs]
     kernel = KernelRecord("base", "6.12.1-eascope-base", {"upstream": "6.12.1"})
     wrong = Expectation("cas", "energy_j.total < 0", "nobody")
-    for variant, runs_of in found.items():
+    for variant, runs_of in runs_by_variant.items():
         more = (wrong,) if variant == "cas" else ()
-        found[variant] = [
+        runs_by_variant[variant] = [
             replace(run, cell=replace(run.cell, kernel=kernel, expect=(*run.cell.expect, *more)))
             for run in runs_of
         ]
-    return comparison(juno, found)
+    return comparison(juno, runs_by_variant)
 
 
 def test_a_page_has_spread_difference_verdict_and_finding(

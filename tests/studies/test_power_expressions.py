@@ -51,14 +51,14 @@ def test_each_kernel_has_its_own_share_of_the_sum(juno: Platform) -> None:
         }
         for place in range(len(KERNELS))
     ]
-    found = compare(cluster, power, rows, marks, _dumps(marks))
-    assert [one.kernel for one in found] == list(KERNELS)
-    for place, one in enumerate(found):
-        assert one.expression_pj == pytest.approx((place + 1) * 1e-6 * WATTS * 1e12 / 100)
+    kernels = compare(cluster, power, rows, marks, _dumps(marks))
+    assert [kernel.kernel for kernel in kernels] == list(KERNELS)
+    for place, kernel in enumerate(kernels):
+        assert kernel.expression_pj == pytest.approx((place + 1) * 1e-6 * WATTS * 1e12 / 100)
         expected = 10 * power.energy_pj[CYCLE] * power.level.power.dynamic_scale(1.0) / 100
-        assert one.rows_pj == pytest.approx(expected, rel=1e-5)
+        assert kernel.rows_pj == pytest.approx(expected, rel=1e-5)
         ipc = 100 / ((place + 1) * 1e-6) / (cluster.max_khz * 1e3)
-        assert one.ipc == pytest.approx(ipc, rel=1e-3)
+        assert kernel.ipc == pytest.approx(ipc, rel=1e-3)
 
 
 def test_a_dump_too_few_is_an_error(juno: Platform) -> None:

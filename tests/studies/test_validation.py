@@ -111,8 +111,8 @@ EXPRESSIONS = sorted(others.EXPRESSIONS.glob("*.json"))
 def test_gem5s_expressions_bill_as_the_rows_do(path: Path) -> None:
     record = ExpressionsRecord.read(path)
     allowed = {"ArmO3CPU": 0.001, "ArmMinorCPU": 0.03}[record.model]
-    for one in record.kernels:
-        assert one.expression_pj == pytest.approx(one.rows_pj, rel=allowed), one.kernel
+    for kernel in record.kernels:
+        assert kernel.expression_pj == pytest.approx(kernel.rows_pj, rel=allowed), kernel.kernel
 
 
 @pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
@@ -120,15 +120,19 @@ def test_their_record_is_of_the_present_energies(path: Path) -> None:
     """What the committed activity of the same kernels costs by the present model."""
     record = ExpressionsRecord.read(path)
     platform, power = load_platform(record.platform), load_events(record.core)
-    (cluster,) = [one for one in platform.clusters if one.core.name == record.core]
-    (opp,) = [one for one in cluster.opps if one.khz == record.khz]
+    (cluster,) = [
+        cluster_of for cluster_of in platform.clusters if cluster_of.core.name == record.core
+    ]
+    (opp,) = [opp_of for opp_of in cluster.opps if opp_of.khz == record.khz]
     columns = cpu_events(record.model)
     activity = {
-        one.kernel: one for one in load_activity(platform).measured if one.cluster == cluster.name
+        entry.kernel: entry
+        for entry in load_activity(platform).measured
+        if entry.cluster == cluster.name
     }
-    for one in record.kernels:
-        known = activity[one.kernel]
+    for kernel in record.kernels:
+        known = activity[kernel.kernel]
         counts = {event: known.events.get(event, 0.0) for event in columns if event != CYCLE}
         counts[CYCLE] = 1 / known.ipc[opp.khz]
         joules = power.dynamic_w(counts, 1.0, opp.uv / 1e6)
-        assert one.rows_pj == pytest.approx(joules * 1e12, rel=0.005), one.kernel
+        assert kernel.rows_pj == pytest.approx(joules * 1e12, rel=0.005), kernel.kernel
