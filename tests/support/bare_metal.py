@@ -72,7 +72,7 @@ def run_machine(machine: Machine, out: Path, **limits: float) -> GuestRun:
 def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Callable[..., Machine]:
     """Make a machine that boots a program of ``tests/guest``."""
     # They are nobody's busy loop and nobody's kernel: all instructions take the same.
-    clusters = tuple(replace(one, system_ipc=None) for one in juno_activity.clusters)
+    clusters = tuple(replace(rates, system_ipc=None) for rates in juno_activity.clusters)
     one_rate = replace(juno_activity, clusters=clusters)
 
     def make(name: str, **defines: int) -> Machine:

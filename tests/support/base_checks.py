@@ -33,9 +33,9 @@ def check_util_est(kernel: KernelArtefact, platform: Platform, folder: Path) -> 
     """It left util_est when it fell asleep; its change of class takes nothing from who runs."""
     script = ["spawn delayed /bin/delayed", "wait delayed 10000", "collect /tmp/delayed.log log"]
     done = run(kernel, platform, folder, ["delayed"], script)
-    found = dict(re.findall(r"^(\w+) (\d+)$", done.text("log"), re.MULTILINE))
-    assert int(found["task"]) > 100
-    assert found["runqueue"] == found["task"]
+    utils = dict(re.findall(r"^(\w+) (\d+)$", done.text("log"), re.MULTILINE))
+    assert int(utils["task"]) > 100
+    assert utils["runqueue"] == utils["task"]
 
 
 def balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> dict[str, int]:
@@ -61,15 +61,15 @@ def check_sleepers(counted: dict[str, int]) -> None:
 def first_minima(trace: str) -> list[int]:
     """The lower clamp with which CPU 1 first asks for a frequency after each wake-up there."""
     woken = re.compile(r" sched_wakeup: comm=boosted .*target_cpu=001")
-    asked = re.compile(r" sched_cpufreq_req: cpu=1 .*\bmin=(\d+)")
-    found, pending = [], False
+    request = re.compile(r" sched_cpufreq_req: cpu=1 .*\bmin=(\d+)")
+    minima, pending = [], False
     for line in trace.splitlines():
         if woken.search(line):
             pending = True
-        elif pending and (match := asked.search(line)):
-            found.append(int(match[1]))
+        elif pending and (match := request.search(line)):
+            minima.append(int(match[1]))
             pending = False
-    return found
+    return minima
 
 
 def check_order(kernel: KernelArtefact, platform: Platform, folder: Path, *, first: bool) -> None:

@@ -57,9 +57,9 @@ def decompile(blob: bytes) -> Node:
         elif line == "};":
             stack.pop()
         else:
-            found = _PROPERTY.fullmatch(line)
-            assert found, f"not a property: {line}"
-            value = (found[2] or "").replace('", "', "\\0")
-            stack[-1].properties[found[1]] = value
+            property_line = _PROPERTY.fullmatch(line)
+            assert property_line, f"not a property: {line}"
+            value = (property_line[2] or "").replace('", "', "\\0")
+            stack[-1].properties[property_line[1]] = value
     assert stack == [root], "unbalanced braces"
     return root.children["/"]

@@ -263,16 +263,16 @@ def reserved(feec: KernelArtefact, platform: Platform, folder: Path) -> list[tup
         arguments="loglevel=5 panic_on_warn=1",
         programs={"deadline": guest_program("deadline", folder)},
     )
-    asked = [(int(cpu), int(util)) for cpu, util in ENERGY.findall(done.text("trace.txt"))]
+    utils = [(int(cpu), int(util)) for cpu, util in ENERGY.findall(done.text("trace.txt"))]
     return [
-        (without, there)
-        for (before, without), (cpu, there) in itertools.pairwise(asked)
+        (without, with_task)
+        for (before, without), (cpu, with_task) in itertools.pairwise(utils)
         if (before, cpu) == (-1, 4)
     ]
 
 
-def check_reserved(asked: Sequence[tuple[int, int]]) -> None:
+def check_reserved(utils: Sequence[tuple[int, int]]) -> None:
     """A CPU that the task would leave empty still has to serve the deadline task."""
-    in_force = [without for without, there in asked if there >= 600]
-    assert len(in_force) > 3, asked
-    assert min(in_force) >= 600, asked
+    in_force = [without for without, with_task in utils if with_task >= 600]
+    assert len(in_force) > 3, utils
+    assert min(in_force) >= 600, utils

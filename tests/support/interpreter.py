@@ -45,8 +45,8 @@ class Machine:
                 text=True,
                 check=True,
             ).stdout
-            for address, name, rest in LINE.findall(text):
-                operands = re.sub(r"//.*", "", rest).strip()
+            for address, name, operand_text in LINE.findall(text):
+                operands = re.sub(r"//.*", "", operand_text).strip()
                 self.code[int(address, 16)] = (
                     name,
                     [part.strip() for part in re.findall(r"\s*(\[[^]]*\]!?|[^,]+)", operands)],
@@ -158,8 +158,8 @@ class Machine:
         if name.startswith("b."):
             return int(o[0].split()[0], 16) if self._holds(name[2:]) else after
         if name in ("cbz", "cbnz"):
-            taken = (self._get(o[0]) == 0) == (name == "cbz")
-            return int(o[1].split()[0], 16) if taken else after
+            is_taken = (self._get(o[0]) == 0) == (name == "cbz")
+            return int(o[1].split()[0], 16) if is_taken else after
         self._calculate(name, o)
         return after
 
@@ -169,8 +169,8 @@ class Machine:
             self._set(o[0], value)
         elif name == "movk":
             shift = int(o[2].split("#")[1])
-            kept = self._get(o[0]) & ~(0xFFFF << shift)
-            self._set(o[0], kept | self._get(o[1]) << shift)
+            kept_bits = self._get(o[0]) & ~(0xFFFF << shift)
+            self._set(o[0], kept_bits | self._get(o[1]) << shift)
         elif name == "adr":
             self._set(o[0], int(o[1].split()[0], 16))
         elif name in ("mul", "madd"):

@@ -84,13 +84,13 @@ def events(trace: Path) -> list[Event]:
     report = run(
         [str(host_trace_cmd()), "report", "-R", "-t", "-N", "--nodate", "-i", str(trace)]
     ).decode(errors="replace")
-    found = []
+    rows = []
     for line in report.splitlines():
         match = re.match(r"\s*(\S.*?-\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}): (.*)", line)
         if match:
             ns = int(match[3]) * 10**9 + int(match[4])
-            found.append(Event(ns, int(match[2]), match[1], " ".join(match[5].split())))
-    return found
+            rows.append(Event(ns, int(match[2]), match[1], " ".join(match[5].split())))
+    return rows
 
 
 def energy_uj(counters: pl.DataFrame, platform: Platform) -> float:

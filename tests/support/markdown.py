@@ -68,26 +68,26 @@ def lines(text: str) -> Iterator[Line]:
 def links(text: str) -> Iterator[tuple[int, str]]:
     """Line number and target of every link outside code."""
     # A link's text may go on in the next line: look at the page as a whole, with code blanked.
-    kept = "\n".join(
+    outside_code = "\n".join(
         "" if line.code else INLINE_CODE.sub("code", line.text) for line in lines(text)
     )
-    for match in LINK.finditer(kept):
-        yield kept.count("\n", 0, match.start()) + 1, match[1]
+    for match in LINK.finditer(outside_code):
+        yield outside_code.count("\n", 0, match.start()) + 1, match[1]
 
 
 def anchors(text: str) -> set[str]:
     """The anchors that GitHub gives to a page's headings."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line in lines(text):
         heading = None if line.code else HEADING.match(line.text)
         if heading is None:
             continue
         slug = _slug(heading[2])
-        known = found.get(slug, 0)
-        found[slug] = known + 1
+        known = counts.get(slug, 0)
+        counts[slug] = known + 1
         if known:
-            found[f"{slug}-{known}"] = 1
-    return set(found)
+            counts[f"{slug}-{known}"] = 1
+    return set(counts)
 
 
 def _slug(heading: str) -> str:

@@ -95,13 +95,13 @@ def options(text: str) -> Iterator[tuple[int, str]]:
 def known_options(verb: str = "") -> set[str]:
     """Every option of ``verb``, or of any command of eascope."""
     parser = make_parser()
-    made = {
+    parsers = {
         name: command
         for action in parser._actions
         if isinstance(action, argparse._SubParsersAction)
         for name, command in action.choices.items()
     }
-    chosen = [made[verb]] if verb else [parser, *made.values()]
+    chosen = [parsers[verb]] if verb else [parser, *parsers.values()]
     return {
         option
         for command in chosen
@@ -143,12 +143,12 @@ def _of_make(targets: list[str]) -> str:
 
 def _of_eascope(arguments: list[str]) -> str:
     """Unknown commands, options and names."""
-    said = io.StringIO()
+    output = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        with contextlib.redirect_stderr(output), contextlib.redirect_stdout(output):
             parsed = vars(make_parser().parse_args(arguments))
     except SystemExit as ended:
-        return said.getvalue().strip() if ended.code else ""
+        return output.getvalue().strip() if ended.code else ""
     known = {
         "platform": {name for name, _ in list_platforms()} | {"PLATFORM", "P"},
         "scenario": set(scenario_names()),
@@ -157,8 +157,8 @@ def _of_eascope(arguments: list[str]) -> str:
         "kind": set(KINDS),
     }
     for option, names in known.items():
-        given = parsed.get(option) or []
-        for name in [given] if isinstance(given, str) else given:
+        value = parsed.get(option) or []
+        for name in [value] if isinstance(value, str) else value:
             if name not in names and not OWN.fullmatch(name):
                 return f"no {option} {name}"
     return ""

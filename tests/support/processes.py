@@ -14,8 +14,8 @@ def process_fields(pid: int | str) -> list[str] | None:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    head, _, rest = text.rpartition(") ")
-    return [head.partition("(")[2], *rest.split()[:2]]
+    head, _, fields = text.rpartition(") ")
+    return [head.partition("(")[2], *fields.split()[:2]]
 
 
 def has_ended(pid: int) -> bool:
@@ -29,7 +29,7 @@ def qemus(parent: int | None = None) -> list[int]:
 
     Ended ones are not among them.
     """
-    found = []
+    pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         name, state, its_parent = process_fields(folder.name) or ("", "", "")
         if (
@@ -37,8 +37,8 @@ def qemus(parent: int | None = None) -> list[int]:
             and name.startswith("ld-linux")
             and state != "Z"
         ):
-            found.append(int(folder.name))
-    return found
+            pids.append(int(folder.name))
+    return pids
 
 
 def qemu_child(parent: int | None = None) -> int:

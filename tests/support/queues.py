@@ -33,14 +33,14 @@ def queues() -> list[Path]:
 
 def touched_files(release: str) -> list[str]:
     """Existing files that the queues for ``release`` change (not those that they add)."""
-    found: set[str] = set()
+    changed: set[str] = set()
     added: set[str] = set()
     for queue in queues():
         for patch in series_patches(queue, release) if is_ported(queue, release) else ():
             for part in re.split(r"^diff --git ", patch.read_text(), flags=re.MULTILINE)[1:]:
                 name = part.split(" b/", 1)[1].splitlines()[0]
-                (added if "\nnew file mode " in part else found).add(name)
-    return sorted(found - added)
+                (added if "\nnew file mode " in part else changed).add(name)
+    return sorted(changed - added)
 
 
 def source_files(source: Source) -> Path:
