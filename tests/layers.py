@@ -102,15 +102,15 @@ def read_tree(root: Path = ROOT) -> Tree:
             continue
         modules[_module(path, root)] = path.relative_to(root).as_posix()
     arrows: dict[tuple[str, str], Import] = {}
-    others: dict[str, tuple[Import, ...]] = {}
+    other_imports: dict[str, tuple[Import, ...]] = {}
     for module, file in modules.items():
         for line, name, member in _imports(module, root / file):
             whole = f"{name}.{member}" if f"{name}.{member}" in modules else name
             if whole in modules:
                 arrows.setdefault((module, whole), Import(file, line, whole))
             else:
-                others[module] = (*others.get(module, ()), Import(file, line, name))
-    return Tree(modules, arrows, others)
+                other_imports[module] = (*other_imports.get(module, ()), Import(file, line, name))
+    return Tree(modules, arrows, other_imports)
 
 
 def _module(path: Path, root: Path) -> str:
@@ -148,13 +148,13 @@ def breaches(tree: Tree) -> list[str]:
         if room_of(module) is None
     ]
     for (module, imported), where in tree.arrows.items():
-        room, other = room_of(module), room_of(imported)
-        if room is None or other is None or other == room or other in ROOMS[room]:
+        room, target = room_of(module), room_of(imported)
+        if room is None or target is None or target == room or target in ROOMS[room]:
             continue
         order = list(ROOMS)
-        way = "upward" if order.index(other) > order.index(room) else "undeclared"
+        way = "upward" if order.index(target) > order.index(room) else "undeclared"
         allowed = ", ".join(ROOMS[room]) or "nothing of other rooms"
-        lines.append(f"{where}: {way} from {room} to {other}: allowed: {allowed}")
+        lines.append(f"{where}: {way} from {room} to {target}: allowed: {allowed}")
     for module, imports in tree.others.items():
         lines += (reason for where in imports if (reason := _foreign(module, where)))
     return sorted(lines)
@@ -193,24 +193,24 @@ def circles(tree: Tree) -> list[list[str]]:
             after[module].append(imported)
             before[imported].append(module)
     left = set(tree.modules)
-    found = []
+    circles_found = []
     while left:
         start = min(left)
         together = _reach(start, after) & _reach(start, before)
         left -= together
         if len(together) > 1:
-            found.append(sorted(together))
-    return sorted(found)
+            circles_found.append(sorted(together))
+    return sorted(circles_found)
 
 
 def _reach(start: str, edges: Mapping[str, list[str]]) -> set[str]:
-    seen, todo = {start}, [start]
+    reached, todo = {start}, [start]
     while todo:
         for module in edges[todo.pop()]:
-            if module not in seen:
-                seen.add(module)
+            if module not in reached:
+                reached.add(module)
                 todo.append(module)
-    return seen
+    return reached
 
 
 def circle_lines(tree: Tree) -> list[str]:

@@ -49,7 +49,9 @@ def test_every_room_exists() -> None:
 def test_the_table_goes_upward_only() -> None:
     order = list(ROOMS)
     for room, allowed in ROOMS.items():
-        assert [other for other in allowed if order.index(other) >= order.index(room)] == []
+        assert [
+            imported for imported in allowed if order.index(imported) >= order.index(room)
+        ] == []
         assert len(set(allowed)) == len(allowed)
 
 

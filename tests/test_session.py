@@ -81,10 +81,12 @@ def test_kernels_are_those_of_the_selected_tests_and_base_comes_first() -> None:
 
 def test_a_command_that_builds_a_kernel_fails_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it boots is to be there before: its test says which kernels these are."""
-    said = "  kernel feec, Linux 6.12.117 (linux-source-6.12 6.12.117-1) ... (about 5 min 00 s)\n"
+    message = (
+        "  kernel feec, Linux 6.12.117 (linux-source-6.12 6.12.117-1) ... (about 5 min 00 s)\n"
+    )
     source = Source("6.12.117", "6.12.117-1", "0" * 64)
-    assert said.startswith(f"  {kernel_label('feec', source)} ...")
-    monkeypatch.setattr(command, "call", lambda *_: SimpleNamespace(stderr=said))
+    assert message.startswith(f"  {kernel_label('feec', source)} ...")
+    monkeypatch.setattr(command, "call", lambda *_: SimpleNamespace(stderr=message))
     with pytest.raises(AssertionError, match=re.escape("pytest.mark.kernels('feec')")):
         command.eascope("list")
 
