@@ -29,7 +29,7 @@ lint: setup ## ruff, mypy and shellcheck
 test: lint ## the whole test suite
 	@$(PYTHON) -m pytest -m "not long"
 
-check-long: setup ## what takes longer: debugging kernels under stress, stub builds, McPAT
+check-long: setup ## what takes longer: debugging kernels under stress, stub builds, McPAT, drift
 	@$(PYTHON) -m pytest -m long
 
 bench: setup ## speed figures, each a ratio against something named

@@ -62,7 +62,8 @@ def take_back(tree: Path, patch: Path) -> None:
     run([need("patch", "patch"), *_PATCH, "--reverse", "-d", tree, "-i", patch.resolve()])
 
 
-def _would_apply(tree: Path, patch: Path, *how: str) -> bool:
+def would_apply(tree: Path, patch: Path, *how: str) -> bool:
+    """Whether ``patch`` applies to ``tree`` without fuzz; ``how``: more options of patch."""
     command = [need("patch", "patch"), *_PATCH, "--dry-run", *how]
     try:
         run([*command, "-d", tree, "-i", patch.resolve()])
@@ -74,12 +75,12 @@ def _would_apply(tree: Path, patch: Path, *how: str) -> bool:
 def _rest_message(tree: Path, patches: list[Path], number: int) -> str:
     """What became of the queue's other patches, each of those after ``number`` tried by itself."""
     parts = []
-    if _would_apply(tree, patches[number], "--reverse", "--force"):
+    if would_apply(tree, patches[number], "--reverse", "--force"):
         parts.append(f"{patches[number].name} is in that source already")
     queue = patch_label(patches[number]).partition("/")[0]
     parts.append(f"{number} of {len(patches)} patches of {queue} were applied before it")
     after = patches[number + 1 :]
-    bad = [patch.name for patch in after if not _would_apply(tree, patch, "--forward")]
+    bad = [patch.name for patch in after if not would_apply(tree, patch, "--forward")]
     if bad:
         parts.append(f"of the {len(after)} after it these do not apply either: {', '.join(bad)}")
     elif after:

@@ -54,15 +54,6 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
         assert not list(tree.rglob("*.orig"))
 
 
-@pytest.mark.long
-def test_applies_to_every_source_that_is_offered(tmp_path: Path) -> None:
-    for kernel in kernel_names():
-        sources = offered(kernel_named(kernel).release or DEFAULT)
-        assert sources
-        for source in sources:
-            applied(source, tmp_path / source.package_version / kernel, kernel)
-
-
 def test_nothing_but_the_series_lies_in_a_queue() -> None:
     for queue in queues():
         listed = [patch.name for patch in series_patches(queue)]

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the queues still apply: every queue on every source that a suite offers.
+
+``python -m kernels.drift`` prints how many patches of each queue apply to each source cleanly, with
+fuzz or not at all, and names those that are not clean. A build takes only clean ones. Of a patch
+that fails, the hunks that apply are applied, so that the next patches are tried on what is near.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from host.cache import artefact, sha256_bytes
+from host.errors import unknown
+from host.proc import CommandFailed, Ending, need, run
+from host.table import Table
+from kernels.patching import would_apply
+from kernels.queues import changed_files, is_ported, patch_label, series_patches
+from kernels.releases import DEFAULT, number
+from kernels.source import Source, offered, offered_releases
+from kernels.variants import SERIES, Kernel, load_catalogue
+
+#: Lines around a hunk that patch may ignore; what it does when nobody says otherwise.
+FUZZ = 2
+HEADS = ("source", "queue", "order", "patches", "clean", "fuzzy", "failing", "failing hunks")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a patch.
+
+    :param fuzzy: hunks that applied with fuzz.
+    :param failed: hunks that did not apply.
+    :param hunks: all of them.
+    :param there: the source has the whole patch already.
+    """
+
+    patch: Path
+    fuzzy: int
+    failed: int
+    hunks: int
+    there: bool = False
+
+    @property
+    def clean(self) -> bool:
+        """Whether a build would take it."""
+        return not (self.fuzzy or self.failed)
+
+    @property
+    def words(self) -> str:
+        """What is not clean about it."""
+        if self.failed:
+            there = ", it is there already" if self.there else ""
+            return f"{self.failed} of {self.hunks} hunks fail{there}"
+        return f"{self.fuzzy} of {self.hunks} hunks need fuzz"
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What became of the last one of ``queues`` on ``source``, after the others.
+
+    :param kept: the queue is kept for that source's release, so every patch must be clean.
+    """
+
+    source: Source
+    queues: tuple[Path, ...]
+    kept: bool
+    tried: tuple[Tried, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a build of a release that the queue is for would end."""
+        return self.kept and not all(patch.clean for patch in self.tried)
+
+    @property
+    def row(self) -> list[str]:
+        """Its line of the table."""
+        *under, last = (queue.name for queue in self.queues)
+        release = self.source.release
+        fuzzy = sum(not patch.clean and not patch.failed for patch in self.tried)
+        failing = sum(patch.failed > 0 for patch in self.tried)
+        failed = sum(patch.failed for patch in self.tried)
+        hunks = f"{failed} of {sum(patch.hunks for patch in self.tried)}"
+        return [
+            self.source.label,
+            f"{last} (on {', '.join(under)})" if under else last,
+            release.series if is_ported(self.queues[-1], release.name) else "series",
+            str(len(self.tried)),
+            *map(str, (len(self.tried) - fuzzy - failing, fuzzy, failing)),
+            hunks,
+        ]
+
+
+def sources() -> list[Source]:
+    """Every source that a suite offers of our releases and of those between and after them."""
+    first = number(DEFAULT)
+    return [
+        source for name in offered_releases() if number(name) >= first for source in offered(name)
+    ]
+
+
+def touched_files(queues: Iterable[Path], release: str) -> list[str]:
+    """The files that ``queues`` change in ``release``, or add to it."""
+    patches = (patch for queue in queues for patch in series_patches(queue, release))
+    return sorted({name for patch in patches for name in changed_files(patch)})
+
+
+def has_order(queue: Path, release: str) -> bool:
+    """Whether there is an order of ``queue`` to try on ``release``."""
+    return is_ported(queue, release) or (queue / "series").is_file()
+
+
+def source_files(source: Source, names: Iterable[str]) -> Path:
+    """A folder with those of the files ``names`` that ``source`` has; cached."""
+    wanted = sorted(set(names))
+    # A name that is not there ends tar, so folders are taken, without what is below them.
+    folders = sorted({str(PurePosixPath(name).parent) for name in wanted})
+    patterns = [str(PurePosixPath(source.package) / folder / "*") for folder in folders]
+
+    def build(folder: Path) -> None:
+        how = [
+            "--strip-components=1",
+            "--no-recursion",
+            "--wildcards",
+            "--no-wildcards-match-slash",
+        ]
+        source.tar(folder, [*how, *patterns])
+        for path in sorted(folder.rglob("*"), reverse=True):
+            if path.is_symlink() or not path.is_dir():
+                if str(path.relative_to(folder)) not in wanted:
+                    path.unlink()
+            elif not any(path.iterdir()):
+                path.rmdir()
+
+    key = {"source": source.sha256, "files": sha256_bytes("\n".join(wanted).encode())}
+    return artefact("kernel-files", key, build, label=f"files of {source.label}", large=True)
+
+
+def try_patch(tree: Path, patch: Path) -> Tried:
+    """Apply to ``tree`` what applies of ``patch``."""
+    hunks = len(re.findall(r"^@@ -", patch.read_text(errors="replace"), re.MULTILINE))
+    command: list[str | Path] = [need("patch", "patch"), "-p1", "--batch", "--forward"]
+    command += ["--no-backup-if-mismatch", "--reject-file=-", "-d", tree, "-i", patch.resolve()]
+    if would_apply(tree, patch, "--forward"):
+        run([*command, "--fuzz=0"])
+        return Tried(patch, 0, 0, hunks)
+    there = would_apply(tree, patch, "--reverse", "--force")
+    try:
+        said = run([*command, f"--fuzz={FUZZ}"]).decode(errors="replace")
+    except CommandFailed as error:
+        said = error.log_text
+    fuzzy = len(re.findall(r"^Hunk #\d+ succeeded .*with fuzz", said, re.MULTILINE))
+    lost = re.findall(r"^(\d+) out of \d+ hunks? (?:FAILED|ignored)", said, re.MULTILINE)
+    return Tried(patch, fuzzy, sum(map(int, lost)), hunks, there)
+
+
+def drifts(source: Source, kernels: Sequence[Kernel], files: Path) -> list[Drift]:
+    """Try the queues of ``kernels`` on a copy of ``files``, each once on what is under it."""
+    results: dict[tuple[Path, ...], Drift] = {}
+    release = source.release.name
+    of_release = number(source.version) == number(release)
+    for kernel in kernels:
+        queues = kernel.folders(SERIES)
+        if not all(has_order(queue, release) for queue in queues):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Path(folder) / "linux"
+            shutil.copytree(files, tree)
+            for count, queue in enumerate(queues, start=1):
+                tried = tuple(try_patch(tree, patch) for patch in series_patches(queue, release))
+                kept = of_release and (release == DEFAULT or is_ported(queue, release))
+                some = tuple(queues[:count])
+                results.setdefault(some, Drift(source, some, kept, tried))
+    return list(results.values())
+
+
+def report(results: Sequence[Drift]) -> str:
+    """The table, and a line for each patch that is not clean."""
+    lines = [Table.of(HEADS, (result.row for result in results), left=3).text()]
+    for result in results:
+        lines += [
+            f"{patch_label(tried.patch)} on {result.source.label}: {tried.words}"
+            for tried in result.tried
+            if not tried.clean
+        ]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Try the queues of the named kernels, by default of all; 1 when one that is kept fails."""
+    parser = argparse.ArgumentParser(
+        prog="python -m kernels.drift",
+        description="Try every queue on every source that is offered, and print what applies.",
+        epilog="example: python -m kernels.drift base",
+    )
+    parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml, as in base")
+    wanted = parser.parse_args(arguments).kernel
+    with Ending() as ending:
+        known = load_catalogue().kernels
+        for name in wanted:
+            if name not in known:
+                raise unknown("kernel", name, known)
+        kernels = [known[name] for name in wanted or known]
+        results = [drift for source in sources() for drift in tried_on(source, kernels)]
+        print(report(results))
+        ending.code = int(any(result.failed for result in results))
+    return ending.code
+
+
+def tried_on(source: Source, kernels: Sequence[Kernel]) -> list[Drift]:
+    """`drifts`, of the files of ``source`` that the queues touch."""
+    release = source.release.name
+    queues = sorted({queue for kernel in kernels for queue in kernel.folders(SERIES)})
+    queues = [queue for queue in queues if has_order(queue, release)]
+    return drifts(source, kernels, source_files(source, touched_files(queues, release)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

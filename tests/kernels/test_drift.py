@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which patches of a queue still apply: clean, fuzzy and failing ones are told apart."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kernels import drift
+from kernels.drift import drifts, main, report
+from kernels.releases import RELEASES
+from kernels.source import Source
+from kernels.variants import Kernel, load_catalogue
+from tests.kernels.test_series import NINE
+
+Toy = Callable[[str], tuple[Path, Path]]
+OURS = Source("6.12.0", "6.12.0-1", "0" * 64)
+BETWEEN = Source("7.2.0", "7.2.0-1", "0" * 64)
+HUNK = (
+    "@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n-line 5\n+line five\n line 6\n line 7\n line 8\n"
+)
+
+
+def kernel(queue: Path) -> Kernel:
+    """A kernel of the toy's queue alone."""
+    return Kernel("toy", "", ("toy",), (), own="toy", patches=queue)
+
+
+def add(queue: Path, number: int, old: str, new: str) -> None:
+    """One more patch, which makes ``old`` of the file ``new``, without anything around it."""
+    first = (queue / "0001-change.patch").read_text()
+    line = NINE.splitlines().index(old) + 1
+    hunk = f"@@ -{line},1 +{line},1 @@\n-{old}\n+{new}\n"
+    (queue / f"{number:04}-more.patch").write_text(first.replace(HUNK, hunk))
+    with (queue / "series").open("a") as series:
+        series.write(f"{number:04}-more.patch\n")
+
+
+def tried(toy: Toy, text: str, source: Source = OURS) -> drift.Drift:
+    """What becomes of the toy's only patch on a file that has ``text``."""
+    tree, queue = toy(text)
+    (found,) = drifts(source, [kernel(queue)], tree)
+    assert (tree / "file.c").read_text() == text, "it is tried on a copy"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "words"),
+    [
+        (NINE, ["1", "0", "0", "0 of 1"], ""),
+        ("new\n" * 20 + NINE, ["1", "0", "0", "0 of 1"], ""),
+        (NINE.replace("line 2", "line two"), ["0", "1", "0", "0 of 1"], "1 of 1 hunks need fuzz"),
+        (NINE.replace("line 5", "line V"), ["0", "0", "1", "1 of 1"], "1 of 1 hunks fail"),
+        (
+            NINE.replace("line 5", "line five"),
+            ["0", "0", "1", "1 of 1"],
+            "1 of 1 hunks fail, it is there already",
+        ),
+    ],
+    ids=["clean", "offset", "fuzzy", "failing", "there"],
+)
+def test_a_patch_is_clean_fuzzy_or_failing(
+    toy: Toy, text: str, counts: list[str], words: str
+) -> None:
+    found = tried(toy, text)
+    assert found.row == ["Linux 6.12.0 (linux-source-6.12 6.12.0-1)", "toy", "series", "1", *counts]
+    assert found.failed == bool(words)
+    lines = report([found]).splitlines()
+    assert len(lines) == (3 if words else 2)
+    assert not words or lines[-1] == f"toy/0001-change.patch on {OURS.label}: {words}"
+
+
+def test_a_file_that_is_gone_fails(toy: Toy) -> None:
+    tree, queue = toy(NINE)
+    (tree / "file.c").unlink()
+    (found,) = drifts(OURS, [kernel(queue)], tree)
+    assert found.row[-2:] == ["1", "1 of 1"]
+
+
+def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
+    """The first patch has a hunk for line 1, which applies, and one for line 5, which does not."""
+    tree, queue = toy(NINE.replace("line 5", "line V"))
+    add(queue, 2, "line 9", "line nine")
+    add(queue, 3, "line 1", "line i")
+    first = queue / "0001-change.patch"
+    first.write_text(
+        first.read_text().replace(HUNK, f"@@ -1,1 +1,1 @@\n-line 1\n+line one\n{HUNK}")
+    )
+    (found,) = drifts(OURS, [kernel(queue)], tree)
+    assert [(one.failed, one.hunks) for one in found.tried] == [(1, 2), (0, 1), (1, 1)]
+    assert found.row[3:] == ["3", "1", "0", "2", "2 of 4"]
+
+
+def test_a_queue_is_tried_on_what_is_under_it(toy: Toy, tmp_path: Path) -> None:
+    """The second queue needs the first; each is tried once, whatever number of kernels has it."""
+    tree, queue = toy(NINE)
+    upper = tmp_path / "upper"
+    shutil.copytree(queue, upper)
+    patch = upper / "0001-change.patch"
+    patch.write_text(patch.read_text().replace("-line 5", "-line five").replace("+line five", "+V"))
+    under = kernel(queue)
+    both = Both("both", "", ("toy", "upper"), (), patches=tmp_path)
+    found = drifts(OURS, [under, both], tree)
+    assert [one.row[1] for one in found] == ["toy", "upper (on toy)"]
+    assert not any(one.failed for one in found)
+
+
+class Both(Kernel):
+    """A kernel of two queues of a folder."""
+
+    def folders(self, root: Path) -> list[Path]:
+        assert self.patches
+        return [self.patches / name for name in self.series]
+
+
+def test_only_a_release_that_a_queue_is_kept_for_must_be_clean(toy: Toy) -> None:
+    found = tried(toy, NINE.replace("line 5", "line V"), BETWEEN)
+    assert found.row[-2:] == ["1", "1 of 1"]
+    assert not found.failed
+
+
+def test_a_queue_that_this_release_has_not_is_not_tried(toy: Toy) -> None:
+    tree, queue = toy(NINE)
+    (queue / "series").rename(queue / "series-7.3")
+    assert drifts(OURS, [kernel(queue)], tree) == []
+
+
+@pytest.mark.parametrize(("text", "code"), [(NINE, 0), (NINE.replace("line 5", "line V"), 1)])
+def test_the_command_prints_the_table_and_fails_with_a_patch(
+    toy: Toy,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    code: int,
+) -> None:
+    tree, queue = toy(text)
+    monkeypatch.setattr(drift, "sources", lambda: [OURS])
+    monkeypatch.setattr(drift, "tried_on", lambda source, _: drifts(source, [kernel(queue)], tree))
+    assert main([]) == code
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split()[:2] == ["source", "queue"]
+    assert said[1].endswith(f"{code} of 1")
+
+
+def test_an_unknown_kernel_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bas"]) == 2
+    assert "unknown kernel 'bas' (did you mean base?)" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_every_queue_on_every_source_that_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    """Prints the table; what a queue is not kept for may fail."""
+    kernels = list(load_catalogue().kernels.values())
+    found = [one for source in drift.sources() for one in drift.tried_on(source, kernels)]
+    with capsys.disabled():
+        print(f"\n{report(found)}")
+    assert {one.source.release.name for one in found} == set(RELEASES)
+    assert not [one.row for one in found if one.failed]
