@@ -17,9 +17,9 @@ from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from experiments.script import DECISION_EVENT
-from host.errors import RequestError, bad_input, nearest
+from host.errors import RequestError, bad_input, names_allowed
 from host.strict import shown_path
-from kernels.naming import variant_named
+from kernels.naming import LISTING, variant_named
 from kernels.own import NOTHING, Own
 from kernels.variants import (
     Kernel,
@@ -112,5 +112,5 @@ def _check_expected(scenario: Scenario, known: list[str]) -> None:
         ):
             for name in names:
                 if name not in known:
-                    allowed = f"one of {', '.join(sorted(known))}{nearest(name, known)}"
+                    allowed = f"a variant{names_allowed(name, known, LISTING)}"
                     raise bad_input(shown_path(scenario.path), f"{table}.{key}", name, allowed)

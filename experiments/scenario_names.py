@@ -33,7 +33,7 @@ def path_of(name: str) -> Path:
             )
         return path
     if name not in names():
-        raise unknown("scenario", name, names())
+        raise unknown("scenario", name, names(), "eascope list scenarios")
     return ROOT / f"{name}.toml"
 
 

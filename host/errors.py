@@ -13,6 +13,11 @@ from pathlib import Path
 
 #: Characters of a wrong value that a message shows.
 MOST_SHOWN = 80
+#: Names that a message lists. Of more, it shows the nearest, and how to see all.
+MOST_LISTED = 12
+NEAREST = 3
+#: A second name is shown when it is this much less like the wrong one than the first, at most.
+AS_NEAR = 0.1
 
 
 class EascopeError(Exception):
@@ -54,15 +59,37 @@ def missing_key(file: Path | str, key: str, allowed: str) -> RequestError:
     return RequestError(f"{file}: {one_line(key)} is missing: allowed: {allowed}")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean X?)`` when a known name is close to ``name``, else an empty string."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]}?)" if close else ""
+def nearest(name: str, known: Iterable[str], most: int = 1) -> str:
+    """`` (did you mean X?)`` when known names are close to ``name``, else an empty string.
+
+    :param most: names that are shown, the nearest first.
+    """
+    close = difflib.get_close_matches(name, list(known), n=most, cutoff=0.5)
+    if not close:
+        return ""
+    likeness = [difflib.SequenceMatcher(None, candidate, name).ratio() for candidate in close]
+    *before, last = [
+        candidate
+        for candidate, ratio in zip(close, likeness, strict=True)
+        if ratio > likeness[0] - AS_NEAR
+    ]
+    return f" (did you mean {', '.join(before)}{' or ' if before else ''}{last}?)"
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> RequestError:
-    """One line for a name that nothing carries: the nearest name, and all that exist."""
+def unknown(kind: str, name: str, known: Iterable[str], listing: str = "") -> RequestError:
+    """One line for a name that nothing carries: the nearest name, and all that exist.
+
+    :param listing: a command that lists them; of many names the message then has only the nearest.
+    """
+    return RequestError(f"unknown {kind} {name!r}{names_allowed(name, known, listing)}")
+
+
+def names_allowed(name: str, known: Iterable[str], listing: str = "") -> str:
+    """What stands behind an unknown ``name``: the names near it, and those that are allowed.
+
+    :param listing: as for `unknown`.
+    """
     names = sorted(known)
-    return RequestError(
-        f"unknown {kind} {name!r}{nearest(name, names)}: allowed: {', '.join(names) or '(none)'}"
-    )
+    if listing and len(names) > MOST_LISTED:
+        return f"{nearest(name, names, NEAREST)}: all are listed by: {listing}"
+    return f"{nearest(name, names)}: allowed: {', '.join(names) or '(none)'}"

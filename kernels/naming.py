@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from host.errors import RequestError, unknown
+from host.errors import RequestError, names_allowed, unknown
 from kernels.own import NOTHING, Own
 from kernels.queues import is_ported
 from kernels.releases import DEFAULT, RELEASES
@@ -20,6 +20,8 @@ from kernels.variants import SERIES, Catalogue, Kernel, Variant, load_catalogue
 
 #: What a tree or a patch that a command brings along is measured as.
 OWN_IS_AS = "mainline"
+#: The command that prints the names of all variants.
+LISTING = "eascope list variants"
 
 
 def kernel_named(name: str) -> Kernel:
@@ -48,15 +50,16 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
     catalogue.check(plain)
     variants = catalogue.variants
     if plain in catalogue.planned:
-        allowed = ", ".join(sorted(variants))
-        raise RequestError(f"variant {plain!r} has no kernel yet: allowed: {allowed}")
+        raise RequestError(
+            f"variant {plain!r} has no kernel yet{names_allowed(plain, variants, LISTING)}"
+        )
     if folder := own.queue(plain):
         kernel, variant = _patched(catalogue, folder)
     elif plain in variants:
         variant = variants[plain]
         kernel = catalogue.kernels[variant.kernel]
     else:
-        raise unknown("variant", name, [*variants, *own.names])
+        raise unknown("variant", name, [*variants, *own.names], LISTING)
     kernel = _placed(kernel, "variant", name, place, own)
     return kernel, replace(variant, name=name, kernel=kernel.name)
 
