@@ -73,16 +73,25 @@ def _print_text(entries: Sequence[Leftover], gone: Sequence[Leftover], *, removi
         for entry in entries
         if entry.kind != "locks"
     )
-    locks = sum(entry.kind == "locks" for entry in entries)
-    print(f"{len(entries)} to remove ({locks} of them locks), {_megabytes(_size(entries))}")
+    if not entries:
+        print("nothing to remove")
+        return
+    print(f"to remove: {_counted(entries)}")
     if removing:
-        print(f"{len(gone)} removed, {_megabytes(_size(gone))}")
-    elif entries:
+        print(f"removed: {_counted(gone)}")
+    else:
         print("nothing was removed: eascope gc --remove does it")
 
 
-def _size(entries: Sequence[Leftover]) -> int:
-    return sum(entry.size for entry in entries)
+def _counted(entries: Sequence[Leftover]) -> str:
+    """``3 entries of 12.0 MB and 40 lock files``: what a lock file guarded is counted by itself."""
+    locks = sum(entry.kind == "locks" for entry in entries)
+    others, size = len(entries) - locks, sum(entry.size for entry in entries)
+    words = f"{others} {'entry' if others == 1 else 'entries'} of {_megabytes(size)}"
+    if not locks:
+        return words
+    files = "file that no process holds" if locks == 1 else "files that no process holds"
+    return f"{words} and {locks} lock {files}"
 
 
 def _megabytes(size: int) -> str:

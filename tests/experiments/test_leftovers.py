@@ -153,14 +153,17 @@ def test_the_command_lists_and_removes_when_asked(capsys: pytest.CaptureFixture[
     assert main(["gc"]) == 0
     out = capsys.readouterr().out
     assert "temporary  0.0 MB" in out
-    assert "2 to remove (1 of them locks), " in out
+    assert "\nto remove: 1 entry of 0.0 MB and 1 lock file that no process holds\n" in out
     assert "nothing was removed: eascope gc --remove does it" in out
     assert left.is_dir()
     assert main(["gc", "locks", "--json"]) == 0
     [lock] = json.loads(capsys.readouterr().out)
     assert (lock["kind"], lock["removed"]) == ("locks", False)
     assert main(["gc", "--remove"]) == 0
-    assert "2 removed, " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "\nremoved: 1 entry of 0.0 MB and 1 lock file that no process holds\n" in out
+    assert main(["gc"]) == 0
+    assert capsys.readouterr().out == "nothing to remove\n"
     assert not left.exists()
     assert main(["gc", "lokcs"]) == 2
     assert "unknown kind 'lokcs' (did you mean locks?)" in capsys.readouterr().err
