@@ -36,6 +36,19 @@ POLICIES = ("other", "idle", "fifo", "rr")
 MOST_PROGRAMS = 9
 #: A task's load signals follow its changes within 100 to 200 ms.
 LEAST_WARMUP_MS = 200
+#: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
+KEYS = {
+    "": ("summary", "source", "loads", "task", "program", "window", "expect"),
+    "task": (
+        *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
+        "phase",
+    ),
+    "task.phase": (
+        *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
+        *("sleep_us", "period_us", "cpus"),
+    ),
+    "window": ("warmup_ms", "short_ms", "full_ms", "until"),
+}
 
 
 def load_scenario(name: str, platform: Platform) -> Scenario:
@@ -46,6 +59,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     """
     path = path_of(name)
     top = read_toml(path)
+    top.only(KEYS[""])
     programs = top.tables("program", 1, MOST_PROGRAMS) if top.has("program") else ()
     with_tasks = not programs or top.has("task")
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
@@ -80,6 +94,7 @@ def _optional(
 
 
 def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Task:
+    table.only(KEYS["task"])
     cpus = read_cpus(table, platform)
     pinned, count = _threads(table, platform, cpus)
     # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
@@ -153,6 +168,7 @@ def _repeat(table: StrictTable) -> int | None:
 
 
 def _phase(table: StrictTable, platform: Platform, others: list[str], last: bool) -> Phase:
+    table.only(KEYS["task.phase"])
     loops = _optional(table, "loops", 1, 1_000_000)
     if loops is None and not last:
         raise missing_key(
@@ -249,6 +265,7 @@ def _clamp(table: StrictTable, key: str, platform: Platform) -> int | None:
 
 
 def _window(table: StrictTable) -> Window:
+    table.only(KEYS["window"])
     warmup = table.integer("warmup_ms", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
     short = full = until = None
     if table.has("until"):

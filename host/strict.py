@@ -202,17 +202,26 @@ class StrictTable:
             for index, item in enumerate(value)
         )
 
-    def finish(self) -> None:
-        """Complain about the first key that no accessor asked for.
+    def only(self, keys: Iterable[str]) -> None:
+        """Complain about a key that is none of ``keys``, before one that is missing is noticed.
 
-        :raises RequestError: naming the key, its value, the nearest known key and all of them.
+        A misspelt key is both: what is there says more than what is not.
+
+        :raises RequestError: naming the key, its value, the nearest of ``keys`` and all of them.
         """
+        known = sorted(keys)
         for key in self.data:
-            if key not in self._asked:
-                known = sorted(self._asked)
+            if key not in known:
                 raise bad_input(
                     self.file,
                     self.key(key),
                     self.data[key],
                     f"no such key{nearest(key, known)}; keys here: {', '.join(known)}",
                 )
+
+    def finish(self) -> None:
+        """Complain about the first key that no accessor asked for.
+
+        :raises RequestError: naming the key, its value, the nearest known key and all of them.
+        """
+        self.only(self._asked)

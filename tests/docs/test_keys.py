@@ -14,7 +14,7 @@ from configs.core import list_cores, load_core
 from configs.pipeline import load_pipeline
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS, list_platforms, load_platform
-from experiments.scenario_file import load_scenario
+from experiments.scenario_file import KEYS, load_scenario
 from experiments.scenario_names import names as scenario_names
 from host.strict import StrictTable
 from kernels.variants import SERIES, VARIANTS, load_variants
@@ -197,6 +197,22 @@ def test_scenario_files(asked: Asked, tmp_path: Path) -> None:
     load_scenario(str(sample), platform)
     # `finding` is asked for only to say where findings are.
     assert asked.of("scenarios/") - {"expect.finding"} == documented("scenarios.md")
+
+
+@pytest.mark.parametrize(
+    ("table", "section"),
+    [
+        ("", "At the top"),
+        ("task", "`[[task]]`"),
+        ("task.phase", "`[[task.phase]]`"),
+        ("window", "`[window]`"),
+    ],
+)
+def test_keys_that_a_scenario_may_have(table: str, section: str) -> None:
+    rows = documented("scenarios.md", section)
+    assert {path.rpartition(".")[2] for path in rows if path.rpartition(".")[0] == table} == {
+        *KEYS[table]
+    }
 
 
 def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,6 +171,29 @@ def test_wrong_file_gets_one_line(case: str, tmp_path: Path, juno: Platform) -> 
         assert word in line, line
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("[window]", "[windw]", "windw = {'warmup_ms': 200, "),
+        ("[[task", "[[taks", "taks = [{"),
+        ("period_us = 1000", "perod_us = 1000", "task[0].phase[0].perod_us = 1000"),
+        ("run_us = 100", "run_ms = 100", "task[0].phase[0].run_ms = 100"),
+        ('name = "a"', 'nmae = "a"', "task[0].nmae = 'a'"),
+        ("warmup_ms", "warm_up_ms", "window.warm_up_ms = 200"),
+    ],
+)
+def test_a_misspelt_key_is_named_with_the_one_that_was_meant(
+    right: str, wrong: str, words: str, tmp_path: Path, juno: Platform
+) -> None:
+    path = Path(write(tmp_path))
+    path.write_text(path.read_text().replace(right, wrong))
+    with pytest.raises(RequestError) as caught:
+        load_scenario(str(path), juno)
+    meant = right.partition(" ")[0].strip("[]")
+    assert words in str(caught.value)
+    assert f"allowed: no such key (did you mean {meant}?); keys here: " in str(caught.value)
+
+
 def test_no_file_and_no_toml(tmp_path: Path, juno: Platform) -> None:
     with pytest.raises(RequestError, match="No such file"):
         load_scenario(str(tmp_path / "absent.toml"), juno)
