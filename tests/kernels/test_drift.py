@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which patches of a queue still apply: clean, fuzzy and failing ones are told apart."""
+"""Which patches of a queue still apply: clean, fuzzy and failing ones are distinguished."""
 
 from __future__ import annotations
 
