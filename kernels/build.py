@@ -31,9 +31,10 @@ from host.cache import (
 )
 from host.debian import apt
 from host.errors import EascopeError
-from host.proc import Ending, need, run, say
+from host.proc import CommandFailed, Ending, need, run, say
 from host.toolchain import arm64_tool, cross_prefix
 from kernels import times
+from kernels.faults import compile_errors
 from kernels.naming import kernel_named
 from kernels.queues import series_digest
 from kernels.releases import DEFAULT, release_of
@@ -220,7 +221,7 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
 def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:
     """Run kbuild with our fixed identity, out of tree, through ccache when it is there.
 
-    :raises CommandFailed: with the end of ``log``.
+    :raises CommandFailed: with the compiler's errors.
     """
     for program, package in (("flex", "flex"), ("bison", "bison"), ("bc", "bc")):
         need(program, package)
@@ -241,7 +242,12 @@ def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str)
         "CCACHE_DEPEND": "1",
         "CCACHE_DIR": cache_dir,
     }
-    run(command, log=log, env=env, nice=5, label="kernel build")
+    label = "kernel build"
+    try:
+        run(command, log=log, env=env, nice=5, label=label)
+    except CommandFailed as error:
+        errors = compile_errors(error.log_text)
+        raise CommandFailed(error.command, error.code, errors, label) from error
 
 
 def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
