@@ -114,6 +114,7 @@ def artefact(
     *,
     label: str = "",
     estimate_s: float | None = None,
+    estimate: str = "",
     large: bool = False,
 ) -> Path:
     """The cached folder for ``key_fields``, built by ``build(folder)`` when it is not there.
@@ -123,6 +124,7 @@ def artefact(
     :param build: fills the empty folder that it is given; may raise, then nothing remains.
     :param label: shown on the terminal while it is built.
     :param estimate_s: expected seconds on two cores.
+    :param estimate: the same in words, where it is no number.
     :param large: check file sizes only on use (source trees), not every digest.
     :raises EascopeError: when the stored artefact does not match its manifest.
     """
@@ -143,7 +145,7 @@ def artefact(
         for stale in folder.parent.glob(f".{folder.name}.tmp-*"):
             shutil.rmtree(stale, ignore_errors=True)
         with scratch(folder.parent, folder.name) as work:
-            with Step(label or kind, estimate_s):
+            with Step(label or kind, estimate_s, estimate):
                 build(work)
             _write_manifest(work, key_fields)
             os.replace(work, folder)

@@ -139,16 +139,15 @@ class Step:
     ...     build()
     """
 
-    def __init__(self, label: str, estimate_s: float | None = None) -> None:
+    def __init__(self, label: str, estimate_s: float | None = None, estimate: str = "") -> None:
         self.label = label
-        self.estimate_s = estimate_s
+        self.estimate = estimate or (f"about {duration(estimate_s)}" if estimate_s else "")
         self.started = 0.0
 
     def __enter__(self) -> Step:
         """Print what begins, and how long it usually takes."""
         self.started = time.monotonic()
-        about = f" (about {duration(self.estimate_s)})" if self.estimate_s else ""
-        say(f"  {self.label} ...{about}")
+        say(f"  {self.label} ...{f' ({self.estimate})' if self.estimate else ''}")
         return self
 
     def __exit__(

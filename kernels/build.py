@@ -41,7 +41,7 @@ from kernels.releases import DEFAULT, release_of
 from kernels.source import ARCHITECTURE, Source, find_source
 from kernels.trees import tree_source
 from kernels.variants import FRAGMENTS, SERIES, Kernel, load_variants
-from kernels.worktree import OUT, has_objects, kept_objects, worktree
+from kernels.worktree import OUT, Objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 2
@@ -93,7 +93,7 @@ def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
         key,
         lambda work: _build(spec, source, work),
         label=kernel_label(spec.name, source),
-        estimate_s=times.estimate_s(kept_objects(source)),
+        estimate=times.estimate(kept_objects(source, _series_folders(spec))),
     )
     return _artefact(spec.name, folder)
 
@@ -190,13 +190,14 @@ def compiler() -> str:
 
 
 def _build(spec: Kernel, source: Source, folder: Path) -> None:
+    objects = kept_objects(source, _series_folders(spec))
     with worktree(source, _series_folders(spec)) as tree:
-        _build_in(tree, spec, source, folder)
+        _build_in(tree, spec, source, folder, objects)
 
 
-def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
+def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path, objects: Objects) -> None:
     out, log = tree / OUT, folder / "build.log"
-    from_objects, started = has_objects(out), time.monotonic()
+    started = time.monotonic()
     release = source.release.name
     configure(tree, out, fragment_text(spec, release), log)
     make(tree, out, ["Image", "vmlinux"], log, **names(spec, release))
@@ -215,7 +216,8 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path) -> None:
         },
     }
     (folder / "kernel.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
-    times.remember(from_objects, time.monotonic() - started)
+    if objects is not Objects.COPIED:
+        times.remember(objects is Objects.OWN, time.monotonic() - started)
 
 
 def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long kernel builds take on this machine: an estimate for who waits for the next one.
 
-A build from objects that an earlier one left costs what its patches touch: seconds for a changed
-source file, as long as a build from nothing for a queue that changes ``sched.h``, as ours do. Both
-depend on the machine. So the estimate is what the last builds of its kind took.
+A build from nothing takes the same time whatever the kernel is. A build from the kernel's own
+objects takes what has changed since: usually seconds. Both depend on the machine, so the estimate
+is what the last builds of that kind took. A kernel that starts from a copy of another one's objects
+may take seconds or, if its patches change ``sched.h``, as long as from nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import statistics
 from pathlib import Path
 
 from host.cache import cache_root, write_atomic
+from host.proc import duration
+from kernels.worktree import Objects
 
-#: Before there was any, on two cores. The first build from objects is that of another queue.
+#: Before there was any, on two cores.
 FIRST_S = 360.0
 #: Builds of each kind that count.
 KEPT = 5
@@ -42,6 +45,14 @@ def estimate_s(from_objects: bool) -> float:
     """What the next build will take in seconds: the median of the last ones of its kind."""
     past = _past()[_kind(from_objects)]
     return statistics.median(past) if past else FIRST_S
+
+
+def estimate(objects: Objects) -> str:
+    """The same in words; of what starts from another kernel's objects, what it may take at most."""
+    if objects is Objects.COPIED:
+        most = duration(estimate_s(from_objects=False))
+        return f"unknown: up to {most}, by what its patches touch"
+    return f"about {duration(estimate_s(objects is Objects.OWN))}"
 
 
 def remember(from_objects: bool, seconds: float) -> None:

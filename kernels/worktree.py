@@ -17,8 +17,9 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
         if kept.busy.exists():
             shutil.rmtree(kept.tree / OUT, ignore_errors=True)
         kept.busy.touch()
-        kept.take_objects("-".join([*source.owner, *(queue.name for queue in queues)]), source)
+        kept.take_objects(_whose(source, queues), source)
         kept.set_stamps()
         try:
             yield kept.tree
@@ -97,10 +98,30 @@ def has_objects(out: Path) -> bool:
     return (out / "vmlinux").is_file()
 
 
-def kept_objects(source: Source) -> bool:
-    """Whether the tree that is kept is of ``source`` and has objects to start from."""
-    kept = _Kept(home_of(source))
-    return kept.is_of(source) and not kept.busy.exists() and has_objects(kept.tree / OUT)
+class Objects(Enum):
+    """Whose objects a build starts from."""
+
+    NONE = "none"
+    OWN = "the kernel's own"
+    COPIED = "another kernel's"
+
+
+def kept_objects(source: Source, queues: Sequence[Path]) -> Objects:
+    """What a build of ``source`` with ``queues`` starts from, in the tree that is kept."""
+    kept, whose = _Kept(home_of(source)), _whose(source, queues)
+    if not kept.is_of(source):
+        return Objects.NONE
+    # What a killed build left is removed before the next one.
+    last = has_objects(kept.tree / OUT) and not kept.busy.exists()
+    own = last if kept.noted().get("whose") == whose else has_objects(kept.objects / whose)
+    if own:
+        return Objects.OWN
+    return Objects.COPIED if last else Objects.NONE
+
+
+def _whose(source: Source, queues: Sequence[Path]) -> str:
+    """The name by which the objects of a kernel are kept."""
+    return "-".join([*source.owner, *(queue.name for queue in queues)])
 
 
 class _Kept:
@@ -121,19 +142,20 @@ class _Kept:
         self.pristine: dict[str, list[Any] | None] = {}
         self.whose = ""
 
-    def _noted(self) -> dict[str, Any]:
+    def noted(self) -> dict[str, Any]:
+        """What ``tree.json`` has; nothing where it is not there."""
         noted: dict[str, Any] = json.loads(self.note.read_bytes()) if self.note.is_file() else {}
         return noted
 
     def is_of(self, source: Source) -> bool:
         """Whether the tree is one of ``source``, and what it holds is noted."""
-        noted = self._noted()
+        noted = self.noted()
         return (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256)
 
     def begin(self, source: Source) -> None:
         """What is noted, or a tree that was just unpacked."""
         if self.is_of(source):
-            noted = self._noted()
+            noted = self.noted()
             self.applied = list(noted["applied"])
             self.pristine, self.whose = dict(noted["pristine"]), str(noted["whose"])
             return
@@ -150,7 +172,7 @@ class _Kept:
 
     def _move(self, source: TreeSource) -> bool:
         """Make the tree, which is another one of the same repository, that of ``source``."""
-        noted = self._noted()
+        noted = self.noted()
         old = noted.get("git", {})
         if noted.get("layout") != LAYOUT or old.get("repository") != source.store.repository:
             return False

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kernels import times
+from kernels import build, times
+from kernels.naming import kernel_named
 from kernels.source import Source
-from kernels.worktree import FOLDER, LAYOUT, OUT, kept_objects
+from kernels.worktree import FOLDER, LAYOUT, OUT, Objects, kept_objects
 
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
+BASE, MINE = Path("/series/base"), Path("/series/mine")
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +23,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache."""
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))
     return tmp_path
+
+
+def vmlinux(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "vmlinux").touch()
+
+
+def note(home: Path, whose: str) -> None:
+    fields = {"layout": LAYOUT, "source": TOY.sha256, "whose": whose}
+    (home / "tree.json").write_text(json.dumps(fields))
 
 
 def test_without_any_build_both_kinds_take_minutes() -> None:
@@ -45,12 +59,61 @@ def test_a_damaged_note_is_no_note(cache: Path, content: str) -> None:
 
 def test_a_build_starts_from_the_objects_of_its_source(cache: Path) -> None:
     home = cache / FOLDER
-    assert not kept_objects(TOY)
-    (home / "linux" / OUT).mkdir(parents=True)
-    (home / "linux" / OUT / "vmlinux").touch()
-    assert not kept_objects(TOY), "nobody says whose they are"
-    (home / "tree.json").write_text(f'{{"layout": {LAYOUT}, "source": "{TOY.sha256}"}}')
-    assert kept_objects(TOY)
-    assert not kept_objects(Source("6.12.1", "6.12.1-1", "1" * 64))
+    assert kept_objects(TOY, [BASE]) is Objects.NONE
+    vmlinux(home / "linux" / OUT)
+    assert kept_objects(TOY, [BASE]) is Objects.NONE, "nobody says whose they are"
+    note(home, "base")
+    assert kept_objects(TOY, [BASE]) is Objects.OWN
+    assert kept_objects(Source("6.12.1", "6.12.1-1", "1" * 64), [BASE]) is Objects.NONE
     (home / "busy").touch()
-    assert not kept_objects(TOY), "a build was killed there"
+    assert kept_objects(TOY, [BASE]) is Objects.NONE, "a build was killed there"
+
+
+def test_a_new_kernel_starts_from_those_of_another(cache: Path) -> None:
+    home = cache / FOLDER
+    vmlinux(home / "linux" / OUT)
+    note(home, "base")
+    assert kept_objects(TOY, [BASE, MINE]) is Objects.COPIED
+    vmlinux(home / "objects" / "base-mine")
+    assert kept_objects(TOY, [BASE, MINE]) is Objects.OWN, "they were put aside"
+    (home / "busy").touch()
+    assert kept_objects(TOY, [BASE, MINE]) is Objects.OWN
+
+
+def test_what_a_new_kernel_takes_is_not_known() -> None:
+    for seconds in (12, 13, 14):
+        times.remember(from_objects=True, seconds=seconds)
+    assert times.estimate(Objects.OWN) == "about 13 s"
+    assert times.estimate(Objects.NONE) == "about 6 min 00 s"
+    times.remember(from_objects=False, seconds=300)
+    assert times.estimate(Objects.COPIED) == "unknown: up to 5 min 00 s, by what its patches touch"
+
+
+@pytest.mark.parametrize(
+    ("queues", "started", "known"),
+    [
+        ([BASE], "  kernel toy, Linux 6.12.0 (", "about 13 s"),
+        ([BASE, MINE], "  kernel toy, Linux 6.12.0 (", "unknown: up to 5 min 00 s, by what"),
+    ],
+)
+def test_what_is_said_before_a_build(
+    queues: list[Path],
+    started: str,
+    known: str,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    vmlinux(cache / FOLDER / "linux" / OUT)
+    note(cache / FOLDER, "base")
+    times.remember(from_objects=True, seconds=13)
+    times.remember(from_objects=False, seconds=300)
+    monkeypatch.setattr(build, "_source", lambda _: TOY)
+    monkeypatch.setattr(build, "_key", lambda *_: {"toy": len(queues)})
+    monkeypatch.setattr(build, "_series_folders", lambda _: queues)
+    monkeypatch.setattr(build, "_build", lambda spec, source, folder: (folder / "x").touch())
+    monkeypatch.setattr(build, "_artefact", lambda *_: None)
+    build.kernel(replace(kernel_named("base"), name="toy"))
+    line = capsys.readouterr().err.splitlines()[0]
+    assert line.startswith(started)
+    assert f"... ({known}" in line
