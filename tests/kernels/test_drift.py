@@ -14,7 +14,7 @@ from kernels.drift import drifts, main, report
 from kernels.releases import RELEASES
 from kernels.source import Source
 from kernels.variants import Kernel, load_catalogue
-from tests.kernels.test_series import NINE
+from tests.support.toy_linux import LINES
 
 Toy = Callable[[str], tuple[Path, Path]]
 OURS = Source("6.12.0", "6.12.0-1", "0" * 64)
@@ -32,7 +32,7 @@ def kernel(queue: Path) -> Kernel:
 def add(queue: Path, number: int, old: str, new: str) -> None:
     """One more patch, which makes ``old`` of the file ``new``, without anything around it."""
     first = (queue / "0001-change.patch").read_text()
-    line = NINE.splitlines().index(old) + 1
+    line = LINES.splitlines().index(old) + 1
     hunk = f"@@ -{line},1 +{line},1 @@\n-{old}\n+{new}\n"
     (queue / f"{number:04}-more.patch").write_text(first.replace(HUNK, hunk))
     with (queue / "series").open("a") as series:
@@ -50,12 +50,12 @@ def tried(toy: Toy, text: str, source: Source = OURS) -> drift.Drift:
 @pytest.mark.parametrize(
     ("text", "counts", "words"),
     [
-        (NINE, ["1", "0", "0", "0 of 1"], ""),
-        ("new\n" * 20 + NINE, ["1", "0", "0", "0 of 1"], ""),
-        (NINE.replace("line 2", "line two"), ["0", "1", "0", "0 of 1"], "1 of 1 hunks need fuzz"),
-        (NINE.replace("line 5", "line V"), ["0", "0", "1", "1 of 1"], "1 of 1 hunks fail"),
+        (LINES, ["1", "0", "0", "0 of 1"], ""),
+        ("new\n" * 20 + LINES, ["1", "0", "0", "0 of 1"], ""),
+        (LINES.replace("line 2", "line two"), ["0", "1", "0", "0 of 1"], "1 of 1 hunks need fuzz"),
+        (LINES.replace("line 5", "line V"), ["0", "0", "1", "1 of 1"], "1 of 1 hunks fail"),
         (
-            NINE.replace("line 5", "line five"),
+            LINES.replace("line 5", "line five"),
             ["0", "0", "1", "1 of 1"],
             "1 of 1 hunks fail, it is there already",
         ),
@@ -74,7 +74,7 @@ def test_a_patch_is_clean_fuzzy_or_failing(
 
 
 def test_a_file_that_is_gone_fails(toy: Toy) -> None:
-    tree, queue = toy(NINE)
+    tree, queue = toy(LINES)
     (tree / "file.c").unlink()
     (found,) = drifts(OURS, [kernel(queue)], tree)
     assert found.row[-2:] == ["1", "1 of 1"]
@@ -82,7 +82,7 @@ def test_a_file_that_is_gone_fails(toy: Toy) -> None:
 
 def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
     """The first patch has a hunk for line 1, which applies, and one for line 5, which does not."""
-    tree, queue = toy(NINE.replace("line 5", "line V"))
+    tree, queue = toy(LINES.replace("line 5", "line V"))
     add(queue, 2, "line 9", "line nine")
     add(queue, 3, "line 1", "line i")
     first = queue / "0001-change.patch"
@@ -96,7 +96,7 @@ def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
 
 def test_a_queue_is_tried_on_what_is_under_it(toy: Toy, tmp_path: Path) -> None:
     """The second queue needs the first; each is tried once, whatever number of kernels has it."""
-    tree, queue = toy(NINE)
+    tree, queue = toy(LINES)
     upper = tmp_path / "upper"
     shutil.copytree(queue, upper)
     patch = upper / "0001-change.patch"
@@ -117,18 +117,18 @@ class Both(Kernel):
 
 
 def test_only_a_release_that_a_queue_is_kept_for_must_be_clean(toy: Toy) -> None:
-    found = tried(toy, NINE.replace("line 5", "line V"), BETWEEN)
+    found = tried(toy, LINES.replace("line 5", "line V"), BETWEEN)
     assert found.row[-2:] == ["1", "1 of 1"]
     assert not found.failed
 
 
 def test_a_queue_that_this_release_has_not_is_not_tried(toy: Toy) -> None:
-    tree, queue = toy(NINE)
+    tree, queue = toy(LINES)
     (queue / "series").rename(queue / "series-7.3")
     assert drifts(OURS, [kernel(queue)], tree) == []
 
 
-@pytest.mark.parametrize(("text", "code"), [(NINE, 0), (NINE.replace("line 5", "line V"), 1)])
+@pytest.mark.parametrize(("text", "code"), [(LINES, 0), (LINES.replace("line 5", "line V"), 1)])
 def test_the_command_prints_the_table_and_fails_with_a_patch(
     toy: Toy,
     monkeypatch: pytest.MonkeyPatch,

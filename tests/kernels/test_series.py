@@ -21,8 +21,8 @@ from kernels.releases import DEFAULT, RELEASES
 from kernels.source import ARCHITECTURE, Source, offered
 from kernels.variants import SERIES
 from tests.support.queues import queues, source_files, source_of
+from tests.support.toy_linux import LINES
 
-NINE = "".join(f"line {number}\n" for number in range(1, 10))
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
 
 
@@ -119,19 +119,19 @@ def test_checkpatch_would_find_something(source: Source, tmp_path: Path) -> None
 
 
 def test_toy_patch_applies(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    tree, queue = toy(NINE)
+    tree, queue = toy(LINES)
     apply_series(tree, queue, TOY)
-    assert (tree / "file.c").read_text() == NINE.replace("line 5", "line five")
+    assert (tree / "file.c").read_text() == LINES.replace("line 5", "line five")
 
 
 def test_offset_is_allowed(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    tree, queue = toy("new\n" * 20 + NINE)
+    tree, queue = toy("new\n" * 20 + LINES)
     apply_series(tree, queue, TOY)
     assert "line five" in (tree / "file.c").read_text()
 
 
 def test_fuzz_is_refused(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    tree, queue = toy(NINE.replace("line 2", "line two"))
+    tree, queue = toy(LINES.replace("line 2", "line two"))
     with pytest.raises(PatchFailed, match="does not apply"):
         apply_series(tree, queue, TOY)
 
@@ -139,7 +139,7 @@ def test_fuzz_is_refused(toy: Callable[[str], tuple[Path, Path]]) -> None:
 def test_failure_shows_patch_source_file_and_hunk(
     toy: Callable[[str], tuple[Path, Path]],
 ) -> None:
-    tree, queue = toy(NINE.replace("line 5", "line V"))
+    tree, queue = toy(LINES.replace("line 5", "line V"))
     with pytest.raises(PatchFailed) as error:
         apply_series(tree, queue, TOY)
     first, _, hunk = str(error.value).partition("\n")
@@ -150,14 +150,14 @@ def test_failure_shows_patch_source_file_and_hunk(
 
 
 def test_failure_on_a_missing_file(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    tree, queue = toy(NINE)
+    tree, queue = toy(LINES)
     (tree / "file.c").unlink()
     with pytest.raises(PatchFailed, match=r"toy/0001-change\.patch does not apply"):
         apply_series(tree, queue, TOY)
 
 
 def test_a_patch_that_is_already_applied_fails(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    tree, queue = toy(NINE.replace("line 5", "line five"))
+    tree, queue = toy(LINES.replace("line 5", "line five"))
     with pytest.raises(PatchFailed, match="does not apply"):
         apply_series(tree, queue, TOY)
 
@@ -166,7 +166,7 @@ def test_failure_says_what_else_of_the_queue_does_not_apply(
     toy: Callable[[str], tuple[Path, Path]],
 ) -> None:
     """A newer source has the first patch already, and has changed what the third one changes."""
-    tree, queue = toy(NINE.replace("line 5", "line five"))
+    tree, queue = toy(LINES.replace("line 5", "line five"))
     first = (queue / "0001-change.patch").read_text()
     # Of a line that is as it was; of one that never was.
     second = first.replace("@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n", "@@ -5,5 +5,5 @@\n")
@@ -230,7 +230,7 @@ WRONG_SERIES: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_series_that_cannot_be_meant_is_one_line(
     toy: Callable[[str], tuple[Path, Path]], case: str
 ) -> None:
-    tree, queue = toy(NINE)
+    tree, queue = toy(LINES)
     spoil, words = WRONG_SERIES[case]
     spoil(queue)
     with pytest.raises(RequestError) as caught:
@@ -241,7 +241,7 @@ def test_a_series_that_cannot_be_meant_is_one_line(
 
 
 def test_a_patch_may_be_left_out_on_purpose(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    _, queue = toy(NINE)
+    _, queue = toy(LINES)
     shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
     (queue / "series").write_text("0001-change.patch\n# 0002-more.patch: not yet\n")
     assert [patch.name for patch in series_patches(queue)] == ["0001-change.patch"]
@@ -256,7 +256,7 @@ def ported(queue: Path, lines: str) -> Path:
 
 
 def test_a_release_has_patches_of_its_own(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    tree, queue = toy(NINE.replace("line 2", "line two"))
+    tree, queue = toy(LINES.replace("line 2", "line two"))
     shutil.copy(queue / "0001-change.patch", queue / "0002-same.patch")
     (queue / "series").write_text("0001-change.patch\n0002-same.patch\n")
     ported(queue, "7.3/0001-change.patch\n# 0002-same.patch: mainline has it\n")
@@ -276,7 +276,7 @@ def test_a_release_has_patches_of_its_own(toy: Callable[[str], tuple[Path, Path]
 def test_a_queue_without_an_order_for_a_release_has_the_usual(
     toy: Callable[[str], tuple[Path, Path]],
 ) -> None:
-    _, queue = toy(NINE)
+    _, queue = toy(LINES)
     assert not is_ported(queue, "7.3")
     assert series_patches(queue, "7.3") == series_patches(queue)
 
@@ -297,7 +297,7 @@ def test_a_queue_without_an_order_for_a_release_has_the_usual(
 def test_a_wrong_order_for_a_release_is_one_line(
     toy: Callable[[str], tuple[Path, Path]], lines: str, words: str
 ) -> None:
-    _, queue = toy(NINE)
+    _, queue = toy(LINES)
     shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
     ported(queue, lines)
     with pytest.raises(RequestError) as caught:
@@ -307,7 +307,7 @@ def test_a_wrong_order_for_a_release_is_one_line(
 
 
 def test_digest_follows_content_and_order(toy: Callable[[str], tuple[Path, Path]]) -> None:
-    _, queue = toy(NINE)
+    _, queue = toy(LINES)
     before = series_digest([queue])
     assert before == series_digest([queue])
     patch = queue / "0001-change.patch"
