@@ -16,9 +16,9 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 .venv/ready: pyproject.toml host/setup.sh host/system-packages.txt
 	@host/setup.sh
 
-DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 10
+DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 20
 
-demo: setup ## the README's figure: uclamp by maximum (mainline) and by sum, ten seeds
+demo: setup ## the README's figure: uclamp by maximum (mainline) and by sum, twenty seeds
 	@$(DEMO)
 
 lint: setup ## ruff, mypy and shellcheck
@@ -44,7 +44,7 @@ rootfs: setup ## build the guest image
 pages: setup ## draw docs/results from the records of results/, without any run
 	@$(PYTHON) -m studies.draw
 
-results: setup ## results and their pages: every scenario's variants over ten seeds (resumable)
+results: setup ## results and their pages: every scenario's variants over twenty seeds (resumable)
 	@nice $(PYTHON) -m studies.pages $(RESULTS)
 
 engine-agreement: setup ## the fast engine against gem5: record and page (resumable)

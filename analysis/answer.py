@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from analysis.compare import Comparison
+from analysis.difference import Difference
 from analysis.records.result import Result
-from analysis.statistics import ENOUGH, Difference
+from analysis.records.verdict import ENOUGH_FOR_VERDICT
 
 
 def answers(comparison: Comparison) -> list[str]:
@@ -16,27 +17,29 @@ def answers(comparison: Comparison) -> list[str]:
 
 
 def _energy(comparison: Comparison, name: str) -> str:
-    """``cas uses 10.5 % less energy than mainline (-13.9 .. -8.2), 10 seeds``."""
+    """``cas uses 10.5 % less energy than mainline (-13.9 .. -8.2), 20 seeds``."""
     base, total = comparison.baseline, comparison.total
     difference = total.differences[name]
-    seeds = f"{difference.pairs} seeds" if difference.pairs > 1 else "one seed"
+    seeds = f"{difference.seeds} seeds" if difference.seeds > 1 else "one seed"
     if difference.clear is None:
         percent = "" if difference.percent is None else f" ({difference.percent:+.1f} %)"
         return (
             f"{name} {total.mean(name):.2f} mJ, {base} {total.mean(base):.2f} mJ{percent}; "
-            f"{seeds}, no test (--seeds {ENOUGH} gives one)"
+            f"{seeds}, no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
         )
     if difference.percent is None:
         return f"{base} uses no energy, {name} {total.mean(name):.2f} mJ, {seeds}"
     interval = percent_interval(difference)
     if not difference.clear:
         return (
-            f"{seeds} show no difference in energy between {name} and {base}: "
-            f"{difference.percent:+.1f} % ({interval})"
+            f"{name} and {base} cannot be told apart: {difference.percent:+.1f} % ({interval}), "
+            f"{seeds}"
         )
     word = "more" if difference.absolute > 0 else "less"
     percent = f"{abs(difference.percent):.1f} %"
-    return f"{name} uses {percent} {word} energy than {base} ({interval}), {seeds}"
+    few = difference.seeds < ENOUGH_FOR_VERDICT
+    reservation = f", too few for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
+    return f"{name} uses {percent} {word} energy than {base} ({interval}), {seeds}{reservation}"
 
 
 def percent_interval(difference: Difference) -> str:
@@ -44,12 +47,10 @@ def percent_interval(difference: Difference) -> str:
 
     :raises ValueError: when there is no interval, or the baseline is zero.
     """
-    if difference.low is None or difference.high is None or not difference.percent:
-        if difference.low == difference.high == 0:
-            return "0.0 .. 0.0"
+    ends = difference.in_percent()
+    if ends is None:
         raise ValueError("no interval in percent")
-    scale = difference.percent / difference.absolute
-    return f"{scale * difference.low:+.1f} .. {scale * difference.high:+.1f}"
+    return f"{ends[0]:+.1f} .. {ends[1]:+.1f}"
 
 
 def _alone(comparison: Comparison) -> str:

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from analysis.decided import decided
 from analysis.derive import Derived
-from analysis.expect import Verdict, judge
+from analysis.difference import Difference, difference
 from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
+from analysis.records.verdict import Verdict
 from analysis.results.findings import Conditions, control_words, findings
 from analysis.rows import Row, rows
-from analysis.statistics import Difference, difference
+from analysis.verdicts import judge
 from configs.platform import Platform
 from host.errors import EascopeError
 
@@ -85,9 +85,9 @@ class Comparison:
 
     @cached_property
     def results(self) -> dict[str, dict[int, Result]]:
-        """Results by variant and seed."""
+        """Results by variant and seed, of the seeds that every variant has."""
         return {
-            name: {run.cell.seed: run.result for run in runs}
+            name: {run.cell.seed: run.result for run in runs if run.cell.seed in self.seeds}
             for name, runs in self.variants.items()
         }
 
@@ -157,12 +157,8 @@ class Comparison:
             key: finding.shown(self.conditions)
             for key, finding in findings(self.platform.name, self.cell.scenario).items()
         }
-        judged = [
-            judge(each, self.results, known.get(key, ""))
-            for key, each in expectations.items()
-            if each.variant in self.variants
-        ]
-        return [replace(verdict, decided=decided(verdict, self.results)) for verdict in judged]
+        entries = [each for each in expectations.values() if each.variant in self.variants]
+        return judge(entries, self.results, known)
 
     @cached_property
     def means(self) -> dict[str, Result]:

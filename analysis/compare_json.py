@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from analysis.compare import Comparison
-from analysis.rows import Row
-from analysis.statistics import difference
+from analysis.compare import Comparison, Line
+from analysis.records.verdict import Effect, Verdict
 
 
 def summary(comparison: Comparison, variant: str) -> dict[str, Any]:
@@ -16,58 +14,80 @@ def summary(comparison: Comparison, variant: str) -> dict[str, Any]:
     merged = comparison.means[variant].encode()
     merged["seeds"] = sorted(comparison.results[variant])
     merged["expect"] = [
-        {
-            "statement": verdict.statement,
-            "value": verdict.sides[0][0] if len(verdict.sides) == 1 else None,
-            "holds": verdict.holds,
-            "decided": verdict.decided,
-            "source": verdict.source,
-            **({"finding": verdict.explained} if verdict.explained else {}),
-        }
-        for verdict in comparison.verdicts
-        if verdict.variant == variant and verdict.holds is not None
+        verdict_json(verdict) for verdict in comparison.verdicts if verdict.variant == variant
     ]
     return merged
 
 
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict; `docs/reference/results.md` lists the keys."""
+    primary = verdict.effects[0] if verdict.effects else None
+    entry: dict[str, Any] = {
+        "statement": verdict.statement,
+        "source": verdict.source,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "effect": primary and primary.value,
+        "interval": primary and _interval_json(primary),
+        "unit": primary and (primary.unit or "1"),
+        "level": verdict.level,
+        "parts": [_effect_json(effect) for effect in verdict.effects],
+        "met": verdict.met,
+        "seeds": verdict.seeds,
+        "seeds_met": verdict.seeds_met,
+        "seeds_needed": verdict.needed,
+        "source_percent": verdict.size_percent,
+        "also_shown_of": list(verdict.also_shown_of),
+    }
+    return entry | ({"finding": verdict.explained} if verdict.explained else {})
+
+
+def _effect_json(effect: Effect) -> dict[str, Any]:
+    return {
+        "effect": effect.value,
+        "interval": _interval_json(effect),
+        "unit": effect.unit or "1",
+        "stated": list(effect.stated),
+        "paired": effect.paired,
+        "correlation": effect.correlation,
+    }
+
+
+def _interval_json(effect: Effect) -> list[float] | None:
+    return None if effect.low is None or effect.high is None else [effect.low, effect.high]
+
+
 def differences_json(comparison: Comparison) -> list[dict[str, Any]]:
     """``differences`` of ``eascope compare --json``, in the units of ``result.json``."""
-    objects = []
-    for line in comparison.lines:
-        raw = {
-            name: {
-                seed: number
-                for seed, result in by_seed.items()
-                if (number := line.row.raw(result)) is not None
-            }
-            for name, by_seed in comparison.results.items()
-        }
-        for name in line.differences:
-            objects.append(_difference_json(comparison, line.row, raw, name))
-    return objects
+    return [
+        _difference_json(comparison, line, name)
+        for line in comparison.lines
+        for name in line.differences
+    ]
 
 
-def _difference_json(
-    comparison: Comparison, row: Row, raw: Mapping[str, Mapping[int, float]], name: str
-) -> dict[str, Any]:
-    base, other = raw[comparison.baseline], raw[name]
-    common = [seed for seed in comparison.seeds if seed in base and seed in other]
-    made = difference([base[seed] for seed in common], [other[seed] for seed in common])
+def _difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, Any]:
+    made, scale = line.differences[name], line.row.scale
+    base, value = line.mean(comparison.baseline), line.mean(name)
+    if base is None or value is None:
+        raise ValueError("a difference without values")
     entry: dict[str, Any] = {
-        "measure": row.measure,
-        "label": f"{row.group}: {row.label}",
-        "unit": row.raw_unit,
+        "measure": line.row.measure,
+        "label": f"{line.row.group}: {line.row.label}",
+        "unit": line.row.raw_unit,
         "baseline": comparison.baseline,
         "variant": name,
-        "baseline_value": sum(base.values()) / len(base),
-        "value": sum(other.values()) / len(other),
-        "difference": made.absolute,
-        "seeds": made.pairs,
+        "baseline_value": base / scale,
+        "value": value / scale,
+        "difference": made.absolute / scale,
+        "seeds": made.seeds,
+        "paired": made.paired,
+        "correlation": made.correlation,
     }
     if made.percent is not None:
         entry["percent"] = made.percent
     if made.low is not None and made.high is not None:
-        entry["confidence_95"] = [made.low, made.high]
+        entry["confidence_95"] = [made.low / scale, made.high / scale]
     return entry
 
 

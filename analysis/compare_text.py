@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from analysis.compare import Comparison, Line
-from analysis.decided import verdict_word
 from analysis.engine import engine_words, kernel_words
-from analysis.expect import Verdict
-from analysis.statistics import ENOUGH
+from analysis.records.verdict import ENOUGH_FOR_VERDICT
+from analysis.statistics import ENOUGH, PAIRED_ABOVE
+from analysis.verdict_text import details
 from host.table import Section, Table
 
 _INDENT = "  "
@@ -105,7 +105,8 @@ def _seeds(comparison: Comparison) -> list[str]:
     if len(comparison.seeds) < 2:
         if len(comparison.names) < 2:
             return []
-        return ["", "One seed: values only, no test. Use --seeds 10 for confidence intervals."]
+        few = f"One seed: values only, no test. --seeds {ENOUGH_FOR_VERDICT} gives verdicts."
+        return ["", few]
     shown = [
         line
         for line in comparison.lines
@@ -121,13 +122,33 @@ def _seeds(comparison: Comparison) -> list[str]:
             cells = [number(values.get(seed), line.row.digits) for seed in comparison.seeds]
             label = f"{_INDENT}{line.row.group}, {line.row.label}{unit}"
             rows.append([label, name, *cells])
-    spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
-    test = (
-        "Intervals: paired bootstrap over seeds; * excludes zero."
-        if len(comparison.seeds) >= ENOUGH
-        else f"Fewer than {ENOUGH} seeds: values only, no test."
+    notes = [SPREAD, *wrap(interval_words(comparison), width=_WIDTH)]
+    return ["", *Table.of(heads, rows, left=2).text().splitlines(), "", *notes]
+
+
+#: What the spread over seeds is.
+SPREAD = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
+
+
+def interval_words(comparison: Comparison) -> str:
+    """How intervals and verdicts were made, or why there are none."""
+    seeds = len(comparison.seeds)
+    if seeds < ENOUGH:
+        return f"Fewer than {ENOUGH} seeds: values only, no test."
+    few = f"; a verdict needs {ENOUGH_FOR_VERDICT} seeds" if seeds < ENOUGH_FOR_VERDICT else ""
+    pairs = [
+        difference.paired
+        for line in comparison.lines
+        for difference in line.differences.values()
+        if difference.correlation is not None
+    ]
+    paired = (
+        f", paired by seed where the correlation over seeds exceeds {PAIRED_ABOVE:g} "
+        f"({sum(pairs)} of {len(pairs)} differences)"
+        if pairs
+        else ""
     )
-    return ["", *Table.of(heads, rows, left=2).text().splitlines(), "", spread, test]
+    return f"Intervals: BCa bootstrap over seeds{paired}; * excludes zero{few}."
 
 
 def _expect(comparison: Comparison) -> list[str]:
@@ -135,10 +156,13 @@ def _expect(comparison: Comparison) -> list[str]:
         return []
     lines = ["", "expectations"]
     for verdict in comparison.verdicts:
-        lines.append(f"{_INDENT}{verdict_word(verdict)}: {verdict.variant}: {verdict.statement}")
-        detail = verdict_values(verdict)
-        if detail:
-            lines.append(f"{_DEEP}{detail}")
+        lines.append(f"{_INDENT}{verdict.verdict}: {verdict.variant}: {verdict.statement}")
+        lines += wrap(
+            details(verdict),
+            width=_WIDTH,
+            initial_indent=_DEEP,
+            subsequent_indent=_DEEP + _INDENT,
+        )
         if verdict.source:
             lines.append(f"{_DEEP}source: {verdict.source}")
         if verdict.explained:
@@ -149,16 +173,6 @@ def _expect(comparison: Comparison) -> list[str]:
                 subsequent_indent=_DEEP + _INDENT,
             )
     return lines
-
-
-def verdict_values(verdict: Verdict) -> str:
-    """The values that a verdict compares, or why there is none."""
-    if verdict.holds is None:
-        return verdict.absent
-    sides = "; ".join(f"{left:.6g} against {right:.6g}" for left, right in verdict.sides)
-    if verdict.seeds > 1:
-        return f"{sides} (means); in {verdict.seeds_held} of {verdict.seeds} seeds"
-    return sides
 
 
 def number(value: float | None, digits: int) -> str:

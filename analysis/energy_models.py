@@ -13,8 +13,8 @@ from typing import Any
 
 from analysis.compare import Comparison
 from analysis.compare_json import differences_json, variant_json
-from analysis.decided import verdict_word
-from analysis.expect import Absent, value_at
+from analysis.statement import Absent, value_at
+from analysis.verdict_text import short
 from host.errors import EascopeError
 from host.table import Section, Table
 
@@ -60,8 +60,7 @@ class EnergyModels:
             group = f"{name} against {self.asked.baseline}"
             rows.append(Row(group, "energy (%)", *(_percent(compared, name) for compared in both)))
         words = [
-            {(v.variant, v.statement): verdict_word(v) for v in compared.verdicts}
-            for compared in both
+            {(v.variant, v.statement): short(v) for v in compared.verdicts} for compared in both
         ]
         for key, word in words[1].items():
             rows.append(Row("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word))

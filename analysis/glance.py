@@ -9,9 +9,9 @@ from __future__ import annotations
 from analysis.answer import answers
 from analysis.compare import Comparison, Line
 from analysis.compare_text import head, number, signed, text
-from analysis.decided import verdict_word
-from analysis.expect import Verdict
+from analysis.records.verdict import Verdict
 from analysis.statistics import ENOUGH
+from analysis.verdict_text import short
 from host.table import Table
 
 #: Lines for two variants, with the two below that say where figures and report are.
@@ -97,7 +97,7 @@ def _difference(line: Line, name: str, digits: int) -> str:
 
 
 def _expectation(verdict: Verdict) -> str:
-    return f"expected of {verdict.variant}: {verdict.statement}: {verdict_word(verdict)}"
+    return f"expected of {verdict.variant}: {verdict.statement}: {short(verdict)}"
 
 
 def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:

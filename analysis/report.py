@@ -14,12 +14,11 @@ import polars as pl
 from analysis import decisions
 from analysis.answer import answers
 from analysis.compare import Comparison
-from analysis.compare_text import table, verdict_values
-from analysis.decided import verdict_word
+from analysis.compare_text import SPREAD, interval_words, table
 from analysis.energy_models import EnergyModels
 from analysis.engine import engine_words, error_words
 from analysis.records.cell import TaskRecord
-from analysis.statistics import ENOUGH
+from analysis.verdict_text import counts, details
 from host.cache import write_atomic
 from host.table import Cell, Column, Row, Table
 
@@ -43,9 +42,9 @@ thead th { border-bottom: 1px solid var(--ink); }
 tbody tr:hover { background: var(--tint); }
 tr.group th { padding-top: .7rem; text-align: left; }
 td.left { overflow-wrap: break-word; max-width: 46rem; }
-.holds { color: #00664b; font-weight: 600; white-space: nowrap; }
-.fails { color: #a03c00; font-weight: 600; white-space: nowrap; }
-.open { color: var(--muted); white-space: nowrap; }
+.shown { color: #00664b; font-weight: 600; white-space: nowrap; }
+.refuted { color: #a03c00; font-weight: 600; white-space: nowrap; }
+.undecided { color: var(--muted); white-space: nowrap; }
 code { font-size: .92em; }
 figure { margin: 1rem 0 1.6rem; }
 figure svg { width: 100%; height: auto; display: block; }
@@ -142,10 +141,7 @@ def _spread_note(comparison: Comparison) -> str:
     seeds = len(comparison.seeds)
     if seeds < 2:
         return "Values only, no test."
-    spread = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
-    if seeds < ENOUGH:
-        return f"{spread} Fewer than {ENOUGH} seeds: values only, no test."
-    return f"{spread} Intervals are a paired bootstrap over seeds; * excludes zero."
+    return f"{SPREAD} {interval_words(comparison)}"
 
 
 def _measures(comparison: Comparison) -> str:
@@ -155,26 +151,24 @@ def _measures(comparison: Comparison) -> str:
 def _expectations(comparison: Comparison) -> str:
     rows = []
     for verdict in comparison.verdicts:
-        kind = {True: "holds", False: "fails", None: "open"}[
-            verdict.holds if verdict.decided else None
-        ]
         note = ". Finding: ".join(part for part in (verdict.source, verdict.explained) if part)
         rows.append(
             (
                 *(
-                    Cell(verdict_word(verdict), kind),
+                    Cell(verdict.verdict, verdict.verdict),
                     verdict.variant,
                     Cell(verdict.statement, "code"),
                 ),
-                *(verdict_values(verdict), Cell(note, "note")),
+                *(details(verdict), Cell(note, "note")),
             )
         )
     if not rows:
         return ""
     note = (
-        '<p class="note">What the source of the scenario says, against what was measured here.</p>'
+        f'<p class="note">What the source of the scenario says, against what was measured here. '
+        f"{counts(comparison.verdicts)}.</p>"
     )
-    return note + _words(("", "variant", "statement", "values", "whose statement"), rows)
+    return note + _words(("", "variant", "statement", "measured", "whose statement"), rows)
 
 
 def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.expect import Absent, value_at
 from analysis.records.result import Result
+from analysis.statement import Absent, value_at
 from configs.platform import Platform
 from host.record import child
 from power.billed import component_of

@@ -1,115 +1,235 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Differences between variants over seeds.
+"""Estimates over seeds: a number that means of measures give, and its confidence interval.
 
-The spread over seeds comes from start offsets alone: it is phase sensitivity, not noise, and is
-called so. With fewer than :data:`ENOUGH` common seeds the values are shown and no test is run.
+An estimate is a function of means over seeds. Leaving out each seed in turn gives its
+pseudo-values, whose mean is the estimate, so any function is as easy as a difference of means.
+The interval is scipy's BCa bootstrap of that mean, at a level that makes up for how few seeds
+there are. ``docs/reference/results.md`` has the coverage that was measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
 
+from analysis.records.verdict import LEVEL
+
+Key = TypeVar("Key", bound=Hashable)
 #: Seeds from which on a confidence interval is given.
 ENOUGH = 10
-RESAMPLES = 10_000
+#: Two variants are paired by seed where their correlation over seeds exceeds this.
+PAIRED_ABOVE = 0.3
+RESAMPLES = 9_999
 _BOOTSTRAP_SEED = 20_240_917
+#: Pseudo-values that differ by no more, relative to their size, are equal but for rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Variant less baseline, paired over common seeds.
+class Estimate:
+    """A number, and how much it varies with the seed.
 
-    :param absolute: mean of the differences.
-    :param percent: the same in percent of the baseline's mean; None when that is zero.
-    :param low: lower end of the 95 % interval of ``absolute``; None with too few seeds.
-    :param pairs: number of common seeds.
+    :param value: the number, of the means over all seeds.
+    :param groups: pseudo-values of samples that do not depend on one another; the means of groups
+        add up to the value. Empty with one seed.
+    :param paired: whether two variants were paired by seed.
+    :param correlation: of the two variants over seeds; None where it has no meaning.
     """
 
-    absolute: float
-    percent: float | None
-    low: float | None
-    high: float | None
-    pairs: int
+    value: float
+    groups: tuple[NDArray[np.float64], ...]
+    paired: bool = False
+    correlation: float | None = None
 
     @property
-    def clear(self) -> bool | None:
-        """Whether the interval excludes zero; None when there is none."""
-        if self.low is None or self.high is None:
+    def seeds(self) -> int:
+        """Number of seeds; the fewest of a variant, where they differ."""
+        return min((len(group) for group in self.groups), default=1)
+
+    @property
+    def constant(self) -> bool:
+        """Whether no seed changes anything."""
+        return all(_constant(group, abs(self.value)) for group in self.groups)
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
+        """The confidence interval; None with fewer than `ENOUGH` seeds.
+
+        The same values always give the same interval.
+        """
+        if self.seeds < ENOUGH:
             return None
-        return self.low > 0 or self.high < 0
+        if self.constant:
+            return self.value, self.value
+        low, high = _bootstrap(self.groups, _widened(level, self.seeds), self._distribution)
+        # A mean of pseudo-values differs from the value where a function is not linear.
+        shift = self.value - sum(float(group.mean()) for group in self.groups)
+        return low + shift, high + shift
+
+    @cached_property
+    def _distribution(self) -> Any:  # noqa: ANN401 - scipy has no types
+        return _resampled(self.groups)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of one seed's part in the value."""
+        return math.sqrt(sum(float(group.var(ddof=1)) for group in self.groups))
 
 
-def difference(baseline: Sequence[float], variant: Sequence[float]) -> Difference:
-    """Compare values that are aligned by seed.
+def estimate(
+    function: Callable[[Mapping[Key, float]], float],
+    samples: Sequence[Mapping[Key, Sequence[float]]],
+    *,
+    aligned: bool = True,
+) -> Estimate:
+    """What ``function`` gives of means.
 
-    The interval is a percentile bootstrap over the pairs with a fixed generator, so the same values
-    always give the same interval.
-
-    :raises ValueError: when the two are not of one positive length.
+    :param samples: values by measure for one variant or two.
+    :param aligned: whether the variants' values are in the same order of seeds.
+    :raises ValueError: when a variant's values are not of one positive length, or aligned ones of
+        different lengths.
     """
-    if len(baseline) != len(variant) or not baseline:
-        raise ValueError("values are not paired")
-    base = np.asarray(baseline, dtype=float)
-    pairs = np.asarray(variant, dtype=float) - base
-    mean = float(base.mean())
-    absolute = float(pairs.mean())
-    percent = 100 * absolute / abs(mean) if mean != 0 else None
-    low = high = None
-    if len(pairs) >= ENOUGH:
-        generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
-        picks = generator.integers(0, len(pairs), size=(RESAMPLES, len(pairs)))
-        means = pairs[picks].mean(axis=1)
-        low, high = (float(np.quantile(means, share)) for share in (0.025, 0.975))
-    return Difference(absolute, percent, low, high, len(pairs))
+    lengths = [{len(values) for values in sample.values()} for sample in samples]
+    if any(len(each) != 1 or 0 in each for each in lengths):
+        raise ValueError("values are not of one positive length")
+    if aligned and len(set.union(*lengths)) != 1:
+        raise ValueError("values are not aligned by seed")
+    means = {key: _mean(values) for sample in samples for key, values in sample.items()}
+    value = function(means)
+    if 1 in set.union(*lengths):
+        return Estimate(value, ())
+    groups = tuple(_pseudo_values(function, value, means, sample) for sample in samples)
+    if len(groups) == 1:
+        return Estimate(value, groups)
+    correlation = _correlation(*groups) if aligned else None
+    # Each group's mean is the value; what one of them says beyond it belongs to its own variant.
+    first, second = groups
+    if correlation is not None and correlation > PAIRED_ABOVE:
+        return Estimate(value, (first + second - value,), True, correlation)
+    return Estimate(value, (first, second - value), False, correlation)
 
 
-def resampled_means(rows: Sequence[Sequence[float]], count: int) -> list[list[float]]:
-    """Means of each row over ``count`` draws of seeds, the same draws for all rows.
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
-    :param rows: values by seed, all of one positive length.
+
+def _pseudo_values(
+    function: Callable[[Mapping[Key, float]], float],
+    value: float,
+    means: dict[Key, float],
+    sample: Mapping[Key, Sequence[float]],
+) -> NDArray[np.float64]:
+    """What each seed of one variant says of the value, by leaving it out."""
+    count = len(next(iter(sample.values())))
+    pseudo = []
+    for seed in range(count):
+        without = {
+            key: means[key] + (means[key] - values[seed]) / (count - 1)
+            for key, values in sample.items()
+        }
+        pseudo.append(count * value - (count - 1) * function(means | without))
+    return np.array(pseudo)
+
+
+def _constant(group: NDArray[np.float64], size: float = 0.0) -> bool:
+    return bool(np.ptp(group) <= _ROUNDING * max(size, float(np.abs(group).max())))
+
+
+def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """Of two variants over seeds, positive where pairing makes the interval narrower."""
+    if len(first) < 3 or _constant(first) or _constant(second):
+        return None
+    return -float(stats.pearsonr(first, second).statistic)
+
+
+def _widened(level: float, seeds: int) -> float:
+    """The level at which a bootstrap of few values covers as often as ``level`` says.
+
+    A resampled mean varies as a sum of n - 1 values would, and its quantiles are those of the
+    normal distribution; Student's t with the unbiased deviation makes up for both.
     """
-    values = np.asarray(rows, dtype=float)
-    generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
-    picks = generator.integers(0, values.shape[1], size=(count, values.shape[1]))
-    means: list[list[float]] = [row[picks].mean(axis=1).tolist() for row in values]
-    return means
+    beyond = stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds / (seeds - 1))
+    return float(1 - 2 * stats.norm.sf(beyond))
 
 
-@dataclass(frozen=True)
-class UnpairedDifference:
-    """The mean of some values less that of others which are not their pairs.
+def _sum_of_means(*groups: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+    total: NDArray[np.float64] = sum(group.mean(axis=axis) for group in groups)
+    return total
 
-    :param percent: difference of the means in percent of the baseline's.
-    :param low: lower end of the 95 % interval of ``percent``; None with too few values on a side.
+
+def _resampled(groups: tuple[NDArray[np.float64], ...]) -> Any:  # noqa: ANN401
+    return stats.bootstrap(
+        groups,
+        _sum_of_means,
+        n_resamples=RESAMPLES,
+        method="BCa",
+        rng=np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED)),
+    )
+
+
+def _bootstrap(
+    groups: tuple[NDArray[np.float64], ...],
+    level: float,
+    distribution: Any,  # noqa: ANN401
+) -> tuple[float, float]:
+    """The BCa interval at a level, of a distribution that was resampled before."""
+    made = stats.bootstrap(
+        groups,
+        _sum_of_means,
+        n_resamples=0,
+        method="BCa",
+        confidence_level=level,
+        bootstrap_result=distribution,
+    ).confidence_interval
+    return float(made.low), float(made.high)
+
+
+#: Seeds that are no longer worth asking for.
+MOST_SEEDS = 1_000
+#: How likely the asked-for number of seeds is to decide.
+POWER = 0.8
+
+
+def seeds_needed(
+    made: Estimate, bounds: tuple[float, float], level: float, least: int
+) -> int | None:
+    """Seeds with which the interval most likely lies within ``bounds``, or beyond one of them.
+
+    The estimate and its deviation are taken for the true ones; with that many seeds, `POWER` of
+    all comparisons decide.
+
+    :param bounds: what a statement allows; infinite where it has no bound.
+    :param least: the fewest that are allowed to decide.
+    :returns: None where it takes more than `MOST_SEEDS`.
     """
+    if made.seeds == 1:
+        return None
 
-    percent: float
-    low: float | None
-    high: float | None
+    def decides(seeds: int) -> bool:
+        return _power(made, bounds, level, seeds) >= POWER
+
+    if not decides(MOST_SEEDS):
+        return None
+    return bisect_left(range(MOST_SEEDS), True, lo=least, key=decides)
 
 
-def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> UnpairedDifference:
-    """Compare two samples of what is never zero, as energies are, each of any positive length.
-
-    The interval is a percentile bootstrap that draws from each sample anew, with a fixed generator.
-
-    :raises ValueError: when one is empty, or a value of the baseline is not positive.
-    """
-    if not baseline or not values:
-        raise ValueError("a sample is empty")
-    if min(baseline) <= 0:
-        raise ValueError("the baseline is not positive")
-    base, other = (np.asarray(sample, dtype=float) for sample in (baseline, values))
-    low = high = None
-    if min(len(base), len(other)) >= ENOUGH:
-        generator = np.random.Generator(np.random.PCG64(_BOOTSTRAP_SEED))
-        means = [
-            sample[generator.integers(0, len(sample), size=(RESAMPLES, len(sample)))].mean(axis=1)
-            for sample in (base, other)
-        ]
-        shares = 100 * (means[1] / means[0] - 1)
-        low, high = (float(np.quantile(shares, share)) for share in (0.025, 0.975))
-    return UnpairedDifference(100 * float(other.mean() / base.mean() - 1), low, high)
+def _power(made: Estimate, bounds: tuple[float, float], level: float, seeds: int) -> float:
+    """How likely a t interval with ``seeds`` seeds lies on one side of each bound."""
+    low, high = bounds
+    gaps = (made.value - low, high - made.value)
+    # Beyond a bound, the interval has to be wholly beyond that one.
+    gaps = gaps if min(gaps) >= 0 else (-min(gaps), math.inf)
+    error = made.deviation / math.sqrt(seeds)
+    if error == 0:
+        return float(min(gaps) > 0)
+    freedom = len(made.groups) * (seeds - 1)
+    beyond = stats.t.ppf((1 + level) / 2, freedom)
+    within = [float(stats.nct.sf(beyond, freedom, min(gap / error, 30.0))) for gap in gaps]
+    return sum(within) - 1

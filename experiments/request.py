@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from analysis.expect import parse as parse_statement
+from analysis.statement import parse as parse_statement
 from configs.activity import (
     Activity,
     check_capacity,
@@ -109,6 +109,7 @@ def _check_expected(scenario: Scenario, known: list[str]) -> None:
         for key, names in (
             ("variant", (expect.variant,)),
             ("statement", parse_statement(expect.statement).variants),
+            ("fails_under", expect.fails_under),
         ):
             for name in names:
                 if name not in known:

@@ -99,15 +99,23 @@ class Window:
 
 @dataclass(frozen=True)
 class Expect:
-    """What a source says that a variant does, as a statement over the measures."""
+    """What a source says that a variant does, as a statement over the measures.
+
+    :param size_percent: the effect that the source measured.
+    :param fails_under: variants of which the statement must not be shown.
+    """
 
     variant: str
     statement: str
     source: str
+    size_percent: float | None = None
+    fails_under: tuple[str, ...] = ()
 
     def record(self) -> Expectation:
         """What ``cell.json`` says about it."""
-        return Expectation(self.variant, self.statement, self.source)
+        return Expectation(
+            *(self.variant, self.statement, self.source, self.size_percent, self.fails_under)
+        )
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from analysis.expect import parse as parse_statement
 from analysis.paths import wrong_path
+from analysis.statement import parse as parse_statement
 from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, Scenario, Task
 from experiments.waiting import Meet, Signal, Step, Wait, stuck
 from host.errors import bad_input

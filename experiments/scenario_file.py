@@ -7,8 +7,8 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from analysis.expect import ExpectationError
-from analysis.expect import parse as parse_statement
+from analysis.statement import ExpectationError
+from analysis.statement import parse as parse_statement
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from experiments.program import read_cpus, read_program
@@ -282,12 +282,26 @@ def _window(table: StrictTable) -> Window:
 
 def _expect(table: StrictTable) -> Expect:
     statement = table.text("statement")
+    variant = table.text("variant")
     try:
-        parse_statement(statement)
+        parsed = parse_statement(statement)
     except ExpectationError as error:
         raise table.error("statement", str(error)) from error
+    if any(part.sign in ("==", "!=") for part in parsed.parts):
+        allowed = "< <= > >=: no number of runs shows that two numbers are equal; abs(A - B) < M"
+        raise table.error("statement", allowed)
+    if len({variant, *parsed.variants}) > 2:
+        raise table.error("statement", "measures of two variants at most, its own among them")
     if table.has("finding"):
         raise table.error("finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it")
-    expect = Expect(table.text("variant"), statement, table.text("source"))
+    size = table.number("size_percent", -100, 1000) if table.has("size_percent") else None
+    fails = table.data["fails_under"] if table.has("fails_under") else []
+    if (
+        not isinstance(fails, list)
+        or variant in fails
+        or not all(isinstance(name, str) for name in fails)
+    ):
+        raise table.error("fails_under", f"a list of variants other than {variant}")
+    expect = Expect(variant, statement, table.text("source"), size, tuple(fails))
     table.finish()
     return expect

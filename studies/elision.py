@@ -124,10 +124,10 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
     return pairs
 
 
-def verdicts(pair: Pair) -> dict[str, list[tuple[str, bool]]]:
+def answers(pair: Pair) -> dict[str, list[tuple[str, bool]]]:
     """Each column's answers to the scenario's expectations about the run's own variant."""
     return {
-        name: [(judged.statement, judged.holds) for judged in ran.result.expect]
+        name: [(judged.statement, judged.met) for judged in ran.result.expect]
         for name, ran in pair.items()
     }
 
@@ -153,7 +153,7 @@ def record_of(pairs: Mapping[str, Pair], command: str) -> Elision:
 
 def _case(case: Case, pair: Pair) -> ElisionCase:
     executed, elided = pair["executed"], pair["elided"]
-    answers = verdicts(pair)
+    met = answers(pair)
     points = residency_points(executed.result, elided.result)
     return ElisionCase(
         name=case.name,
@@ -162,7 +162,7 @@ def _case(case: Case, pair: Pair) -> ElisionCase:
         busy_percent=100 * busy_share(executed),
         energy_percent=100 * (elided.total_j / executed.total_j - 1),
         residency_points=100 * max(points.values()),
-        alike=answers["executed"] == answers["elided"] if answers["executed"] else None,
+        alike=met["executed"] == met["elided"] if met["executed"] else None,
         cpu_s_per_s={name: ran.host_s_per_s for name, ran in pair.items()},
         times=executed.host_s_per_s / elided.host_s_per_s,
         measures=column_values([executed, elided], ["executed", "elided"]),

@@ -42,7 +42,7 @@ def _summary(record: Elision) -> Table:
     columns = [
         Column("scenario", "left"),
         *(Column(head) for head in ("CPUs busy", "energy", "worst residency, points")),
-        Column("verdicts", "left"),
+        Column("statements", "left"),
         *(Column(head) for head in ("processor s per s, executed", "elided", "times less")),
     ]
     return Table(tuple(columns), tuple(map(_row, record.cases)))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.compare import Comparison, Line
+from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from analysis.results.first_figure import ComparedMeasure, FirstFigure
 from analysis.results.origin import RUNS, Origin
 from analysis.statistics import ENOUGH
@@ -87,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="where to write instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        compared = compare([PAGE], ENOUGH, full=False)[NAME, GROUP]
+        compared = compare([PAGE], ENOUGH_FOR_VERDICT, full=False)[NAME, GROUP]
         record = record_of(compared, "python -m studies.first_figure")
         say(f"  {save(NAME, record, options.folder)}")
     return ending.code

@@ -140,11 +140,17 @@ class WindowRecord(Record):
 
 @dataclass(frozen=True)
 class Expectation(Record):
-    """A statement over measures (`analysis.expect`), about which variant, and whose it is."""
+    """A statement over measures (`analysis.statement`), about which variant, and whose it is.
+
+    :param size_percent: the effect that the source measured.
+    :param fails_under: variants of which it must not be shown, or it says nothing.
+    """
 
     variant: str
     statement: str
     source: str
+    size_percent: float | None = None
+    fails_under: tuple[str, ...] = ()
 
     @classmethod
     def current(cls, data: dict[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,17 @@ def scenario_result(data: dict[str, Any]) -> dict[str, Any]:
     return data | more | ({"set_otherwise": others} if others else {})
 
 
+def verdict(data: dict[str, Any]) -> dict[str, Any]:
+    """An entry of ``judged``; an older one says on which side the means are, and no more."""
+    names = {"holds": "met", "seeds_held": "seeds_met"}
+    return {names.get(key, key): value for key, value in data.items()}
+
+
+def answer(data: dict[str, Any]) -> dict[str, Any]:
+    """An entry of ``answers`` of a comparison of engines likewise."""
+    return {"met" if key == "holds" else key: value for key, value in data.items()}
+
+
 def expectation(data: dict[str, Any]) -> dict[str, Any]:
     """An entry of ``expect``; it had a finding, which is a note of its platform now."""
     return {key: value for key, value in data.items() if key != "finding"}

@@ -83,11 +83,14 @@ class PowerModelRecord(Record):
 
 @dataclass(frozen=True)
 class Judged(Record):
-    """An expectation against one run: the value of its left side, or both sides of each part."""
+    """An expectation against one run: the value of its left side, or both sides of each part.
+
+    :param met: whether it is true of this run; only several runs can show it.
+    """
 
     statement: str
     value: float | tuple[tuple[float, float], ...]
-    holds: bool
+    met: bool
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from analysis.records import older
 from analysis.results.origin import ResultRecord
 from host.record import Record
 
@@ -44,15 +46,20 @@ class Sample(Record):
 class Answer(Record):
     """The answers of both engines to one expectation of a scenario.
 
-    :param holds: in how many seeds of the fast engine it holds, and of gem5.
+    :param met: in how many seeds of the fast engine it is met, and of gem5.
     :param seeds: how many of them answer at all.
     :param alike: whether the answers by the means are the same.
     """
 
     statement: str
-    holds: tuple[int, int]
+    met: tuple[int, int]
     seeds: tuple[int, int]
     alike: bool
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        return older.answer(data)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.records import older
+from analysis.records.verdict import Verdict
 from analysis.results.origin import ResultRecord
 from host.record import Record
 
@@ -73,24 +74,6 @@ class VariantResult(Record):
 
 
 @dataclass(frozen=True)
-class Judged(Record):
-    """A scenario's expectation and what came out.
-
-    :param sides: both sides of every comparison, of the means over seeds.
-    :param holds: by the means.
-    :param seeds_held: in how many of ``seeds`` it holds when each seed is taken alone.
-    """
-
-    variant: str
-    statement: str
-    source: str
-    sides: tuple[tuple[float, float], ...]
-    holds: bool
-    seeds_held: int
-    seeds: int
-
-
-@dataclass(frozen=True)
 class ScenarioResult(Record):
     """Variants on one scenario under one set of controls.
 
@@ -107,7 +90,7 @@ class ScenarioResult(Record):
     controls: str
     throughput: str
     variants: tuple[VariantResult, ...]
-    judged: tuple[Judged, ...]
+    judged: tuple[Verdict, ...]
     speeds: str = "board"
     energy_model: str = "published"
     set_otherwise: tuple[str, ...] = ()

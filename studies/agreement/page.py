@@ -77,7 +77,7 @@ def _differences(record: Agreement) -> Table:
         *(Column(head) for head in ("energy", "seeds", "95 % interval")),
         *(Column(head) for head in ("fast's seeds, %", "gem5's seeds, %")),
         Column("worst residency, points"),
-        Column("verdicts", "left"),
+        Column("statements", "left"),
         Column("processor s per s"),
     ]
     return Table(tuple(columns), tuple(rows))
@@ -107,10 +107,10 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _words(answer: Answer) -> str:
-    (fast, gem5), (of_fast, of_gem5) = answer.holds, answer.seeds
+    (fast, gem5), (of_fast, of_gem5) = answer.met, answer.seeds
     means = "the same" if answer.alike else "differ *"
     return (
-        f"`{answer.statement}` holds in {fast} of {of_fast} and {gem5} of {of_gem5}, by the means "
+        f"`{answer.statement}` is met in {fast} of {of_fast} and {gem5} of {of_gem5}, by the means "
         f"{means}"
     )
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean
 
+from analysis.difference import unpaired_difference
 from analysis.engine import cpu_models
-from analysis.expect import judge
 from analysis.records.result import Result
 from analysis.results.agreement import (
     Against,
@@ -20,7 +20,7 @@ from analysis.results.agreement import (
     WakeUps,
 )
 from analysis.results.origin import RUNS, Origin
-from analysis.statistics import unpaired_difference
+from analysis.verdicts import judge
 from studies.agreement.runs import (
     PLATFORM,
     ByColumn,
@@ -114,7 +114,7 @@ def compared(cells: Cells, key: tuple[str, str], column: str) -> Against:
 def _judged(
     cells: Cells, key: tuple[str, str], column: str, seeds: Sequence[int]
 ) -> dict[str, bool]:
-    """Statement -> whether it holds by the means over ``seeds``, where it can be answered."""
+    """Statement -> whether the means over ``seeds`` meet it, where it can be answered."""
     scenario, variant = key
     results: dict[str, dict[int, Result]] = {
         name: {seed: run.result for seed, run in columns.get(column, {}).items() if seed in seeds}
@@ -122,8 +122,8 @@ def _judged(
         if where == scenario
     }
     entries = next(iter(cells[key][column].values())).cell.expect
-    judged = [judge(entry, results) for entry in entries if entry.variant == variant]
-    return {verdict.statement: verdict.holds for verdict in judged if verdict.holds is not None}
+    judged = judge([entry for entry in entries if entry.variant == variant], results)
+    return {verdict.statement: verdict.met for verdict in judged if verdict.met is not None}
 
 
 def _answers(cells: Cells, key: tuple[str, str], columns: tuple[str, str]) -> Iterator[Answer]:
@@ -135,11 +135,11 @@ def _answers(cells: Cells, key: tuple[str, str], columns: tuple[str, str]) -> It
     for statement in means[0]:
         if statement not in means[1]:
             continue
-        held = [[each[statement] for each in some if statement in each] for some in alone]
+        met = [[each[statement] for each in some if statement in each] for some in alone]
         yield Answer(
             statement,
-            holds=(sum(held[0]), sum(held[1])),
-            seeds=(len(held[0]), len(held[1])),
+            met=(sum(met[0]), sum(met[1])),
+            seeds=(len(met[0]), len(met[1])),
             alike=means[0][statement] == means[1][statement],
         )
 

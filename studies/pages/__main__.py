@@ -7,6 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from experiments.scenario_file import load_scenario
 from host.errors import unknown
 from host.proc import Ending, say
@@ -16,8 +17,7 @@ from studies.pages.pages import only, pages
 from studies.pages.record import record_of
 from studies.pages.run import compare
 
-#: Seeds where a verdict is given.
-SEEDS = 10
+SEEDS = ENOUGH_FOR_VERDICT
 
 
 def main(arguments: list[str] | None = None) -> int:

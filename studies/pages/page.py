@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from analysis.results.comparisons import (
     Change,
     Comparisons,
-    Judged,
     ScenarioResult,
     Spread,
     VariantResult,
 )
 from analysis.results.findings import Conditions, control_words, findings
 from analysis.statistics import ENOUGH
+from analysis.verdict_text import counts, details
 from host.table import Table
 
 
@@ -22,7 +22,7 @@ def parts(record: Comparisons) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
     return {
-        "held": f"{sum(verdict.holds for verdict in judged)} of {len(judged)}",
+        "verdicts": counts(judged),
         "summary": _summary(record).markdown(),
         "conditions": _conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
@@ -50,7 +50,6 @@ def _in_words(change: Change) -> str:
 
 
 def _conditions(record: Comparisons) -> str:
-    enough = record.seeds >= ENOUGH
     lines = [
         f"Platform {record.platform}, engine {record.engine} (busy loops elided), "
         f"{record.duration} windows, {record.seeds} seeds, energy from {record.power} power.",
@@ -59,29 +58,41 @@ def _conditions(record: Comparisons) -> str:
         "dequeue on, tracing on.",
         "Means over seeds stand before brackets with the least and the largest. The spread over "
         "seeds is phase sensitivity, not noise.",
-        "Differences from the first variant carry a 95 % interval (paired bootstrap)."
-        if enough
-        else f"Fewer than {ENOUGH} seeds: no test is made.",
+        _tests(record),
         record.origin.words,
     ]
     return "\n".join(f"* {line}" for line in lines)
 
 
+def _tests(record: Comparisons) -> str:
+    """How differences were tested."""
+    if record.seeds < ENOUGH:
+        return f"Fewer than {ENOUGH} seeds: no test is made."
+    judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
+    if any(verdict.effects for verdict in judged):
+        made = "[how it is made](../reference/results.md#intervals)"
+        return f"Differences from the first variant carry a 95 % interval ({made})."
+    return (
+        "Differences from the first variant carry a 95 % interval (percentile bootstrap of pairs). "
+        "The record is from before there were verdicts and has means alone, so every statement is "
+        "undecided."
+    )
+
+
 def _summary(record: Comparisons) -> Table:
-    """One line per scenario: energy against the first variant's, and how many statements hold."""
+    """One line per scenario: energy against the first variant's, and the verdicts."""
     rows = []
     for result in record.scenarios:
         changes = [
             f"{variant.name} {_change(variant.energy_change, 'the same')}"
             for variant in result.variants[1:]
         ]
-        held = sum(judged.holds for judged in result.judged)
         name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
-        rows.append([name, "; ".join(changes) or "-", f"{held} of {len(result.judged)}"])
+        rows.append([name, "; ".join(changes) or "-", counts(result.judged)])
     heads = [
         "scenario",
         f"energy, % of {record.scenarios[0].variants[0].name}'s",
-        "statements hold",
+        "verdicts",
     ]
     return Table.of(heads, rows, left=2)
 
@@ -170,16 +181,15 @@ def _verdicts(record: Comparisons, result: ScenarioResult) -> Iterator[str]:
     known = findings(record.platform, result.scenario)
     conditions = _conditions_of(record, result)
     for judged in result.judged:
-        kind = "agrees" if judged.holds else "**disagrees**"
         yield (
-            f"* {kind}: {judged.variant}: `{judged.statement}`: {_values(judged)}. Source: "
-            f"{judged.source}."
+            f"* **{judged.verdict}**: {judged.variant}: `{judged.statement}`: {details(judged)}. "
+            f"Source: {judged.source}."
         )
-        if judged.seeds_held < judged.seeds:
+        if judged.seeds_met < judged.seeds:
             finding = known.get((judged.variant, judged.statement))
             if finding is not None:
                 yield f"  Finding: {finding.shown(conditions)}"
-            elif not judged.holds:
+            elif not judged.met:
                 yield "  Finding: none yet."
 
 
@@ -193,10 +203,3 @@ def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
         energy_model=result.energy_model,
         controls=control_words(result.set_otherwise),
     )
-
-
-def _values(judged: Judged) -> str:
-    sides = "; ".join(f"{left:.6g} against {right:.6g}" for left, right in judged.sides)
-    if judged.seeds > 1:
-        return f"{sides} (means); in {judged.seeds_held} of {judged.seeds} seeds"
-    return sides

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from analysis.expect import parse as parse_statement
 from analysis.results.findings import NO_CONTROLS
+from analysis.statement import parse as parse_statement
 from configs.platform_file import load_platform
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario_file import load_scenario

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from analysis.compare import Comparison, Line
-from analysis.expect import Verdict
+from analysis.records.verdict import Verdict
 from analysis.results.comparisons import (
     Change,
     ClusterResult,
     Comparisons,
-    Judged,
     Latency,
     ScenarioResult,
     Spread,
@@ -133,11 +133,8 @@ def _latency(compared: Comparison, variant: str) -> Latency | None:
     return Latency(task, known[task])
 
 
-def _judged(verdicts: Sequence[Verdict]) -> Iterator[Judged]:
-    """What was judged; what could not be measured is left out."""
+def _judged(verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+    """What was judged, without findings; what could not be measured is left out."""
     for verdict in verdicts:
-        if verdict.holds is not None:
-            yield Judged(
-                *(verdict.variant, verdict.statement, verdict.source, verdict.sides),
-                *(verdict.holds, verdict.seeds_held, verdict.seeds),
-            )
+        if verdict.met is not None:
+            yield replace(verdict, finding="")

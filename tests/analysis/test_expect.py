@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.expect import Absent, ExpectationError, judge, of_run, parse, value_at
+from analysis.expect import of_run
 from analysis.records.cell import Expectation
 from analysis.records.result import Energy, Judged
+from analysis.statement import Absent, ExpectationError, parse, value_at
 from tests.support.records import cell_record, result_record
 
 RESULT: dict[str, Any] = {
@@ -22,7 +23,7 @@ RESULT: dict[str, Any] = {
 }
 
 
-def holds(text: str) -> bool:
+def met(text: str) -> bool:
     return parse(text).evaluate(lambda path, _variant: value_at(RESULT, path))[1]
 
 
@@ -49,7 +50,7 @@ def holds(text: str) -> bool:
     ],
 )
 def test_statements(text: str, expected: bool) -> None:
-    assert holds(text) is expected
+    assert met(text) is expected
 
 
 def test_what_a_statement_mentions() -> None:
@@ -95,7 +96,7 @@ def test_absent_measures() -> None:
         with pytest.raises(Absent):
             value_at(RESULT, path)
     with pytest.raises(Absent):
-        holds("energy_j.total / missed_deadlines > 1")
+        met("energy_j.total / missed_deadlines > 1")
 
 
 def test_a_run_judges_only_what_it_can() -> None:
@@ -111,35 +112,6 @@ def test_a_run_judges_only_what_it_can() -> None:
     )
     result = result_record(energy_j=Energy(2.0, {}, {}, {}, {}), missed_deadlines=0)
     assert of_run(cell, result) == (
-        Judged("missed_deadlines == 0", value=0.0, holds=True),
-        Judged("energy_j.total[cas] > 3", value=2.0, holds=False),
+        Judged("missed_deadlines == 0", value=0.0, met=True),
+        Judged("energy_j.total[cas] > 3", value=2.0, met=False),
     )
-
-
-def energy(*totals: float) -> dict[int, dict[str, Any]]:
-    return {seed: {"energy_j": {"total": total}} for seed, total in enumerate(totals)}
-
-
-def test_several_seeds_are_judged_by_their_means() -> None:
-    entry = Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s")
-    verdict = judge(entry, {"mainline": energy(1.0, 2.0, 3.0), "cas": energy(1.5, 1.9, 4.0)})
-    assert verdict.holds is True
-    assert verdict.sides[0] == (pytest.approx(7.4 / 3), 2.0)
-    assert (verdict.seeds_held, verdict.seeds) == (2, 3)
-
-
-def test_a_finding_is_given_where_a_seed_does_not_hold() -> None:
-    entry = Expectation("a", "energy_j.total > 1", "s")
-    why = "the trace says why"
-    assert judge(entry, {"a": energy(2.0, 3.0)}, why).explained == ""
-    assert judge(entry, {"a": energy(0.5, 3.0)}, why).explained == why
-    assert judge(entry, {"a": energy(0.5, 0.5)}, why).explained == why
-    assert judge(entry, {"b": energy(0.5)}, why).explained == ""
-    assert judge(entry, {"a": energy(0.5)}).explained == ""
-
-
-def test_a_variant_that_was_not_run_leaves_it_open() -> None:
-    entry = Expectation("cas", "energy_j.total > energy_j.total[mainline]", "s")
-    verdict = judge(entry, {"cas": energy(1.0)})
-    assert verdict.holds is None
-    assert "mainline was not run" in verdict.absent

@@ -50,7 +50,7 @@ def test_what_a_run_can_have(path: str) -> None:
         ("mean_mhz", "several numbers: allowed: one of them, such as mean_mhz.NAME"),
         ("migrations.ui", "migrations is a number, without 'ui' below it"),
         ("engine", "no 'engine' there: allowed: activation_us, "),
-        ("expect.0.holds", "no 'expect' there"),
+        ("expect.0.met", "no 'expect' there"),
     ],
 )
 def test_what_no_run_can_have(path: str, words: str) -> None:

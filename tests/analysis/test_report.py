@@ -81,7 +81,7 @@ def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
         "2 seeds",
         "Fewer than 10 seeds: values only, no test",
         "phase sensitivity",
-        "does not hold",
+        "a verdict needs 20",
         "a source",
         "Borrowed figures",
         "juno-sched-energy.dtsi",

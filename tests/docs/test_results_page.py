@@ -8,7 +8,7 @@ import re
 import pytest
 
 from analysis.compare import Comparison
-from analysis.compare_json import differences_json
+from analysis.compare_json import differences_json, verdict_json
 from analysis.derive import TABLES
 from analysis.figures import FIGURES
 from tests.support.compared import compared_runs
@@ -50,3 +50,12 @@ def test_keys_of_a_difference(compared: Comparison) -> None:
     keys = {key for entry in differences_json(compared) for key in entry}
     # From ten seeds on there is an interval.
     assert listed == keys | {"confidence_95"}
+
+
+def test_keys_of_a_verdict(compared: Comparison) -> None:
+    listed = PAGE.partition("| key of a verdict |")[2].partition("\n\n")[0].splitlines()[2:]
+    keys = {name for line in listed for name in NAMED.findall(line.split(" | ")[0])}
+    made = [verdict_json(verdict) for verdict in compared.verdicts]
+    assert keys == set(made[0]) | {"finding"}
+    (parts,) = (line for line in listed if line.startswith("| `parts`"))
+    assert set(NAMED.findall(parts)) - {"parts"} == set(made[0]["parts"][0])

@@ -27,7 +27,7 @@ NAMES = {
 }
 #: A phrase, and what to say instead. Words that have another, plain meaning are not here.
 PHRASES = {
-    r"told": "given, or say what differs",
+    r"told(?! apart)": "given, or say what differs",
     r"beside": "compared with, next to, besides",
     r"hangs? on": "depends on",
     r"parts by": "differs by",

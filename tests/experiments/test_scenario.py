@@ -85,6 +85,22 @@ WRONG = {
         ["loops", "tasks-end"],
     ),
     "statement": ({"more": EXPECT + '"energy_j.total >"'}, ["expect[0].statement", "energy_j"]),
+    "an equality": (
+        {"more": EXPECT + '"missed_deadlines == 0"'},
+        ["expect[0].statement", "'missed_deadlines == 0'", "allowed: < <= > >=", "abs(A - B) < M"],
+    ),
+    "three variants": (
+        {"more": EXPECT + '"energy_j.total[sum] > energy_j.total[mainline]"'},
+        ["expect[0].statement", "measures of two variants at most, its own among them"],
+    ),
+    "a size that is none": (
+        {"more": EXPECT + '"migrations > 3"\nsize_percent = "3"'},
+        ["expect[0].size_percent = '3'", "a number in -100..1000"],
+    ),
+    "a counterexample of itself": (
+        {"more": EXPECT + '"migrations > 3"\nfails_under = ["cas"]'},
+        ["expect[0].fails_under", "a list of variants other than cas"],
+    ),
     "a measure that is none": (
         {"more": EXPECT + '"migrations > 3 and fairnes > 0.5"'},
         ["expect[0].statement = 'fairnes'", "no 'fairnes' there", "(did you mean fairness?)"],

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from analysis.expect import parse
+from analysis.statement import parse
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.platform_file import list_platforms, load_platform

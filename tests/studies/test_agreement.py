@@ -46,9 +46,9 @@ def test_differences_goals_and_cost_of_one_start() -> None:
         "elided-detailed": {0: costed(108.0, 0.55, False)},
     }
     text = text_of({CELL: side})
-    answer = "`migrations > 1` holds in 1 of 1 and 1 of 1, by the means the same"
+    answer = "`migrations > 1` is met in 1 of 1 and 1 of 1, by the means the same"
     assert row(text) == ["+10.0 % *", "1, 1", *"---", "1.0", answer, "20.0 (2.00)"]
-    differ = "`migrations > 1` holds in 1 of 1 and 0 of 1, by the means differ *"
+    differ = "`migrations > 1` is met in 1 of 1 and 0 of 1, by the means differ *"
     detailed = ["+1.9 %", "1, 1", *"---", "5.0 *", differ, "20.0 (2.00)"]
     assert row(text, "elided-detailed") == detailed
     assert "| energy, total (mJ) | 110.0 | 100.0 | -9.1 % | 108.0 | -1.8 % |" in text
@@ -73,7 +73,7 @@ def test_several_starts_are_compared_by_their_means() -> None:
     assert row(text) == [
         *("+0.0 %", "3, 4", "-", "-20.0 .. +20.0", "-25.0 .. +25.0", "0.0"),
         # The means are 2 and 3 migrations; alone, seed 1 of the fast engine has none.
-        *("`migrations > 1` holds in 2 of 3 and 4 of 4, by the means the same", "20.0 (20.00)"),
+        *("`migrations > 1` is met in 2 of 3 and 4 of 4, by the means the same", "20.0 (20.00)"),
     ]
     assert "Means: fast 3 seeds (0 to 2), elided 4 seeds (0 to 3)." in text
     assert "| migrations | 2.0 | 3.0 | +1.0 |" in text
@@ -110,7 +110,7 @@ def test_answers_may_need_another_variant() -> None:
         for variant in ("mainline", "cas")
     }
     [answer] = compared(both_variants, CELL, "elided").answers
-    assert (answer.statement, answer.holds, answer.seeds) == (more, (1, 0), (1, 1))
+    assert (answer.statement, answer.met, answer.seeds) == (more, (1, 0), (1, 1))
     assert not answer.alike
     assert compared({CELL: both_variants[CELL]}, CELL, "elided").answers == ()
 

@@ -222,7 +222,7 @@ PERIODS = {"decode-0": 33_333, "render-1": 16_667, "audio-2": 16_667}
 
 EXPECT = [
     Expectation("cas", "energy_j.total > energy_j.total[mainline]", "a source"),
-    Expectation("cas", "missed_deadlines == 0", "a source"),
+    Expectation("cas", "missed_deadlines < 1", "a source"),
 ]
 
 

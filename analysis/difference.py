@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Differences of one measure between two variants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.statistics import estimate
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Variant less baseline, over common seeds.
+
+    :param absolute: the mean of the variant less that of the baseline.
+    :param percent: the same in percent of the baseline's mean; None when that is zero.
+    :param low: lower end of the 95 % interval of ``absolute``; None with too few seeds.
+    :param baseline: size of the baseline's mean.
+    :param seeds: number of common seeds.
+    :param paired: whether the interval is of pairs (`analysis.statistics.PAIRED_ABOVE`).
+    :param correlation: of the two over seeds; None where one of them does not vary.
+    """
+
+    absolute: float
+    percent: float | None
+    low: float | None
+    high: float | None
+    baseline: float
+    seeds: int
+    paired: bool = False
+    correlation: float | None = None
+
+    @property
+    def clear(self) -> bool | None:
+        """Whether the interval excludes zero; None when there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low > 0 or self.high < 0
+
+    def in_percent(self) -> tuple[float, float] | None:
+        """The interval in percent of the baseline's mean; None without either."""
+        if self.low is None or self.high is None or self.percent is None:
+            return None
+        return 100 * self.low / self.baseline, 100 * self.high / self.baseline
+
+
+def difference(baseline: Sequence[float], variant: Sequence[float]) -> Difference:
+    """Compare values that are in the same order of seeds.
+
+    :raises ValueError: when the two are not of one positive length.
+    """
+    made = estimate(
+        lambda means: means["variant"] - means["baseline"],
+        ({"baseline": baseline}, {"variant": variant}),
+    )
+    mean = abs(sum(baseline) / len(baseline))
+    low, high = made.interval() or (None, None)
+    return Difference(
+        absolute=made.value,
+        percent=100 * made.value / mean if mean else None,
+        low=low,
+        high=high,
+        baseline=mean,
+        seeds=made.seeds,
+        paired=made.paired,
+        correlation=made.correlation,
+    )
+
+
+@dataclass(frozen=True)
+class UnpairedDifference:
+    """The mean of some values less that of others which are not their pairs.
+
+    :param percent: difference of the means in percent of the baseline's.
+    :param low: lower end of the 95 % interval of ``percent``; None with too few values on a side.
+    """
+
+    percent: float
+    low: float | None
+    high: float | None
+
+
+def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> UnpairedDifference:
+    """Compare two samples of what is never zero, as energies are, each of any positive length.
+
+    :raises ValueError: when one is empty, or a value of the baseline is not positive.
+    """
+    if not baseline or not values:
+        raise ValueError("a sample is empty")
+    if min(baseline) <= 0:
+        raise ValueError("the baseline is not positive")
+    made = estimate(
+        lambda means: 100 * (means["values"] / means["baseline"] - 1),
+        ({"baseline": baseline}, {"values": values}),
+        aligned=False,
+    )
+    low, high = made.interval() or (None, None)
+    return UnpairedDifference(made.value, low, high)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What several runs say of an expectation, as records keep it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.records import older
+from host.record import Record
+
+#: Seeds from which on there is a verdict.
+ENOUGH_FOR_VERDICT = 20
+#: Of intervals, where one statement is judged.
+LEVEL = 0.95
+SHOWN, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
+
+
+@dataclass(frozen=True)
+class Effect(Record):
+    """What one comparison of a statement is about, as measured.
+
+    :param low: lower end of the interval; None with too few seeds.
+    :param stated: the bounds between which the statement puts it; None for no bound.
+    :param unit: of all of them; empty for counts.
+    :param relative: whether it is a difference.
+    :param paired: whether two variants were paired by seed.
+    :param correlation: of the two over seeds; None where it has no meaning.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    stated: tuple[float | None, float | None]
+    unit: str
+    relative: bool
+    paired: bool
+    correlation: float | None
+
+
+@dataclass(frozen=True)
+class Verdict(Record):
+    """An expectation against several runs per variant.
+
+    :param size_percent: the effect that its source measured.
+    :param verdict: `SHOWN`, `REFUTED` or `UNDECIDED`.
+    :param reason: why it is undecided.
+    :param effects: of every comparison; the first is the primary one. Empty where not measured.
+    :param level: of the intervals, adjusted for how many statements are judged.
+    :param needed: seeds that would decide it; None where it is decided, or nothing says how many.
+    :param sides: both sides of every comparison, of the means over seeds.
+    :param met: whether the means meet it; None where it is not measured.
+    :param seeds_met: how many of ``seeds`` meet it alone.
+    :param also_shown_of: variants of which it should not be shown, and is: it says nothing.
+    :param finding: what is known of why it is not met (`analysis.results.findings`).
+    """
+
+    variant: str
+    statement: str
+    source: str
+    size_percent: float | None = None
+    verdict: str = UNDECIDED
+    reason: str = ""
+    effects: tuple[Effect, ...] = ()
+    level: float = LEVEL
+    needed: int | None = None
+    sides: tuple[tuple[float, float], ...] = ()
+    met: bool | None = None
+    seeds_met: int = 0
+    seeds: int = 0
+    also_shown_of: tuple[str, ...] = ()
+    finding: str = ""
+
+    @classmethod
+    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """See `Record`."""
+        if "holds" not in data:
+            return data
+        seeds = int(data["seeds"])
+        kept = "the record has no values by seed" if seeds >= ENOUGH_FOR_VERDICT else ""
+        return older.verdict(data) | {"reason": kept or few_seeds(seeds)}
+
+    @property
+    def explained(self) -> str:
+        """The finding, where not every seed meets the statement."""
+        return self.finding if self.met is not None and self.seeds_met < self.seeds else ""
+
+
+def few_seeds(seeds: int) -> str:
+    """Why so few seeds give no verdict."""
+    return f"{'one seed' if seeds == 1 else f'{seeds} seeds'}, a verdict needs {ENOUGH_FOR_VERDICT}"

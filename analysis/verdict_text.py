@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts in words, for the table, the report and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.claim import PERCENT
+from analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
+
+
+def details(verdict: Verdict) -> str:
+    """What was measured, what is stated, and why there is no verdict, in one line."""
+    parts = [effect_words(effect) for effect in verdict.effects]
+    if verdict.size_percent is not None and verdict.effects:
+        parts.append(f"its source measured {verdict.size_percent:+g} %")
+    if not verdict.effects and verdict.met is not None:
+        parts += [f"{left:.6g} against {right:.6g}" for left, right in verdict.sides]
+    if verdict.seeds > 1:
+        parts.append(f"met in {verdict.seeds_met} of {verdict.seeds} seeds")
+    if verdict.level != LEVEL:
+        parts.append(f"intervals at {100 * verdict.level:.3g} %")
+    parts += pairing(verdict)
+    if verdict.reason:
+        parts.append(verdict.reason)
+    if verdict.also_shown_of:
+        names = ", ".join(verdict.also_shown_of)
+        parts.append(f"not counted: shown of {names}, too, where it should fail")
+    return "; ".join(parts)
+
+
+def counts(verdicts: Sequence[Verdict]) -> str:
+    """``2 shown, 1 refuted, 3 undecided``; what is shown of others, too, is not counted."""
+    counted = [verdict.verdict for verdict in verdicts if not verdict.also_shown_of]
+    words = [f"{counted.count(word)} {word}" for word in (SHOWN, REFUTED, UNDECIDED)]
+    left_out = len(verdicts) - len(counted)
+    return ", ".join([*words, *([f"{left_out} not counted"] if left_out else [])])
+
+
+def short(verdict: Verdict) -> str:
+    """``shown: +7.5 % (+6.7 .. +8.4)``, of an undecided one with the reason."""
+    effect = f": {measured_words(verdict.effects[0])}" if verdict.effects else ""
+    return f"{verdict.verdict}{effect}{f', {verdict.reason}' if verdict.reason else ''}"
+
+
+def effect_words(effect: Effect) -> str:
+    """``+0.8 % (-2.5 .. +3.7), stated above 0 %``."""
+    return f"{measured_words(effect)}, stated {stated_words(effect)}"
+
+
+def measured_words(effect: Effect) -> str:
+    """``+0.8 % (-2.5 .. +3.7)``."""
+    unit = f" {effect.unit}" if effect.unit else ""
+    value = f"{_number(effect.value, effect)}{unit}"
+    if effect.low is None or effect.high is None:
+        return value
+    return f"{value} ({_number(effect.low, effect)} .. {_number(effect.high, effect)})"
+
+
+def stated_words(effect: Effect) -> str:
+    """``above 0 %``, ``below 5 %`` or ``within 2 %``."""
+    low, high = effect.stated
+    unit = f" {effect.unit}" if effect.unit else ""
+    if low is not None and high is not None:
+        return f"within {high:g}{unit}"
+    if low is not None:
+        return f"above {low:g}{unit}"
+    return f"below {high:g}{unit}"
+
+
+def pairing(verdict: Verdict) -> list[str]:
+    """``paired by seed (correlation 0.62)``, for the primary effect that is."""
+    for effect in verdict.effects:
+        if effect.paired and effect.correlation is not None:
+            return [f"paired by seed (correlation {effect.correlation:.2f})"]
+    return []
+
+
+def _number(value: float, effect: Effect) -> str:
+    sign = "+" if effect.relative else ""
+    text = f"{value:{sign}.1f}" if effect.unit == PERCENT else f"{value:{sign}.4g}"
+    return text if float(text) != 0 else text.lstrip("+-")

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts: what several runs say of a scenario's expectations.
+
+*Shown*: every interval lies where the statement says. *Refuted*: one lies wholly elsewhere.
+*Undecided* otherwise, with the reason. All statements of a comparison have one chance in twenty to
+be decided wrongly (Holm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from analysis.claim import Claim, claim_of
+from analysis.records.cell import Expectation
+from analysis.records.verdict import (
+    ENOUGH_FOR_VERDICT,
+    LEVEL,
+    REFUTED,
+    SHOWN,
+    UNDECIDED,
+    Effect,
+    Verdict,
+    few_seeds,
+)
+from analysis.statement import Absent, Lookup, Measure, Part, Statement, Term, parse, value_at
+from analysis.statistics import ENOUGH, Estimate, estimate, seeds_needed
+
+#: A `Result` by variant and seed.
+Results = Mapping[str, Mapping[int, object]]
+
+
+def judge(
+    expectations: Sequence[Expectation],
+    results: Results,
+    findings: Mapping[tuple[str, str], str] | None = None,
+) -> list[Verdict]:
+    """Judge all expectations of a scenario together.
+
+    :param findings: what is known of why one is not met, by variant and statement.
+    """
+    known = findings or {}
+    verdicts = []
+    tests: dict[int, _Test] = {}
+    for number, entry in enumerate(expectations):
+        verdict = Verdict(entry.variant, entry.statement, entry.source, entry.size_percent)
+        verdict = replace(verdict, finding=known.get((entry.variant, entry.statement), ""))
+        try:
+            test = _test(entry, results)
+        except _NotTested as why:
+            verdicts.append(replace(verdict, reason=str(why)))
+            continue
+        verdicts.append(replace(verdict, **test.plain))
+        if test.claims and test.seeds >= ENOUGH_FOR_VERDICT:
+            tests[number] = test
+        else:
+            verdicts[-1] = replace(verdicts[-1], **test.untested)
+    for number, (word, level) in _holm(tests).items():
+        changes = tests[number].judged(word, level)
+        if word == SHOWN:
+            changes["also_shown_of"] = tuple(_also_shown_of(expectations[number], results))
+        verdicts[number] = replace(verdicts[number], **changes)
+    return verdicts
+
+
+class _NotTested(Exception):
+    """Why there are no values to compare."""
+
+
+@dataclass(frozen=True)
+class _Test:
+    """An expectation with its values.
+
+    :param claims: with an estimate each; empty where the statement claims nothing testable.
+    """
+
+    seeds: int
+    seeds_met: int
+    sides: tuple[tuple[float, float], ...]
+    met: bool
+    claims: tuple[tuple[Claim, Estimate], ...]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return {
+            "sides": self.sides,
+            "met": self.met,
+            "seeds_met": self.seeds_met,
+            "seeds": self.seeds,
+        }
+
+    @property
+    def untested(self) -> dict[str, Any]:
+        if not self.claims:
+            return {"reason": "it names neither a direction nor a margin"}
+        needed = self._needed(LEVEL) if self.seeds >= ENOUGH else None
+        return {
+            "reason": few_seeds(self.seeds),
+            "effects": self._effects(LEVEL),
+            "needed": needed,
+        }
+
+    def judged(self, word: str, level: float) -> dict[str, Any]:
+        changes: dict[str, Any] = {
+            "verdict": word,
+            "level": level,
+            "effects": self._effects(level),
+        }
+        if word == UNDECIDED:
+            needed = self._needed(level)
+            changes |= {"needed": needed, "reason": _reason(needed)}
+        return changes
+
+    def decide(self, level: float) -> str:
+        """The verdict at a level: all comparisons must be met, and one refutes them all."""
+        answers = [claim.decided(_interval(made, level)) for claim, made in self.claims]
+        if all(answers):
+            return SHOWN
+        strict = 1 - (1 - level) / len(self.claims)
+        again = [claim.decided(_interval(made, strict)) for claim, made in self.claims]
+        return REFUTED if False in again else UNDECIDED
+
+    def _needed(self, level: float) -> int | None:
+        """Seeds that decide every comparison that seeds have not decided."""
+        most = 0
+        for claim, made in self.claims:
+            if claim.decided(_interval(made, level)) is not None:
+                continue
+            bounds = claim.low, claim.high
+            needed = seeds_needed(made, bounds, level, ENOUGH_FOR_VERDICT)
+            if needed is None:
+                return None
+            most = max(most, needed)
+        return most or ENOUGH_FOR_VERDICT
+
+    def _effects(self, level: float) -> tuple[Effect, ...]:
+        return tuple(_effect(claim, made, level) for claim, made in self.claims)
+
+
+def _reason(needed: int | None) -> str:
+    if needed is None:
+        return "more than 1000 seeds would decide it"
+    return f"about {needed} seeds would decide it"
+
+
+def _interval(made: Estimate, level: float) -> tuple[float, float]:
+    interval = made.interval(level)
+    if interval is None:
+        raise ValueError("too few seeds for an interval")
+    return interval
+
+
+def _effect(claim: Claim, made: Estimate, level: float) -> Effect:
+    low, high = made.interval(level) or (None, None)
+    stated = (_finite(claim.low), _finite(claim.high))
+    return Effect(
+        *(made.value, low, high, stated, claim.unit, claim.relative),
+        *(made.paired, made.correlation),
+    )
+
+
+def _finite(bound: float) -> float | None:
+    return bound if abs(bound) != float("inf") else None
+
+
+def _holm(tests: Mapping[int, _Test]) -> dict[int, tuple[str, float]]:
+    """Verdict and level of every test: the more are decided, the less strict for the others."""
+    decided: dict[int, tuple[str, float]] = {}
+    left = dict(tests)
+    while left:
+        level = 1 - (1 - LEVEL) / len(left)
+        words = {number: test.decide(level) for number, test in left.items()}
+        now = {number: (word, level) for number, word in words.items() if word != UNDECIDED}
+        decided |= now or {number: (UNDECIDED, level) for number in left}
+        left = {number: test for number, test in left.items() if number not in decided}
+    return decided
+
+
+def _also_shown_of(entry: Expectation, results: Results) -> Iterator[str]:
+    """Variants that were run and of which the statement must not be shown, but is."""
+    for name in entry.fails_under:
+        if name in results:
+            try:
+                test = _test(entry, {**results, entry.variant: results[name]})
+            except _NotTested:
+                continue
+            if test.claims and test.decide(LEVEL) == SHOWN:
+                yield name
+
+
+def _test(entry: Expectation, results: Results) -> _Test:
+    """The values of an expectation.
+
+    :raises _NotTested: why there are none.
+    """
+    statement = parse(entry.statement)
+    own = entry.variant
+    needed = sorted({measure.variant or own for measure in statement.measures})
+    missing = [name for name in needed if name not in results]
+    if missing:
+        raise _NotTested(f"variant {missing[0]} was not run")
+    seeds = sorted(set.intersection(*(set(results[variant]) for variant in needed)))
+    if not seeds:
+        raise _NotTested("no seed is common to its variants")
+    by_variant: list[dict[Measure, list[float]]] = [{} for _ in needed]
+    try:
+        for measure in statement.measures:
+            variant = measure.variant or own
+            by_variant[needed.index(variant)][Measure(measure.path, variant)] = [
+                value_at(results[variant][seed], measure.path) for seed in seeds
+            ]
+        return _values(statement, own, by_variant, len(seeds))
+    except Absent as error:
+        raise _NotTested(f"{error} is not measured") from error
+    except ZeroDivisionError as error:
+        raise _NotTested("a division by zero in it is not measured") from error
+
+
+def _values(
+    statement: Statement, own: str, samples: list[dict[Measure, list[float]]], seeds: int
+) -> _Test:
+    values = {measure: row for sample in samples for measure, row in sample.items()}
+
+    def alone(seed: int) -> Lookup:
+        return lambda path, variant: values[Measure(path, variant or own)][seed]
+
+    def mean(path: tuple[str, ...], variant: str) -> float:
+        row = values[Measure(path, variant or own)]
+        return sum(row) / len(row)
+
+    def positive(term: Term) -> bool:
+        return all(term.value(alone(seed)) > 0 for seed in range(seeds))
+
+    sides, met = statement.evaluate(mean)
+    return _Test(
+        seeds=seeds,
+        seeds_met=sum(statement.evaluate(alone(seed))[1] for seed in range(seeds)),
+        sides=tuple(sides),
+        met=met,
+        claims=tuple(_claims(statement.parts, own, samples, positive)),
+    )
+
+
+def _claims(
+    parts: Sequence[Part],
+    own: str,
+    samples: list[dict[Measure, list[float]]],
+    positive: Callable[[Term], bool],
+) -> Iterator[tuple[Claim, Estimate]]:
+    """Claims with their estimates; nothing where a part claims nothing testable."""
+    claims = [claim_of(part, positive) for part in parts]
+    if len(samples) > 2 or None in claims:
+        return
+    for part, claim in zip(parts, claims, strict=True):
+        mentioned = {Measure(each.path, each.variant or own) for each in part.measures}
+        rows = [
+            kept
+            for sample in samples
+            if (kept := {each: row for each, row in sample.items() if each in mentioned})
+        ]
+        if claim is not None:
+            yield claim, _estimate(claim, own, rows)
+
+
+def _estimate(
+    claim: Claim, own: str, samples: Sequence[Mapping[Measure, Sequence[float]]]
+) -> Estimate:
+    def effect(means: Mapping[Measure, float]) -> float:
+        return claim.effect(lambda path, variant: means[Measure(path, variant or own)])
+
+    return estimate(effect, samples)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Estimates on samples whose truth is known: coverage, power, error over many statements."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from analysis.records.cell import Expectation
+from analysis.records.verdict import UNDECIDED
+from analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, seeds_needed
+from analysis.verdicts import judge
+from tests.support import coverage
+from tests.support.coverage import CASES, GAPS, covered, states
+from tests.support.repo import REPO
+
+
+def mean_of(values: list[float]) -> Estimate:
+    return estimate(lambda means: means[0], [{0: values}])
+
+
+def drawn(random: np.random.Generator, seeds: int, gap: float = 0.0) -> list[float]:
+    return [float(value) for value in states(random, seeds, gap)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_intervals_cover_the_truth(case: str) -> None:
+    """With 300 experiments the standard error is 1.3 points."""
+    share, paired = covered(case, GAPS[1], 20, 300)
+    assert 93 <= share <= 97
+    assert (paired > 90) == (case == "both, with the same seeds")
+
+
+@pytest.mark.long
+def test_the_page_has_the_measured_coverage() -> None:
+    """Between 93 and 97 % with twenty seeds, whatever the gap between the states."""
+    table = coverage.table()
+    assert table.markdown() in (REPO / "docs/reference/results.md").read_text()
+    shares = [float(cell.split()[0]) for row in table.rows for cell in row[2:5]]
+    assert len(shares) == len(CASES) * len(GAPS)
+    assert all(93 <= share <= 97 for share in shares)
+
+
+def test_a_shape_that_is_not_symmetric_has_an_interval_that_is_not() -> None:
+    """The few values far away may be more than were seen."""
+    made = mean_of([0.0, 0.1, -0.1, 0.05, -0.05] * 3 + [0.0, 0.0, 0.0, 10.0, 10.0])
+    low, high = made.interval() or (0.0, 0.0)
+    assert high - made.value > 1.3 * (made.value - low)
+
+
+def test_an_interval_is_the_wider_the_surer() -> None:
+    made = mean_of(drawn(np.random.default_rng(3), 20, 4))
+    ends = [made.interval(level) or (0.0, 0.0) for level in (0.9, 0.95, 0.99)]
+    assert ends[2][0] < ends[1][0] < ends[0][0] < made.value < ends[0][1] < ends[1][1] < ends[2][1]
+    assert mean_of(drawn(np.random.default_rng(3), 20, 4)).interval() == made.interval()
+
+
+def test_normal_values_have_students_interval() -> None:
+    made = mean_of([math.cos(number) for number in range(400)])
+    low, high = made.interval() or (0.0, 0.0)
+    error = 1.966 * made.deviation / math.sqrt(400)
+    assert (low, high) == pytest.approx((made.value - error, made.value + error), abs=0.002)
+
+
+def test_a_quotient_of_means_is_as_certain_as_its_parts() -> None:
+    random = np.random.default_rng(5)
+    base = [100 + value for value in drawn(random, 40)]
+    other = [110 + value for value in drawn(random, 40)]
+    made = estimate(
+        lambda means: means["b"] / means["a"] - 1, [{"a": base}, {"b": other}], aligned=False
+    )
+    assert made.value == pytest.approx(sum(other) / sum(base) - 1)
+    # 1 % of either, over 40 seeds: 0.17 % and 0.16 %.
+    assert made.deviation / math.sqrt(40) == pytest.approx(0.0023, rel=0.2)
+
+
+def test_values_that_do_not_vary_have_a_point() -> None:
+    assert mean_of([0.1] * 20).interval() == (0.1, 0.1)
+    same = estimate(lambda means: means[1] - means[0], [{0: [0.3] * 20}, {1: [0.1] * 20}])
+    assert same.interval() == (pytest.approx(-0.2), pytest.approx(-0.2))
+    assert (same.paired, same.correlation) == (False, None)
+
+
+def test_what_has_no_interval() -> None:
+    assert mean_of([1.0] * (ENOUGH - 1)).interval() is None
+    assert mean_of([1.0]).interval() is None
+    with pytest.raises(ValueError, match="one positive length"):
+        mean_of([])
+    with pytest.raises(ValueError, match="aligned"):
+        estimate(lambda means: means[0] - means[1], [{0: [1.0, 2.0]}, {1: [1.0]}])
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds"), [(0.6, (0.0, math.inf)), (-0.6, (0.0, math.inf)), (0.1, (-0.7, 0.7))]
+)
+def test_the_seeds_needed_decide_four_times_of_five(
+    value: float, bounds: tuple[float, float]
+) -> None:
+    spread = np.linspace(-1, 1, 100)
+    population = (value + spread / spread.std(ddof=1)).tolist()
+    needed = seeds_needed(mean_of(population), bounds, 0.95, 10)
+    assert needed is not None
+    assert needed > 15
+    random = np.random.default_rng(11)
+
+    def decides(seeds: int) -> bool:
+        values = [value + noise for noise in drawn(random, seeds)]
+        low, high = mean_of(values).interval() or (0.0, 0.0)
+        within = bounds[0] < low and high < bounds[1]
+        return within if value > 0 else high < bounds[0]
+
+    share = sum(decides(needed) for _ in range(300)) / 300
+    assert share == pytest.approx(POWER, abs=0.07)
+
+
+def test_what_no_number_of_seeds_decides() -> None:
+    values = drawn(np.random.default_rng(2), 20)
+    at_the_bound = sum(values) / len(values)
+    assert seeds_needed(mean_of(values), (at_the_bound, math.inf), 0.95, 20) is None
+    assert seeds_needed(mean_of([1.0]), (0.0, math.inf), 0.95, 20) is None
+    sure = mean_of([5.0] * 20)
+    assert seeds_needed(sure, (0.0, math.inf), 0.95, 20) == 20
+    assert MOST_SEEDS == 1000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("gap", [0.0, 4.0])
+def test_statements_that_are_all_at_their_bound_are_rarely_decided(gap: float) -> None:
+    """Whatever is decided of them is wrong: in one comparison of twenty at most, and some noise."""
+    truth = coverage.OTHERWISE * gap
+    names = ("a_us", "b_us", "c_us", "d_us")
+    entries = [Expectation("cas", f"m.{name} < {truth}", "s") for name in names]
+    random = np.random.default_rng(17)
+    wrong = 0
+    for _ in range(1000):
+        rows = {name: drawn(random, 20, gap) for name in names}
+        results = {
+            "cas": {seed: {"m": {name: rows[name][seed] for name in names}} for seed in range(20)}
+        }
+        verdicts = judge(entries, results)
+        wrong += any(verdict.verdict != UNDECIDED for verdict in verdicts)
+    assert wrong <= 65  # 50, and two standard errors

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts: what is shown, refuted and undecided, and with which words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.compare_json import verdict_json
+from analysis.records.cell import Expectation
+from analysis.records.verdict import ENOUGH_FOR_VERDICT, REFUTED, SHOWN, UNDECIDED, Verdict
+from analysis.verdict_text import counts, details, short
+from analysis.verdicts import judge
+
+MORE = "energy_j.total > energy_j.total[mainline]"
+#: Twenty values around zero that have neither a trend nor a mean.
+NOISE = [0.01 * (-1) ** seed * (1 + seed % 3) for seed in range(20)]
+NOISE = [value - sum(NOISE) / 20 for value in NOISE]
+
+
+def runs(**values: Sequence[float]) -> dict[str, dict[int, dict[str, Any]]]:
+    """Results with these energies by variant, and as many migrations as joules."""
+    return {
+        name.replace("_", "-"): {
+            seed: {"energy_j": {"total": value}, "migrations": value}
+            for seed, value in enumerate(energies)
+        }
+        for name, energies in values.items()
+    }
+
+
+def around(mean: float, seeds: int = 20, scale: float = 1.0) -> list[float]:
+    return [mean + scale * NOISE[seed % 20] for seed in range(seeds)]
+
+
+def verdict_on(
+    statement: str, results: Mapping[str, Any], variant: str = "cas", **more: Any
+) -> Verdict:
+    (verdict,) = judge([Expectation(variant, statement, "s", **more)], results)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("statement", "cas", "verdict"),
+    [
+        (MORE, 1.1, SHOWN),
+        (MORE, 0.9, REFUTED),
+        (MORE, 1.0, UNDECIDED),
+        ("energy_j.total > 95% * energy_j.total[mainline]", 1.0, SHOWN),
+        ("energy_j.total > 1.05 * energy_j.total[mainline]", 1.0, REFUTED),
+        ("2 * energy_j.total <= energy_j.total[mainline]", 0.4, SHOWN),
+        ("2 * energy_j.total <= energy_j.total[mainline]", 0.6, REFUTED),
+        ("energy_j.total / 2 < energy_j.total[mainline]", 1.9, SHOWN),
+        ("abs(energy_j.total / energy_j.total[mainline] - 1) < 3%", 1.0, SHOWN),
+        ("abs(energy_j.total / energy_j.total[mainline] - 1) < 3%", 1.1, REFUTED),
+        ("abs(energy_j.total / energy_j.total[mainline] - 1) < 3%", 0.9, REFUTED),
+        ("abs(energy_j.total / energy_j.total[mainline] - 1) < 3%", 1.03, UNDECIDED),
+        ("abs(energy_j.total / energy_j.total[mainline] - 1) < 0.1%", 1.0, UNDECIDED),
+        ("energy_j.total > 100%", 1.1, SHOWN),
+        ("1 < energy_j.total", 1.1, SHOWN),
+        ("energy_j.total > 1 and energy_j.total < 1.2", 1.1, SHOWN),
+        ("energy_j.total > 1 and energy_j.total < 1.2", 1.3, REFUTED),
+        ("energy_j.total > 1 and energy_j.total < 1.2", 1.2, UNDECIDED),
+        ("energy_j.total == 1", 1.0, UNDECIDED),
+        ("energy_j.total != 1", 2.0, UNDECIDED),
+    ],
+)
+def test_verdicts(statement: str, cas: float, verdict: str) -> None:
+    results = runs(mainline=around(1.0), cas=around(cas)[::-1])
+    assert verdict_on(statement, results).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("energy_j.total >= energy_j.total[mainline]", SHOWN),
+        ("energy_j.total > energy_j.total[mainline]", REFUTED),
+        ("energy_j.total < 5", REFUTED),
+        ("energy_j.total <= 5", SHOWN),
+    ],
+)
+def test_a_bound_itself_counts_by_its_sign(statement: str, verdict: str) -> None:
+    assert verdict_on(statement, runs(mainline=[5.0] * 20, cas=[5.0] * 20)).verdict == verdict
+
+
+def test_fewer_than_twenty_seeds_decide_nothing() -> None:
+    for seeds, words in ((19, "19 seeds"), (9, "9 seeds"), (1, "one seed")):
+        results = runs(mainline=around(1.0, seeds), cas=around(2.0, seeds))
+        verdict = verdict_on(MORE, results)
+        assert verdict.verdict == UNDECIDED
+        assert verdict.reason == f"{words}, a verdict needs {ENOUGH_FOR_VERDICT}"
+        assert (verdict.met, verdict.seeds_met) == (True, seeds)
+    assert verdict.effects[0].low is None
+
+
+def test_what_is_not_measured_is_undecided_with_the_reason() -> None:
+    results = runs(cas=around(1.0))
+    assert verdict_on(MORE, results).reason == "variant mainline was not run"
+    assert verdict_on("gpu_j.total > 1", results).reason == "gpu_j.total is not measured"
+    zero = "energy_j.total / (energy_j.total - energy_j.total) > 1"
+    assert "division by zero" in verdict_on(zero, results).reason
+    assert verdict_on("energy_j.total == 1", results).reason == (
+        "it names neither a direction nor a margin"
+    )
+    assert verdict_on(MORE, runs(cas=around(1.0))).met is None
+
+
+def test_counts_that_are_zero_somewhere_are_subtracted() -> None:
+    results = runs(mainline=[0.0, 2.0] * 10, cas=[0.0, 1.0, 0.0, 0.0] * 5)
+    verdict = verdict_on("migrations < migrations[mainline]", results)
+    assert (verdict.verdict, verdict.effects[0].unit) == (SHOWN, "")
+    assert verdict.effects[0].value == pytest.approx(-0.75)
+
+
+def test_variants_are_paired_only_where_seeds_move_both() -> None:
+    drift = [0.1 * seed for seed in range(20)]
+    together = runs(
+        mainline=[10 + step for step in drift],
+        cas=[10.05 + step + noise for step, noise in zip(drift, around(0.0), strict=True)],
+    )
+    paired = verdict_on(MORE, together)
+    assert paired.effects[0].paired
+    assert paired.verdict == SHOWN
+    assert "paired by seed (correlation 1.00)" in details(paired)
+    shuffled = np.random.default_rng(1).permutation(20)
+    apart = runs(
+        mainline=[10 + step for step in drift], cas=[10.05 + drift[index] for index in shuffled]
+    )
+    alone = verdict_on(MORE, apart)
+    assert not alone.effects[0].paired
+    assert alone.verdict == UNDECIDED
+    assert "paired" not in details(alone)
+
+
+def test_many_statements_share_one_chance_of_error() -> None:
+    """What one statement alone shows, it does not show together with nineteen others."""
+    results = runs(mainline=around(1.0), cas=around(1.0147)[::-1])
+    weak = Expectation("cas", MORE, "s")
+    (alone,) = judge([weak], results)
+    assert (alone.verdict, alone.level) == (SHOWN, 0.95)
+    open_ones = [
+        Expectation("cas", f"energy_j.total > {1.0147 + number * 1e-6}", "s")
+        for number in range(19)
+    ]
+    together = judge([weak, *open_ones], results)
+    assert together[0].verdict == UNDECIDED
+    assert together[0].level == pytest.approx(1 - 0.05 / 20)
+    assert "intervals at 99.8 %" in details(together[0])
+    clear = [Expectation("cas", f"energy_j.total > 0.{number}", "s") for number in range(1, 10)]
+    helped = judge([weak, *clear], results)
+    assert [verdict.verdict for verdict in helped] == [SHOWN] * 10
+    assert helped[0].level == 0.95, "what the others have decided no longer costs anything"
+    assert helped[1].level == pytest.approx(1 - 0.05 / 10)
+
+
+def test_an_undecided_statement_says_how_many_seeds_decide_it() -> None:
+    results = runs(mainline=around(1.0), cas=around(1.006)[::-1])
+    verdict = verdict_on(MORE, results)
+    assert verdict.verdict == UNDECIDED
+    assert verdict.needed is not None
+    assert 40 < verdict.needed < 400
+    assert verdict.reason == f"about {verdict.needed} seeds would decide it"
+    more = runs(mainline=around(1.0, 400), cas=around(1.006, 400)[::-1])
+    assert verdict_on(MORE, more).verdict == SHOWN
+    same = verdict_on(MORE, runs(mainline=around(1.0), cas=around(1.0)[::-1]))
+    assert (same.needed, same.reason) == (None, "more than 1000 seeds would decide it")
+
+
+def test_a_statement_that_is_shown_of_its_counterexample_is_not_counted() -> None:
+    results = runs(mainline=around(1.0), cas=around(1.1), feec_b=around(1.2))
+    weak = verdict_on("energy_j.total > 0.5", results, fails_under=("mainline", "absent"))
+    assert (weak.verdict, weak.also_shown_of) == (SHOWN, ("mainline",))
+    assert "not counted: shown of mainline, too, where it should fail" in details(weak)
+    able = verdict_on(MORE, results, fails_under=("mainline",))
+    assert (able.verdict, able.also_shown_of) == (SHOWN, ())
+    assert counts([weak, able]) == "1 shown, 0 refuted, 0 undecided, 1 not counted"
+
+
+def test_words() -> None:
+    results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
+    verdict = verdict_on(MORE, results, size_percent=18.5)
+    assert short(verdict).startswith("shown: +10.0 % (+")
+    assert "stated above 0 %; its source measured +18.5 %; met in 20 of 20" in details(verdict)
+    level = verdict_on("energy_j.total < 200%", results)
+    assert details(level).startswith("110.0 % (")
+    assert "stated below 200 %" in details(level)
+    within = verdict_on("abs(energy_j.total - 1.1) < 0.5", results)
+    assert "stated within 0.5 J" in details(within)
+
+
+def test_json() -> None:
+    results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
+    entry = verdict_json(verdict_on(MORE, results, size_percent=18.5))
+    assert entry["verdict"] == SHOWN
+    assert entry["effect"] == pytest.approx(10.0)
+    assert entry["interval"][0] < 10 < entry["interval"][1]
+    assert (entry["unit"], entry["level"], entry["seeds"]) == ("%", 0.95, 20)
+    assert entry["parts"][0]["stated"] == [0.0, None]
+    assert entry["source_percent"] == 18.5
+    few = verdict_json(verdict_on(MORE, runs(mainline=[1.0], cas=[2.0])))
+    assert (few["verdict"], few["interval"]) == (UNDECIDED, None)
+    assert few["reason"] == "one seed, a verdict needs 20"
+
+
+def test_an_older_record_is_undecided() -> None:
+    """Records had which side the means are on, and no values by seed."""
+    old = {
+        **{"variant": "cas", "statement": MORE, "source": "s", "sides": [[2.0, 1.0]]},
+        **{"holds": True, "seeds_held": 9, "seeds": 10},
+    }
+    verdict = Verdict.decode(old, "a record")
+    assert (verdict.verdict, verdict.met, verdict.seeds_met) == (UNDECIDED, True, 9)
+    assert verdict.reason == "10 seeds, a verdict needs 20"
+    assert details(verdict) == "2 against 1; met in 9 of 10 seeds; 10 seeds, a verdict needs 20"
+    assert Verdict.decode(verdict.encode(), "a record") == verdict
+
+
+def test_a_finding_is_given_where_a_seed_does_not_meet_it() -> None:
+    known = {("a", "energy_j.total > 1"): "the trace says why"}
+
+    def explained(*energies: float) -> str:
+        results = runs(**{"a" if energies else "b": energies or (0.5,)})
+        entry = Expectation("a", "energy_j.total > 1", "s")
+        return judge([entry], results, known)[0].explained
+
+    assert explained(2.0, 3.0) == ""
+    assert explained(0.5, 3.0) == "the trace says why"
+    assert explained(0.5, 0.5) == "the trace says why"
+    assert explained() == ""

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each statement of the scenario files can fail: under a variant that it names, or in a state.
+
+A statement that names a variant in ``fails_under`` is checked with that variant's runs in place of
+its own whenever they are compared (`analysis.verdicts`). The others fail in a state of the machine
+that no variant is in; the table below has what is measured in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from analysis.records.cell import Expectation
+from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
+from analysis.statement import Measure, parse
+from analysis.verdicts import judge
+from configs.platform_file import load_platform
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names
+from kernels.variants import load_catalogue
+
+#: The state in words, then measures of the variant and of mainline in it.
+State = tuple[str, dict[str, float], dict[str, float]]
+_HOG_ON_LITTLE = ("all hogs are on littles", {"speed.hog": 0.32}, {"speed.hog": 0.36})
+_HIDDEN = (
+    "as under uclamp-sum in uclamp/hidden-overutilization-pinned: a cap hides what A wants",
+    {"speed.a": 0.3},
+    {"speed.a": 0.5},
+)
+_VCPU_ON_LITTLE = ("a vCPU is on a little", {"speed.vcpu": 0.5}, {"speed.vcpu": 0.9})
+_WORK_ON_LITTLE = ("the thread is on a little", {"speed.work": 0.5}, {"speed.work": 0.9})
+_ALONE = (
+    "the boosted task is alone on its CPU, as in uclamp/shared-boost-0",
+    {"activation_us.boosted.p95": 2000, "activation_us.boosted.p50": 1990},
+    {},
+)
+_SHARED = (
+    "three co-runners are on its CPU, as in uclamp/shared-boost-3",
+    {"activation_us.boosted.p95": 9000, "activation_us.boosted.p50": 4000},
+    {},
+)
+_STARVED = ("a real-time task takes the CPU", {"missed_deadlines": 48}, {})
+STATES: dict[tuple[str, str, str], State] = {
+    ("ui/uibench", "uclamp-sum", "deadlines"): (
+        "frames wait for a capped task",
+        {"deadlines.ui.missed": 9},
+        {"deadlines.ui.missed": 2},
+    ),
+    ("uclamp/infinite-tasks-2-pinned", "uclamp-sum", "mean_mhz"): (
+        "the sum is not asked for",
+        {"mean_mhz.big": 450},
+        {"mean_mhz.big": 600},
+    ),
+    ("uclamp/infinite-tasks-1", "uclamp-sum", "speed"): _HOG_ON_LITTLE,
+    ("uclamp/infinite-tasks-2", "uclamp-sum", "speed"): _HOG_ON_LITTLE,
+    ("uclamp/infinite-tasks-4", "uclamp-sum", "speed"): _HOG_ON_LITTLE,
+    ("uclamp/infinite-tasks-10", "uclamp-sum", "speed"): _HOG_ON_LITTLE,
+    ("uclamp/shared-boost-0", "mainline", "activation_us"): _SHARED,
+    ("uclamp/shared-boost-1", "mainline", "activation_us"): _ALONE,
+    ("uclamp/shared-boost-3", "mainline", "activation_us"): _ALONE,
+    ("uclamp/hidden-overutilization-nice", "mainline", "top_opp"): (
+        "as under uclamp-sum in uclamp/hidden-overutilization-pinned",
+        {"top_opp.big": 0.0},
+        {},
+    ),
+    ("uclamp/hidden-overutilization-nice", "uclamp-sum", "speed"): _HIDDEN,
+    ("uclamp/hidden-overutilization-nice", "uclamp-sum-fixed", "speed"): _HIDDEN,
+    ("uclamp/capped-background", "uclamp-sum", "speed"): _HIDDEN,
+    ("uclamp/capped-background", "uclamp-sum-fixed", "speed"): _HIDDEN,
+    ("uclamp/no-clamp-single", "uclamp-sum", "speed"): _WORK_ON_LITTLE,
+    ("uclamp/no-clamp-multi", "uclamp-sum", "speed"): _WORK_ON_LITTLE,
+    ("eas/sched-pipe-pinned", "feec-b", "throughput"): (
+        "each wake-up costs a tenth more",
+        {"throughput.pipe": 9000},
+        {"throughput.pipe": 10_000},
+    ),
+    ("eas/sched-pipe-pinned", "uclamp-sum", "throughput"): (
+        "each enqueue costs more",
+        {"throughput.pipe": 9800},
+        {"throughput.pipe": 10_000},
+    ),
+    ("eas/headroom-big", "feec-b", "mean_mhz"): (
+        "the other big is chosen, and the OPP falls",
+        {"mean_mhz.big": 610},
+        {"mean_mhz.big": 640},
+    ),
+    ("eas/speedometer", "feec-d", "speed"): (
+        "the page is on a little",
+        {"speed.page": 0.3},
+        {"speed.page": 0.6},
+    ),
+    ("eas/speedometer", "feec-d", "overutilized_share"): (
+        "nothing is busy, as in eas/idle-screen",
+        {"overutilized_share": 0.0},
+        {},
+    ),
+    ("eas/stacked", "feec-b", "run_share"): (
+        "the small tasks go to a big",
+        {"run_share.small.little": 0.4},
+        {},
+    ),
+    ("eas/video-playback", "cas", "missed_deadlines"): _STARVED,
+    ("eas/video-playback", "mainline", "missed_deadlines"): _STARVED,
+    **{
+        (f"vm/{name}", "uclamp-sum", "speed"): _VCPU_ON_LITTLE
+        for name in (
+            *("uncontended-vcpus-single", "uncontended-vcpus-multi"),
+            *("contended-vcpus-single-base", "contended-vcpus-multi-base", "contended-vcpus-multi"),
+        )
+    },
+}
+SEEDS = 20
+PLATFORM = load_platform("juno-r2")
+ENTRIES = [
+    (name, entry)
+    for name in names()
+    for entry in (expect.record() for expect in load_scenario(name, PLATFORM).expect)
+]
+
+
+def key_of(name: str, entry: Expectation) -> tuple[str, str, str]:
+    """Scenario, variant and the first measure's key."""
+    return name, entry.variant, parse(entry.statement).measures[0].path[0]
+
+
+def results(measures: dict[str, float], noise: float = 1e-3) -> dict[int, dict[str, object]]:
+    """Twenty results with these measures, each a little otherwise."""
+    made: dict[int, dict[str, object]] = {}
+    for seed in range(SEEDS):
+        made[seed] = {}
+        for path, value in measures.items():
+            here = made[seed]
+            *above, last = path.split(".")
+            for part in above:
+                here = here.setdefault(part, {})  # type: ignore[assignment]
+            here[last] = value * (1 + noise * (-1) ** seed * (1 + seed % 3))
+    return made
+
+
+def mentioned(entry: Expectation) -> Iterator[Measure]:
+    for measure in parse(entry.statement).measures:
+        yield Measure(measure.path, measure.variant or entry.variant)
+
+
+@pytest.mark.parametrize(("name", "entry"), ENTRIES)
+def test_a_statement_names_what_it_fails_under_or_has_a_state(
+    name: str, entry: Expectation
+) -> None:
+    known = load_catalogue()
+    assert bool(entry.fails_under) != (key_of(name, entry) in STATES)
+    assert set(entry.fails_under) <= {*known.variants, *known.planned}
+
+
+def test_every_state_is_of_a_statement() -> None:
+    assert set(STATES) <= {key_of(name, entry) for name, entry in ENTRIES}
+
+
+@pytest.mark.parametrize(("name", "entry"), [each for each in ENTRIES if key_of(*each) in STATES])
+def test_a_statement_is_refuted_in_its_state(name: str, entry: Expectation) -> None:
+    words, own, mainline = STATES[key_of(name, entry)]
+    assert words
+    runs = {"mainline": results(mainline), entry.variant: results(own)}
+    (verdict,) = judge([entry], runs)
+    assert verdict.verdict == REFUTED, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        each
+        for each in ENTRIES
+        if {measure.variant for measure in mentioned(each[1])} & set(each[1].fails_under)
+    ],
+)
+def test_a_difference_from_a_variant_is_not_shown_of_that_variant(
+    name: str, entry: Expectation
+) -> None:
+    """With the same runs on both sides, there is nothing to be shown."""
+    measures = {".".join(measure.path): 10.0 for measure in mentioned(entry)}
+    runs = {entry.variant: results(measures), entry.fails_under[0]: results(measures)}
+    (verdict,) = judge([entry], runs)
+    assert verdict.verdict in (UNDECIDED, REFUTED)
+
+
+@pytest.mark.parametrize(("name", "entry"), ENTRIES)
+def test_a_statement_can_be_shown_and_refuted(name: str, entry: Expectation) -> None:
+    """Neither answer is excluded by what its measures can be."""
+    measures = list(dict.fromkeys(mentioned(entry)))
+    answers = set()
+    for number in range(400):
+        runs: dict[str, dict[str, float]] = {}
+        for place, measure in enumerate(measures):
+            steps = (0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 60.0, 300.0)
+            step = steps[number // len(steps) ** place % len(steps)]
+            runs.setdefault(measure.variant, {})[".".join(measure.path)] = step
+        made = {variant: results(values, 1e-6) for variant, values in runs.items()}
+        answers.add(judge([entry], made)[0].verdict)
+        if {SHOWN, REFUTED} <= answers:
+            return
+    raise AssertionError(f"{name}: {entry.statement}: only {answers}")
