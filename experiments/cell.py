@@ -21,6 +21,7 @@ from experiments.request import Names
 from experiments.rtapp import compile_scenario
 from experiments.script import script
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
+from host.dry import NotBuilt
 from host.errors import EascopeError
 from kernels.build import KernelArtefact, kernel
 from kernels.symbols import trace_symbols
@@ -67,6 +68,26 @@ def _initramfs() -> ImageArtefact:
 @cache
 def _digest(path: Path) -> str:
     return sha256_file(path)
+
+
+def missing(names: Names) -> list[NotBuilt]:
+    """What `prepare` would build or fetch, within `host.dry.nothing_built`.
+
+    :raises EascopeError: what would end it.
+    """
+    lacking: list[NotBuilt] = []
+    parts: dict[str, Callable[[], object]] = {
+        "": names.engine.identity,
+        f"kernel {names.kernel.name}": partial(_kernel, names.kernel),
+        "guest image": _initramfs,
+    }
+    for name, part in parts.items():
+        try:
+            part()
+        except NotBuilt as error:
+            # Where a piece of the part is not there, the part is not either.
+            lacking += [error] if error.label.startswith(name) else [error, NotBuilt(name)]
+    return lacking
 
 
 def prepare(names: Names, identity: Identity | None = None) -> Cell:

@@ -15,10 +15,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import TypeVar
 
 from analysis.records.cell import CellRecord
 from experiments.cell import Cell
+from experiments.request import Names
 from experiments.runs import Run, all_runs, execute, existing
 from host.errors import EascopeError
 from host.proc import duration, say
@@ -40,11 +42,43 @@ def workers() -> int:
     return max(1, min(4, len(os.sched_getaffinity(0))))
 
 
-def estimate_s(cells: Sequence[Cell]) -> float:
-    """Host seconds for ``cells``, from earlier runs of the same kind where there are any.
+@dataclass(frozen=True)
+class Work:
+    """What decides how long a cell takes.
 
-    Of one kind are runs on the same engine and CPU models that all elide loops or all execute them.
+    :param kind: engine, mode and whether loops are elided: runs of one kind take as long.
+    :param simulated_s: from the workload's start to its end.
+    :param rate: host seconds of a simulated one, before any run was timed.
     """
+
+    kind: tuple[str, str, bool]
+    simulated_s: float
+    rate: float
+
+    @staticmethod
+    def of_names(names: Names) -> Work:
+        """Of a cell that is not prepared."""
+        request, engine = names.request, names.engine
+        return Work(
+            (request.engine, engine.mode, request.elide),
+            names.scenario.window.simulated_s(request.full),
+            engine.host_s_per_s(elide=request.elide),
+        )
+
+
+def estimate_s(cells: Sequence[Cell]) -> float:
+    """Host seconds for ``cells``, by `seconds_for`."""
+    rates = [cell.names.engine.host_s_per_s(elide=cell.record.elide) for cell in cells]
+    return seconds_for(
+        [
+            Work(_kind(cell.record), cell.simulated_s, rate)
+            for cell, rate in zip(cells, rates, strict=True)
+        ]
+    )
+
+
+def seconds_for(works: Sequence[Work]) -> float:
+    """Host seconds for ``works``, from earlier runs of the same kind where there are any."""
     seen: dict[tuple[str, str, bool], list[float]] = {}
     for run in all_runs()[-50:]:
         try:
@@ -54,13 +88,11 @@ def estimate_s(cells: Sequence[Cell]) -> float:
         except EascopeError:  # a damaged run: eascope status says so
             continue
     spent = []
-    for cell in cells:
-        kind = _kind(cell.record)
-        if kind in seen:
-            spent.append(statistics.median(seen[kind]) * (cell.simulated_s + 1.0))
+    for work in works:
+        if work.kind in seen:
+            spent.append(statistics.median(seen[work.kind]) * (work.simulated_s + 1.0))
         else:
-            rate = cell.names.engine.host_s_per_s(elide=cell.record.elide)
-            spent.append(BOOT_S + rate * cell.simulated_s)
+            spent.append(BOOT_S + work.rate * work.simulated_s)
     return max([*spent, sum(spent) / workers()])
 
 

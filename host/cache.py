@@ -20,8 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from host.dry import CHEAP, refuse, work_folder
 from host.errors import EascopeError
-from host.proc import Step
+from host.proc import Step, about
 from host.record import RecordError, load_json
 from host.scratch import locked, scratch
 
@@ -127,12 +128,18 @@ def artefact(
     :param estimate: the same in words, where it is no number.
     :param large: check file sizes only on use (source trees), not every digest.
     :raises EascopeError: when the stored artefact does not match its manifest.
+    :raises NotBuilt: within `host.dry.nothing_built`, when it is not there.
     """
     folder = cache_root() / kind / digest_of(key_fields)[:32]
     if (folder / MANIFEST).is_file():
         check_artefact(folder, large=large)
-        _mark_used(folder)
+        if work_folder() is None:
+            _mark_used(folder)
         return folder
+    if (work := work_folder()) is not None:
+        return _made_dry(
+            work / kind / folder.name, build, label or kind, about(estimate_s, estimate)
+        )
     with locked(lock_of_entry(folder)):
         if (folder / MANIFEST).is_file():
             check_artefact(folder, large=large)
@@ -149,6 +156,19 @@ def artefact(
                 build(work)
             _write_manifest(work, key_fields)
             os.replace(work, folder)
+    return folder
+
+
+def _made_dry(folder: Path, build: Callable[[Path], None], label: str, estimate: str) -> Path:
+    """An artefact that costs next to nothing, outside of the cache.
+
+    :raises NotBuilt: for any other.
+    """
+    if folder.parent.name not in CHEAP:
+        refuse(label, estimate)
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        build(folder)
     return folder
 
 

@@ -9,11 +9,14 @@ suite or architecture can be downloaded and unpacked without being installed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from host.cache import cache_root, sha256_file, write_atomic
+from host.dry import refuse
 from host.errors import EascopeError
 from host.proc import CommandFailed, need, run, say
 from host.scratch import locked
@@ -133,6 +136,19 @@ class PrivateApt:
         note = self.root / "ready"
         return note.is_file() and note.read_text() == _WANTED
 
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Nobody else looks anything up, and there are package lists.
+
+        :raises CommandFailed: when the lists cannot be fetched.
+        :raises NotBuilt: within `host.dry.nothing_built`, when there are none.
+        """
+        if not self.ready:
+            refuse(f"package lists ({self.architecture})")
+        with locked(self.root / "lock"):
+            self._prepare()
+            yield
+
     def _prepare(self) -> None:
         """Fetch the package lists when there are none of `SUITES`; the caller holds the lock.
 
@@ -183,8 +199,7 @@ class PrivateApt:
 
         :raises EascopeError: when no configured suite has it.
         """
-        with locked(self.root / "lock"):
-            self._prepare()
+        with self._held():
             wanted = ["--target-release", suite] if suite else []
             try:
                 policy = run(["apt-cache", *self._options(), *wanted, "policy", package]).decode()
@@ -214,8 +229,7 @@ class PrivateApt:
 
         :raises CommandFailed: when the lists cannot be fetched or read.
         """
-        with locked(self.root / "lock"):
-            self._prepare()
+        with self._held():
             listing = run(["apt-cache", *self._options(), "pkgnames", prefix]).decode()
         return sorted(listing.split())
 

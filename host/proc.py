@@ -141,7 +141,7 @@ class Step:
 
     def __init__(self, label: str, estimate_s: float | None = None, estimate: str = "") -> None:
         self.label = label
-        self.estimate = estimate or (f"about {duration(estimate_s)}" if estimate_s else "")
+        self.estimate = about(estimate_s, estimate)
         self.started = 0.0
 
     def __enter__(self) -> Step:
@@ -159,6 +159,11 @@ class Step:
         """Print how it ended and how long it took."""
         word = "done" if error is None else "failed"
         say(f"  {self.label}: {word} in {duration(time.monotonic() - self.started)}")
+
+
+def about(estimate_s: float | None, estimate: str = "") -> str:
+    """``about 41 s``, or the words of an ``estimate`` that is no number; empty without either."""
+    return estimate or (f"about {duration(estimate_s)}" if estimate_s else "")
 
 
 def duration(seconds: float) -> str:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from host.cache import cache_root, digest_of
+from host.dry import work_folder
 from host.errors import RequestError
 from host.proc import CommandFailed, need, run
 from kernels.queues import added_files, patch_label, series_patches
@@ -57,7 +58,7 @@ class Store:
     @property
     def env(self) -> dict[str, str]:
         """Environment in which git reads the repository and writes into the cache."""
-        own = cache_root() / "git-objects"
+        own = (work_folder() or cache_root()) / "git-objects"
         own.mkdir(parents=True, exist_ok=True)
         return {
             "GIT_OBJECT_DIRECTORY": str(own),

@@ -18,13 +18,16 @@ from pathlib import Path
 
 from host.cache import artefact, cache_root, canonical_json, digest_of, write_atomic
 from host.debian import apt
+from host.dry import refuse
 from host.errors import EascopeError
-from host.proc import need, run
+from host.proc import about, need, run
 
 SUITE = "trixie"
 PACKAGE = "qemu-system-arm"
 #: The release whose internals the plugin knows (engines/qemu/plugin/qemu_internals.c).
 RELEASE = "10.0"
+LABEL = f"QEMU {RELEASE} (Debian {SUITE})"
+ESTIMATE_S = 30.0
 #: Dependencies of Debian's maintainer scripts, and files for firmware and network boot.
 NOT_NEEDED = re.compile(
     r"adduser|base-passwd|debconf|passwd|login\.defs|lib(audit|pam|semanage|sepol|debconf).*|"
@@ -80,6 +83,7 @@ def _resolve() -> list[dict[str, str]]:
             raise EascopeError(
                 f"cache entry {known} is corrupt ({error}): remove that file and run again"
             ) from error
+    refuse(LABEL, about(ESTIMATE_S))
     debs = apt(host_architecture()).closure([PACKAGE], SUITE)
     packages = [deb.provenance() for deb in debs if not NOT_NEEDED.fullmatch(deb.package)]
     version = next(p["version"] for p in packages if p["package"] == PACKAGE)
@@ -110,8 +114,8 @@ def qemu() -> Qemu:
         "qemu",
         {"packages": packages, "layout": 2},
         lambda folder: _unpack(packages, folder),
-        label=f"QEMU {RELEASE} (Debian {SUITE})",
-        estimate_s=30,
+        label=LABEL,
+        estimate_s=ESTIMATE_S,
     )
     version = next(p["version"] for p in packages if p["package"] == PACKAGE)
     return Qemu(folder, version, digest_of({"packages": packages}), packages)

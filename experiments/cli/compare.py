@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.arguments import count
+from experiments.cli.dry_run import add_dry_run, dry_run
 from experiments.cli.options import add_all, add_cell, add_power
 from experiments.cli.output import measured, print_json, shown
 from experiments.cli.request import request_of, warn
@@ -46,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_cell(parser)
     add_power(parser)
     add_all(parser)
+    add_dry_run(parser)
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ def run(options: argparse.Namespace) -> int:
     from experiments.cell import prepare
     from experiments.comparisons import check_out, comparison_folder
 
+    if options.dry_run:
+        return dry_run(options, lambda: asked_of(options).names)
     asked = asked_of(options)
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:

@@ -7,6 +7,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from experiments.arguments import natural
+from experiments.cli.dry_run import add_dry_run, dry_run
 from experiments.cli.options import add_all, add_cell, add_power
 from experiments.cli.output import cost, measured, print_json, shown
 from experiments.cli.request import request_of, warn
@@ -14,6 +15,7 @@ from experiments.cli.request import request_of, warn
 if TYPE_CHECKING:
     from analysis.derive import Derived
     from configs.platform import Platform
+    from experiments.request import Names
     from experiments.runs import Run
 
 SUMMARY = "run one cell, unless it is there already"
@@ -33,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_cell(parser)
     add_power(parser)
     add_all(parser)
+    add_dry_run(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,14 +46,10 @@ def run(options: argparse.Namespace) -> int:
     from experiments.cell import prepare
     from experiments.finished import derived_for
     from experiments.pool import run_all
-    from experiments.request import resolve
-    from power.choice import check_power
-    from power.given import given_model
 
-    model = given_model(options.em, options.em_error)
-    check_power(options.power)
-    names = resolve(request_of(options, options.variant, options.seed, model))
-    names.request.own.check_used([options.variant])
+    if options.dry_run:
+        return dry_run(options, lambda: [_names(options)])
+    names = _names(options)
     warn(names)
     cell = prepare(names)
     [(done, derived)] = run_all(
@@ -61,6 +60,22 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print_text(cell.machine.platform, done, derived, whole=options.all)
     return 0
+
+
+def _names(options: argparse.Namespace) -> Names:
+    """The cell that is asked for.
+
+    :raises RequestError: for the first name or value that is wrong.
+    """
+    from experiments.request import resolve
+    from power.choice import check_power
+    from power.given import given_model
+
+    model = given_model(options.em, options.em_error)
+    check_power(options.power)
+    names = resolve(request_of(options, options.variant, options.seed, model))
+    names.request.own.check_used([options.variant])
+    return names
 
 
 def _print_object(done: Run, derived: Derived) -> None:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a request would do: which runs are there, what would be built, how long it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.cell import missing, prepare
+from experiments.pool import Work, seconds_for
+from experiments.request import Names
+from experiments.runs import Run, existing
+from host.cache import entries
+from host.dry import NotBuilt
+from host.proc import duration
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A cell that was not run.
+
+    :param simkey: empty while something that it depends on is not built.
+    :param run: the finished run that is there.
+    """
+
+    names: Names
+    simkey: str
+    run: Run | None
+
+    @property
+    def state(self) -> str:
+        """``there``, ``to run`` or, while its key is not known, ``not known``."""
+        if self.run is not None:
+            return "there"
+        return "to run" if self.simkey else "not known"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a request would do.
+
+    :param to_build: what would be built or fetched first, and how long that may take, in words.
+    :param run_s: host seconds for all cells that are not known to be there.
+    """
+
+    cells: tuple[Planned, ...]
+    to_build: Mapping[str, str]
+    run_s: float
+
+    @property
+    def to_run(self) -> int:
+        """Number of runs, at most."""
+        return sum(cell.run is None for cell in self.cells)
+
+    @property
+    def words(self) -> str:
+        """One line: how many runs, and how long they take."""
+        if not self.to_run:
+            return "nothing to run"
+        most = "at most " if any(cell.state == "not known" for cell in self.cells) else ""
+        return f"to run: {most}{self.to_run} of {len(self.cells)}, about {duration(self.run_s)}"
+
+
+def plan_of(requests: Sequence[Names]) -> Plan:
+    """The plan of cells, within `host.dry.nothing_built`.
+
+    :raises EascopeError: what would end the command before it runs anything.
+    """
+    to_build: dict[str, str] = {}
+    cells = []
+    for names in requests:
+        lacking = missing(names)
+        to_build |= {part.label: part.estimate for part in lacking}
+        to_build |= dict.fromkeys(_of_engine(names, lacking), "")
+        simkey = "" if lacking else prepare(names).simkey
+        cells.append(Planned(names, simkey, existing(simkey) if simkey else None))
+    works = [Work.of_names(cell.names) for cell in cells if cell.run is None]
+    return Plan(tuple(cells), to_build, seconds_for(works))
+
+
+def _of_engine(names: Names, lacking: Sequence[NotBuilt]) -> list[str]:
+    """What the engine builds for itself and the cache has none of."""
+    kinds = [kind for kind in names.engine.artefacts if kind != names.engine.name]
+    return [f"{kind} (of the engine)" for kind in kinds if not list(entries(kind))]

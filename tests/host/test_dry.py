@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Within `nothing_built` the cache is read and nothing is added to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from host.cache import artefact
+from host.dry import NotBuilt, nothing_built, refuse, work_folder
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that is not there yet."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def build(folder: Path) -> None:
+    (folder / "file").write_text("built")
+
+
+def test_what_is_not_there_is_named_with_its_estimate(cache: Path) -> None:
+    with nothing_built():
+        with pytest.raises(NotBuilt) as caught:
+            artefact("kernel", {"name": "x"}, build, label="kernel x", estimate_s=300)
+        assert (caught.value.label, caught.value.estimate) == ("kernel x", "about 5 min 00 s")
+        with pytest.raises(NotBuilt) as caught:
+            artefact("kernel", {"name": "x"}, build, estimate="unknown: up to 1 h")
+        assert (caught.value.label, caught.value.estimate) == ("kernel", "unknown: up to 1 h")
+    assert not cache.exists()
+
+
+def test_what_is_there_is_used_and_not_marked(cache: Path) -> None:
+    folder = artefact("kernel", {"name": "x"}, build)
+    before = folder.stat().st_mtime_ns
+    with nothing_built():
+        assert artefact("kernel", {"name": "x"}, build) == folder
+    assert folder.stat().st_mtime_ns == before
+
+
+def test_what_is_cheap_is_made_elsewhere_and_removed(cache: Path) -> None:
+    with nothing_built():
+        folder = artefact("devicetree", {"name": "x"}, build)
+        assert (folder / "file").read_text() == "built"
+        assert artefact("devicetree", {"name": "x"}, build) == folder
+        assert work_folder() in folder.parents
+    assert not folder.exists()
+    assert not cache.exists()
+
+
+def test_outside_nothing_is_refused() -> None:
+    refuse("package lists")
+    assert work_folder() is None
+    with nothing_built(), pytest.raises(NotBuilt, match="package lists is not there"):
+        refuse("package lists")
