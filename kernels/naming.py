@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names with a release: ``mainline@7.3`` is the variant `mainline` on Linux 7.3.
 
-One key for all of ``variants.toml``: a table describes a kernel or a variant, and the release says
-which source and which form of the queues it is made of. In place of a release there may be a tree
-that the command names.
+A table of ``variants.toml`` describes a kernel or a variant for all releases. The release says
+which source it is built from, and which form of the queues. In place of a release, a name may have
+a tree that the command brings along: ``cas@mine``.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class Own:
             for name in names:
                 if name not in used:
                     raise RequestError(
-                        f"{option}: no variant is {name!r}: allowed: {name} among the variants, "
-                        f"which are {', '.join(variants)}"
+                        f"{option}: no variant is {name!r}, they are {', '.join(variants)}: "
+                        f"allowed: {name} among the variants"
                     )
 
     def tree(self, name: str) -> Tree | None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the kernel's source comes from: Debian's linux-source packages, or the tree in KERNEL_SRC.
 
-The version moves with every security update, so which one of a release is used is chosen (the
-newest that the series were tested on), recorded, and warned about when it is not among the tested
-ones.
+Every security update of a release has a new version. The newest tested one is taken: that on which
+the queues apply, build and boot. Where none of these is offered, the newest of all is taken with a
+warning. Records say which it was.
 """
 
 from __future__ import annotations
@@ -141,7 +141,10 @@ class Source:
                 if sha256_file(path) != self.sha256:
                     raise EascopeError(f"{path}: its SHA-256 is not {self.sha256}")
                 return path
-        raise EascopeError(f"{self.package} {self.package_version} is no longer offered")
+        raise EascopeError(
+            f"{self.package} {self.package_version} is in none of the suites: the package lists "
+            f"have changed since: run again"
+        )
 
 
 def quoted(value: object) -> str:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A person's git tree as the source of kernels: a commit, or the files as they are.
 
-The repository is only read. What git has to write for a tree with changes that are not committed
-goes into an object store of the cache.
+The repository is only read. Changes that are not committed become git objects in the cache.
 """
 
 from __future__ import annotations

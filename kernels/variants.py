@@ -2,8 +2,8 @@
 """Kernels and variants: loading ``variants.toml``, and the proofs that a guest is what it declares.
 
 A variant is a kernel, run-time switches, boot arguments and a device-tree flavour. What it
-declares (EAS on or off, the governor) is never believed: `state_expectations` gives the guest
-agent the lines that check it, and a run in which one of them fails is a failed run.
+declares (EAS on or off, the governor) is checked in every run: `state_expectations` gives the lines
+of the agent's script that check it, and a run in which one of them fails has failed.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel tree of each release is kept, so that a changed patch costs what it touches.
 
-It lies in the cache, unpacked once for each source. To make it the tree of
-another kernel, patches are taken back down to the last one that both have, and the other's are
-applied. What a tree holds is written down before it is changed, so one that was left half changed
-is unpacked anew.
+It lies in the cache, unpacked once for each source. For another kernel, patches are taken back down
+to the last one that both kernels have. Then the other kernel's patches are applied. A note says
+what the tree holds, and is removed while the tree changes. A tree without a note is unpacked anew.
 
-Each kernel's objects are kept apart, and what they were made from: a source file that holds what it
-held when they were last looked at has the time stamp of then, whatever it has been in between. So
-make builds anew what differs from this kernel's last build, and not from another kernel's.
+Each kernel has objects of its own. A source file with the content of this kernel's last build gets
+the time stamp that it had then, whatever it held in between. So make builds anew what differs from
+this kernel's last build, not from another kernel's.
 """
 
 from __future__ import annotations

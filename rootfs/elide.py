@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The copy of rt-app whose busy loop the fast engine executes in its stead.
 
-rt-app burns time in one function: ``x0`` turns of a loop that computes nothing anybody reads. In
-the copy for the fast engine that function only counts its turns down and executes a hint at each
-step; at the hint, the engine adds the instructions that the turns would have been to the CPU's
-local time (see ``engines/qemu``). On any other machine the hints are NOPs: the copy would then not
-burn time at all. So the image has both, and the copy never replaces the executed program. gem5 has
-a copy of its own, made by `rootfs.elide_gem5`.
+rt-app burns time in one function: ``x0`` turns of a loop whose result nobody reads. In the copy for
+the fast engine that function only counts its turns down, and executes a hint at each step. At the
+hint, the engine adds the turns' instructions to the CPU's local time (see ``engines/qemu``). On any
+other machine a hint is a NOP, and the copy would burn no time at all. So the image has both
+programs. gem5 has a copy of its own, made by `rootfs.elide_gem5`.
 
 How many instructions the original executes for ``n`` turns, by counting (single steps of the
 function, which has no data-dependent path: every turn starts from the same constants)::
@@ -86,7 +85,8 @@ def with_function(program: bytes, function: bytes) -> bytes:
     end = FUNCTION_OFFSET + FUNCTION_BYTES
     if hashlib.sha256(program[FUNCTION_OFFSET:end]).hexdigest() != FUNCTION_SHA256:
         raise EascopeError(
-            f"rt-app: the function at {FUNCTION_OFFSET:#x} is another: it cannot be elided"
+            f"rt-app: the function at {FUNCTION_OFFSET:#x} is not the busy loop that is known: "
+            "it cannot be elided"
         )
     if len(function) != FUNCTION_BYTES:
         raise ValueError(f"{len(function)} bytes for a function of {FUNCTION_BYTES}")

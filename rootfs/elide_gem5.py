@@ -1,40 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The copy of rt-app for gem5: its busy loop stands still for the time that it would take.
 
-In this copy the busy function (see `rootfs.elide`) consists of slices: so many turns, for whose
-cycles the CPU stands still by gem5's operation quiesce_cycle. The scheduler sees a running task;
-ticks, preemption, migration and OPP changes act as on a loop that is executed. The body is
-``elide_gem5.S``; what it does and why:
+In this copy the busy function (see `rootfs.elide`) consists of slices. A slice stands for a number
+of turns: the CPU stands still for their cycles by gem5's operation quiesce_cycle. The scheduler
+sees a running task. Ticks, preemption, migration and OPP changes act as on a loop that is executed.
+The body is ``elide_gem5.S``; this is what it does and why.
 
-**Length of a slice.** `SLICE_NS`, in turns, from how long the slice before took: a change
-of frequency leaves the slice in which it falls at its old length, so slices bound that error. The
-turns of the next one are still counted at the frequency before; where that was the higher one, it
-is longer by as much.
+**Length of a slice.** A slice is `SLICE_NS` long, in turns, by how long the slice before took. A
+change of frequency does not change the slice in which it falls, so slices bound that error. The
+turns of the next slice are still counted at the old frequency. If that was the higher one, the
+slice is longer by their ratio.
 
 **What an interrupt cuts off is taken back.** An interrupt ends a slice early. gem5 could be asked
-how long the CPU stood still, but WFE, which the out-of-order CPUs need after the operation, counts
-as standing still, too; so the slice is credited with the time that has passed, at the rate of the
-last whole slice and up to all of it.
+how long the CPU stood still. But the out-of-order CPUs need a WFE after the operation, and WFE
+counts as standing still, too. So the slice is credited with the time that has passed, at the rate
+of the last whole slice, and with all of it at most.
 
-**Unless others ran meanwhile**: then `AWAY_NS` or more have passed. Then
-it is credited with the CPU time that the kernel says this thread got. Others that run for less, as
-kernel threads do, count as the loop's own, up to a slice. The kernel is not asked at other
-interruptions, because asking has an effect: the answer brings the running task's account up to
-date, by which the scheduler may see right after a wake-up that this task is to make way, where
-with a loop that is executed it sees so at the next tick.
+**Unless others ran meanwhile.** Then `AWAY_NS` or more have passed, and the slice is credited with
+the CPU time that the kernel says this thread got. Others that run for less, such as kernel threads,
+count as the loop's own, up to a slice. At shorter interruptions the kernel is not asked, because
+asking has an effect: it brings the running task's account up to date. The scheduler may then see
+right after a wake-up that this task is to make way. With an executed loop it sees that at the next
+tick.
 
 **Whether there was an interruption** shows in the exclusive monitor, which every return from an
-exception clears: a load-exclusive before the slice, a store-exclusive after it. An O3CPU that an
-interrupt wakes up fetches one more group of instructions before it takes it; were the exclusives
-in that group, the slice would pass for whole and the next one be too long. So `MOST_FETCHED` other
-instructions precede them. A CPU whose monitor never holds would only make every slice a short one.
+exception clears: a load-exclusive comes before the slice, a store-exclusive after it. An O3CPU that
+an interrupt wakes up fetches one more group of instructions before it takes the interrupt. If the
+exclusives were in that group, the slice would pass for whole, and the next one would be too long.
+So `MOST_FETCHED` other instructions precede them. A CPU whose monitor never holds would only make
+every slice a short one.
 
-**Which CPU it is** is asked (getcpu) at every interruption, since a thread cannot be moved
-without one; the core types differ in the cycles of a turn. `turn_table` holds them for each CPU. A
-CPU that has none ends the program (SIGTRAP).
+**Which CPU it is** is asked (getcpu) at every interruption, because a thread cannot be moved
+without one, and the core types differ in the cycles of a turn. `turn_table` holds them for each
+CPU. A CPU that has none ends the program (SIGTRAP).
 
 The guest image holds the body with an empty table. Before a run the guest agent writes the body of
-the run's mode over it, with the platform's table (its verb ``bytes``), so the image is the same for
+the run's mode over it, with the platform's table (its verb ``bytes``). So the image is the same for
 all platforms.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's initramfs: our agent as ``/init``, programs, rt-app and its eliding copy, busybox.
 
-Not compressed: a page that is copied costs the guest some hundred instructions, one that is
-inflated some ten thousand, and the guest is the slow machine here.
+It is not compressed, because the guest is the slow machine here: a copied page costs it some
+hundred instructions, an inflated one some ten thousand.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ class _Contents:
             try:
                 archive.file(name, file.read_bytes(), 0o755)
             except ValueError as error:
-                raise EascopeError(f"{file}: the guest image has a /{name} of its own") from error
+                raise EascopeError(
+                    f"{file}: the guest image has a /{name} of its own: allowed: another path"
+                ) from error
         return archive
 
     def provenance(self, image: Path) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's own power model over the same energies: expressions for its MathExprPowerModel.
 
-gem5 evaluates an expression over statistics whenever it prints them; rows
-(`engines.gem5.inside.rows`) need none of it. Two ways to one figure check each other:
-on a run at one OPP both must agree.
+gem5 evaluates an expression over statistics whenever it prints them. The rows of
+`engines.gem5.inside.rows` do not need them: expressions and rows are two ways to one figure. On a
+run at one OPP both must agree.
 
-What its parser asks for: numbers with a fixed point, for it reads "1e-9" as 1e minus 9; no vectors;
-the same dynamic expression in every power state, for it weighs each by the state's share of time.
+gem5's parser limits what an expression may be. Numbers have a fixed point, because the parser reads
+"1e-9" as 1e minus 9. No term is a vector. The dynamic expression is the same in every power state,
+because gem5 weighs each state's by its share of the time.
 """
 
 from __future__ import annotations

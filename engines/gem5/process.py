@@ -2,7 +2,7 @@
 """gem5 as a process: started, listened to, watched, and always ended.
 
 ``engines/gem5/inside/run.py`` says on stdout how far it is, how long each part took, and how it
-ended. What else gem5 says goes to a log, whose end a failure shows.
+ended. All other output of gem5 goes to a log; the message of a failure shows the log's end.
 """
 
 from __future__ import annotations

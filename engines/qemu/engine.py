@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine: stock QEMU whose clock our plugin owns.
 
-Single-threaded TCG; the plugin (``engines/qemu``) lets the CPU with the least local time run first,
-moves each at frequency x IPC, skips idle time and keeps the counters. The same machine gives the
-same bytes, whatever the host does meanwhile.
+QEMU runs with one thread. The plugin (``engines/qemu/plugin``) lets the CPU with the least local
+time run first, moves each CPU's time at frequency x IPC, skips idle time and keeps the counters.
+The same machine gives the same bytes, whatever the host does meanwhile.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU as a process: started, listened to, watched, and always ended.
 
-The plugin sends lines through a pipe (progress, marks, the end). A guest that dies without a word
-is found by what its console says, by the plugin (every CPU idle for good), or by the host's clock
-when simulated time stands still.
+The plugin sends lines through a pipe: progress, marks, the end. A guest may die without telling the
+plugin. Then its console shows it, or the plugin finds every CPU idle for good, or simulated time
+stands still by the host's clock.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def test_function_in_the_file_is_the_pinned_one(
 ) -> None:
     """The second pin is checked on its own: a right file with another offset is refused."""
     monkeypatch.setattr(elide, "FUNCTION_OFFSET", elide.FUNCTION_OFFSET + 4)
-    with pytest.raises(EascopeError, match=r"function at 0x2664 is another"):
+    with pytest.raises(EascopeError, match=r"function at 0x2664 is not the busy loop"):
         elide_hint(rt_app.read_bytes())
 
 
