@@ -103,6 +103,7 @@ def test_a_release_has_options_of_its_own() -> None:
     assert {key for key in newer if usual.get(key) != newer[key]} == {
         "TRACEFS_AUTOMOUNT_DEPRECATED",
         *("SYSCTL", "PROC_SYSCTL", "SCHED_DEBUG"),
+        *("SCHED_CACHE", "SCHED_PROXY_EXEC"),
     }
 
 
