@@ -61,6 +61,12 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
     else:
         raise unknown("variant", name, [*variants, *own.names], LISTING)
     kernel = _placed(kernel, "variant", name, place, own)
+    release = kernel.release or DEFAULT
+    if not _has_switches(variant, release):
+        raise RequestError(
+            f"variant {name!r}: Linux {release} does not have its switches: "
+            f"allowed: {', '.join(f'{plain}@{known}' for known in variant.releases)}"
+        )
     return kernel, replace(variant, name=name, kernel=kernel.name)
 
 
@@ -136,7 +142,15 @@ def unported(kernel: Kernel, release: str) -> list[str]:
 def releases_of(variant: Variant) -> list[str]:
     """The releases that ``variant``, of the file, can be built of."""
     kernel = load_catalogue().kernels[variant.kernel]
-    return [release for release in RELEASES if not unported(kernel, release)]
+    return [
+        release
+        for release in RELEASES
+        if _has_switches(variant, release) and not unported(kernel, release)
+    ]
+
+
+def _has_switches(variant: Variant, release: str) -> bool:
+    return not variant.releases or release in variant.releases
 
 
 def variants_of(catalogue: Catalogue, release: str) -> list[str]:
@@ -144,5 +158,6 @@ def variants_of(catalogue: Catalogue, release: str) -> list[str]:
     return [
         name
         for name, variant in catalogue.variants.items()
-        if not unported(catalogue.kernels[variant.kernel], release)
+        if _has_switches(variant, release)
+        and not unported(catalogue.kernels[variant.kernel], release)
     ]

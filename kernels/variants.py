@@ -21,7 +21,7 @@ from configs.platform import Cluster, Platform
 from host.errors import RequestError, missing_key, one_line
 from host.strict import NAME_RULE, StrictTable, read_toml
 from kernels.queues import series_patches
-from kernels.releases import DEFAULT
+from kernels.releases import DEFAULT, RELEASES
 from kernels.switches import (
     ENERGY_AWARE,
     SCHED_DEBUG,
@@ -80,6 +80,7 @@ class Variant:
     :param source: the kernel or posting that the variant stands for.
     :param deviations: what differs from that source; whether a figure of ours may be compared with
         one of the source's depends on it.
+    :param releases: those that have its switches; empty: all that its kernel can be built of.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Variant:
     boot: str
     switches: tuple[tuple[str, str], ...]
     declares: Mapping[str, Any]
+    releases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -272,9 +274,20 @@ def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Va
         boot=_boot(table),
         switches=read_switches(table),
         declares=_declares(table.table("declares")),
+        releases=_releases(table),
     )
     table.finish()
     return variant
+
+
+def _releases(table: StrictTable) -> tuple[str, ...]:
+    """The releases of a variant whose switches not all of them have."""
+    if not table.has("releases"):
+        return ()
+    value, known = table.data["releases"], list(RELEASES)
+    if not isinstance(value, list) or not value or any(item not in known for item in value):
+        raise table.error("releases", f"a list of at least one of: {', '.join(known)}")
+    return tuple(value)
 
 
 def _boot(table: StrictTable) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
-from kernels.build import KernelArtefact, kernel
+from kernels.build import KernelArtefact
 from kernels.variants import load_variants
 from tests.support.feec_checks import (
     BALANCING,
@@ -30,15 +30,16 @@ from tests.support.feec_checks import (
     reserved,
     run,
 )
+from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters, survive
 
-pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
+pytestmark = pytest.mark.guest
 
 
-@pytest.fixture(scope="module")
-def feec() -> KernelArtefact:
-    """The kernel, built before the first test."""
-    return kernel("feec")
+@pytest.fixture(scope="module", params=of_releases("feec"))
+def feec(request: pytest.FixtureRequest) -> KernelArtefact:
+    """The kernel of each release, built before the first test."""
+    return kernel_of(request.param)
 
 
 @pytest.fixture(scope="module")

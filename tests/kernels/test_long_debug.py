@@ -11,17 +11,19 @@ import pytest
 
 from configs.platform import Platform
 from kernels.build import configure, fragment_text, make, names
+from kernels.naming import kernel_named, kernel_names, variant_named
 from kernels.patching import apply_series
-from kernels.source import Source
-from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
+from kernels.releases import DEFAULT
+from kernels.variants import SERIES, Variant, load_kernels, load_variants, state_expectations
 from tests.support.kernel_guest import boot
+from tests.support.releases import source_for
 from tests.support.stress import SPLAT, counters, survive
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
 DEBUG = (
     *("PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_LIST", "DEBUG_PREEMPT"),
-    *("SCHED_DEBUG", "SCHED_STACK_END_CHECK", "BUG_ON_DATA_CORRUPTION", "KALLSYMS_ALL"),
+    *("SCHED_STACK_END_CHECK", "BUG_ON_DATA_CORRUPTION", "KALLSYMS_ALL"),
 )
 #: The variant of each kernel that has most switched on.
 BUSIEST = {"base": "mainline", "feec": "feec-c", "sum": "uclamp-sum-fixed"}
@@ -40,26 +42,31 @@ class Debugged:
     image: Path
 
     @property
+    def variant(self) -> Variant:
+        """Its busiest one."""
+        name, at, release = self.kernel.partition("@")
+        return variant_named(f"{BUSIEST[name]}{at}{release}")[1]
+
+    @property
     def switches(self) -> list[tuple[str, str]]:
         """Of its busiest variant, and besides."""
-        found = load_variants()[BUSIEST[self.kernel]].switches
-        return [*found, *BESIDES.get(self.kernel, [])]
+        return [*self.variant.switches, *BESIDES.get(self.kernel.partition("@")[0], [])]
 
 
-@pytest.fixture(scope="module", params=load_kernels())
-def debugged(
-    request: pytest.FixtureRequest, source: Source, tmp_path_factory: pytest.TempPathFactory
-) -> Debugged:
+@pytest.fixture(scope="module", params=kernel_names())
+def debugged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Debugged:
     """Each kernel's debug build, one after the other."""
     folder = tmp_path_factory.mktemp(request.param)
     tree, out, log = folder / "src", folder / "out", folder / "log"
-    spec = load_kernels()[request.param]
+    spec, source = kernel_named(request.param), source_for(request.param)
+    release = spec.release or DEFAULT
     source.unpack(tree)
     for series in spec.series:
         apply_series(tree, SERIES / series, source)
-    fragment = fragment_text(spec) + "".join(f"CONFIG_{option}=y\n" for option in DEBUG)
+    fragment = fragment_text(spec, release)
+    fragment += "".join(f"CONFIG_{option}=y\n" for option in DEBUG)
     configure(tree, out, fragment, log)
-    make(tree, out, ["Image"], log, **names(spec))
+    make(tree, out, ["Image"], log, **names(spec, release))
     return Debugged(spec.name, out / "arch/arm64/boot/Image")
 
 
@@ -73,7 +80,7 @@ def test_everything_that_can_be_switched_may_be(
     debugged: Debugged, juno: Platform, tmp_path: Path
 ) -> None:
     """All events, EAS off and on, a CPU gone and back, another governor; no lock is misused."""
-    tracing, variant = "/sys/kernel/tracing", load_variants()[BUSIEST[debugged.kernel]]
+    tracing, variant = "/sys/kernel/tracing", debugged.variant
     script = [
         *(f"write {path} {value}" for path, value in debugged.switches),
         *(" ".join(line) for line in state_expectations(variant, juno)),

@@ -20,10 +20,13 @@ from kernels.build import (
     names,
     options,
 )
+from kernels.naming import kernel_named, kernel_names
 from kernels.patching import apply_patch, apply_series
 from kernels.queues import series_patches
+from kernels.releases import DEFAULT
 from kernels.source import Source, offered
-from kernels.variants import SERIES, load_kernels
+from kernels.variants import SERIES, Kernel, load_kernels
+from tests.support.queues import source_of
 
 pytestmark = pytest.mark.long
 
@@ -50,6 +53,7 @@ WITHOUT = {
 }
 #: The option that this queue removes on its way; its default serves until then.
 LEFT_TO_KCONFIG = {"sum": {"UCLAMP_BUCKETS_COUNT": ""}}
+KERNELS = kernel_names()
 #: Files that the base queue adds, whose options are not there before.
 ADDED = {
     "EASCOPE": "kernel/sched/eascope.c",
@@ -59,18 +63,24 @@ ADDED = {
 }
 
 
+def release_of(kernel: Kernel) -> str:
+    """The release whose source and queues it has."""
+    return kernel.release or DEFAULT
+
+
 @dataclass(frozen=True)
 class Patched:
     """An unpacked tree with the queues of ``kernel`` applied, below a folder of its own."""
 
-    kernel: str
+    kernel: Kernel
     tree: Path
 
     def fragment(self, **changed: str) -> str:
         """The base fragment with options set (``y``), off (``n``) or left out (empty)."""
-        changed |= LEFT_TO_KCONFIG.get(self.kernel, {})
+        changed |= LEFT_TO_KCONFIG.get(self.kernel.series[-1], {})
         kept = []
-        for line in fragment_text(load_kernels()["base"]).splitlines():
+        text = fragment_text(load_kernels()["base"], release_of(self.kernel))
+        for line in text.splitlines():
             if not set(options(line)) & set(changed):
                 kept.append(line)
         for key, value in changed.items():
@@ -91,16 +101,20 @@ class Patched:
         assert (out / "kernel/sched/fair.o").is_file()
 
 
-@pytest.fixture(scope="module", params=load_kernels())
-def patched(
-    request: pytest.FixtureRequest, source: Source, tmp_path_factory: pytest.TempPathFactory
-) -> Patched:
+def unpacked(name: str, folder: Path, source: Source | None = None) -> Patched:
+    """The tree of the kernel ``name`` below ``folder``, of ``source`` instead of its own."""
+    kernel = kernel_named(name)
+    source = source or source_of(release_of(kernel))
+    source.unpack(folder / "src")
+    for series in kernel.series:
+        apply_series(folder / "src", SERIES / series, source)
+    return Patched(kernel, folder / "src")
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def patched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Patched:
     """Each kernel's tree, one after the other."""
-    tree = tmp_path_factory.mktemp(request.param) / "src"
-    source.unpack(tree)
-    for series in load_kernels()[request.param].series:
-        apply_series(tree, SERIES / series, source)
-    return Patched(request.param, tree)
+    return unpacked(request.param, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.mark.parametrize("option", WITHOUT)
@@ -113,9 +127,10 @@ def test_scheduler_compiles_for_one_cpu(patched: Patched) -> None:
     tree, out, log = patched.tree, patched.tree.parent / "out-up", patched.tree.parent / "up.log"
     out.mkdir()
     wanted = "".join(
-        f"CONFIG_{key}=y\n"
-        for key in ("EXPERT", "DEBUG_KERNEL", "DEBUG_FS", "SCHED_DEBUG", "EASCOPE")
+        f"CONFIG_{key}=y\n" for key in ("EXPERT", "DEBUG_KERNEL", "DEBUG_FS", "EASCOPE")
     )
+    if release_of(patched.kernel) == DEFAULT:
+        wanted += "CONFIG_SCHED_DEBUG=y\n"
     (out / "up.config").write_text(wanted + "# CONFIG_SMP is not set\n")
     native = {"ARCH": "x86", "CROSS_COMPILE": "", "CC": "gcc"}
     make(tree, out, ["allnoconfig"], log, KCONFIG_ALLCONFIG=str(out / "up.config"), **native)
@@ -127,33 +142,29 @@ def test_scheduler_compiles_for_one_cpu(patched: Patched) -> None:
     assert (out / "kernel/sched/eascope.o").is_file()
 
 
-@pytest.mark.parametrize("kernel", load_kernels())
-def test_every_patch_compiles_by_itself(kernel: str, source: Source, tmp_path: Path) -> None:
-    *before, last = load_kernels()[kernel].series
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_patch_compiles_by_itself(name: str, tmp_path: Path) -> None:
+    kernel = kernel_named(name)
+    source, (*before, last) = source_of(release_of(kernel)), kernel.series
     patched = Patched(kernel, tmp_path / "src")
     source.unpack(patched.tree)
     for series in before:
         apply_series(patched.tree, SERIES / series, source)
-    patches = series_patches(SERIES / last)
+    patches = series_patches(SERIES / last, release_of(kernel))
     for number in range(len(patches)):
         apply_patch(patched.tree, patches, number, source)
         there = {key: (patched.tree / file).is_file() for key, file in ADDED.items()}
         patched.compile_parts("patches", **{key: "y" if yes else "" for key, yes in there.items()})
 
 
-@pytest.mark.parametrize("kernel", load_kernels())
-def test_compiles_with_every_source_that_is_offered(
-    kernel: str, source: Source, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", KERNELS)
+def test_compiles_with_every_source_that_is_offered(name: str, tmp_path: Path) -> None:
     """Where patches apply they may still not mean anything."""
-    others = {one.version: one for one in offered() if one.version != source.version}
-    assert others
+    release = release_of(kernel_named(name))
+    usual = source_of(release).version
+    others = {other.version: other for other in offered(release) if other.version != usual}
     for version, other in others.items():
-        patched = Patched(kernel, tmp_path / version / "src")
-        other.unpack(patched.tree)
-        for series in load_kernels()[kernel].series:
-            apply_series(patched.tree, SERIES / series, other)
-        patched.compile_parts("other")
+        unpacked(name, tmp_path / version, other).compile_parts("other")
 
 
 def test_the_same_inputs_give_the_same_bytes(

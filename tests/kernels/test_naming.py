@@ -12,7 +12,7 @@ from experiments.cli.main import main
 from experiments.request import Request, resolve
 from host.errors import RequestError
 from kernels import naming, variants
-from kernels.naming import kernel_named, kernel_names, variant_named
+from kernels.naming import kernel_named, kernel_names, releases_of, variant_named, variants_of
 from kernels.variants import load_catalogue, load_variants, state_expectations
 
 
@@ -56,6 +56,10 @@ def test_every_kernel_of_every_release_is_named() -> None:
         ("mainlin@7.3", "unknown variant 'mainlin@7.3' (did you mean mainline?)"),
         ("@7.3", "unknown variant '@7.3'"),
         ("mainline@7.3@7.3", "unknown release '7.3@7.3'"),
+        (
+            "mainline-clamps-first@7.3",
+            "Linux 7.3 does not have its switches: allowed: mainline-clamps-first@6.12",
+        ),
     ],
 )
 def test_a_wrong_name_is_one_line(
@@ -75,7 +79,11 @@ def test_a_queue_that_is_not_ported_says_what_is(
         (tmp_path / queue.parent.name).mkdir()
     (tmp_path / "base/series-7.3").touch()
     monkeypatch.setattr(naming, "SERIES", tmp_path)
-    of_base = [name for name, variant in load_variants().items() if variant.kernel == "base"]
+    of_base = [
+        name
+        for name, variant in load_variants().items()
+        if variant.kernel == "base" and not variant.releases
+    ]
     with pytest.raises(RequestError) as caught:
         variant_named("uclamp-sum@7.3")
     assert str(caught.value) == (
@@ -84,6 +92,14 @@ def test_a_queue_that_is_not_ported_says_what_is(
     )
     with pytest.raises(RequestError, match=r"kernel 'sum@7\.3': the queue sum is not ported to"):
         kernel_named("sum@7.3")
+
+
+def test_a_variant_is_of_the_releases_that_have_its_switches() -> None:
+    variant = load_variants()["mainline-clamps-first"]
+    assert variant.releases == ("6.12",)
+    assert releases_of(variant) == ["6.12"]
+    assert variant.name not in variants_of(load_catalogue(), "7.3")
+    assert "mainline" in variants_of(load_catalogue(), "7.3")
 
 
 def test_a_request_has_its_kernel() -> None:

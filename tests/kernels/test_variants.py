@@ -250,6 +250,16 @@ BAD = {
         "kernel.base.series = ['base', 'sum2']",
         "at least one of: ",
     ),
+    "a release that is not kept": (
+        ('releases = ["6.12"]', 'releases = ["6.12", ["7.4"]]'),
+        "variant.mainline-clamps-first.releases = ['6.12', ['7.4']]",
+        "at least one of: 6.12, 7.3",
+    ),
+    "no release": (
+        ('releases = ["6.12"]', "releases = []"),
+        "variant.mainline-clamps-first.releases = []",
+        "at least one of: 6.12, 7.3",
+    ),
     "no fragments": (
         ('fragments = ["base"]', "fragments = []"),
         "kernel.base.fragments = []",

@@ -10,7 +10,8 @@ import pytest
 
 from configs.platform import Platform
 from engines.base import EngineFailed
-from kernels.build import kernel
+from kernels.naming import releases_of, variant_named
+from kernels.releases import DEFAULT
 from kernels.switches import ENERGY_AWARE, FEATURES
 from kernels.variants import (
     Variant,
@@ -20,8 +21,9 @@ from kernels.variants import (
     state_expectations,
 )
 from tests.support.kernel_guest import boot
+from tests.support.releases import booted, kernel_of
 
-pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec", "sum")]
+pytestmark = pytest.mark.guest
 
 
 def together(variant: Variant) -> tuple[str, str, str]:
@@ -29,8 +31,12 @@ def together(variant: Variant) -> tuple[str, str, str]:
     return variant.kernel, variant.dtb, variant.boot
 
 
-SHIPPED = sorted(load_catalogue().shipped(), key=together)
-BOOTS = [list(group) for _, group in groupby(SHIPPED, key=together)]
+SHIPPED = [
+    variant_named(variant.name if release == DEFAULT else f"{variant.name}@{release}")[1]
+    for variant in load_catalogue().shipped()
+    for release in releases_of(variant)
+]
+BOOTS = [list(group) for _, group in groupby(sorted(SHIPPED, key=together), key=together)]
 
 
 def becoming(variant: Variant, platform: Platform) -> list[str]:
@@ -40,13 +46,13 @@ def becoming(variant: Variant, platform: Platform) -> list[str]:
     return [*eas, *switches, *(" ".join(line) for line in state_expectations(variant, platform))]
 
 
-@pytest.mark.parametrize("variants", BOOTS, ids=lambda group: group[0].name)
+@pytest.mark.parametrize("variants", [booted(group[0].kernel, group) for group in BOOTS])
 def test_every_variant_is_what_it_declares(
     variants: list[Variant], juno: Platform, tmp_path: Path
 ) -> None:
     assert {variant.dtb for variant in variants} == {"std"}, "boot() has no other"
     lines = [line for variant in variants for line in becoming(variant, juno)]
-    image = kernel(variants[0].kernel).image
+    image = kernel_of(variants[0].kernel).image
     boot(image, juno, lines, tmp_path / "out", arguments=boot_args(variants[0]))
 
 
@@ -54,4 +60,4 @@ def test_a_feature_is_compared_as_a_word(juno: Platform, tmp_path: Path) -> None
     """The file has NO_FEEC_SPARE0, in which FEEC_SPARE0 is contained."""
     lines = [f"write {FEATURES} NO_FEEC_SPARE0", f"word {FEATURES} FEEC_SPARE0"]
     with pytest.raises(EngineFailed, match="no 'FEEC_SPARE0' in it"):
-        boot(kernel("base").image, juno, lines, tmp_path / "out")
+        boot(kernel_of("base").image, juno, lines, tmp_path / "out")
