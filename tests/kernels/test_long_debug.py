@@ -30,8 +30,9 @@ BUSIEST = {"base": "mainline", "feec": "feec-c", "sum": "uclamp-sum-fixed"}
 FEATURES = "/sys/kernel/debug/sched/features"
 #: What else is switched on.
 BESIDES = {"sum": [(FEATURES, "UCLAMP_CHECK")]}
-#: Simulated; a debug kernel takes about 100 host seconds for each second of six busy CPUs.
-STRESS_MS = 2_000
+#: Simulated, for each seed: another one is another order of everything.
+STRESS_MS = 1_000
+SEEDS = range(1, 5)
 
 
 @dataclass(frozen=True)
@@ -110,13 +111,15 @@ def test_everything_that_can_be_switched_may_be(
     assert re.search(r"debug_locks:\s+1", done.text("lockdep_stats"))
 
 
-def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, seed: int) -> None:
     done = survive(
         debugged.image,
         juno,
         tmp_path / "run",
         switches=debugged.switches,
         ms=STRESS_MS,
+        seed=seed,
         limit_s=900,
     )
     assert re.search(r"Lock dependency validator", done.console)
