@@ -42,9 +42,9 @@ def add(queue: Path, number: int, old: str, new: str) -> None:
 def tried(toy: Toy, text: str, source: Source = OURS) -> drift.Drift:
     """What becomes of the toy's only patch on a file that has ``text``."""
     tree, queue = toy(text)
-    (found,) = drifts(source, [kernel(queue)], tree)
+    (outcome,) = drifts(source, [kernel(queue)], tree)
     assert (tree / "file.c").read_text() == text, "it is tried on a copy"
-    return found
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,16 @@ def tried(toy: Toy, text: str, source: Source = OURS) -> drift.Drift:
 def test_a_patch_is_clean_fuzzy_or_failing(
     toy: Toy, text: str, counts: list[str], words: str
 ) -> None:
-    found = tried(toy, text)
-    assert found.row == ["Linux 6.12.0 (linux-source-6.12 6.12.0-1)", "toy", "series", "1", *counts]
-    assert found.failed == bool(words)
-    lines = report([found]).splitlines()
+    outcome = tried(toy, text)
+    assert outcome.row == [
+        "Linux 6.12.0 (linux-source-6.12 6.12.0-1)",
+        "toy",
+        "series",
+        "1",
+        *counts,
+    ]
+    assert outcome.failed == bool(words)
+    lines = report([outcome]).splitlines()
     assert len(lines) == (3 if words else 2)
     assert not words or lines[-1] == f"toy/0001-change.patch on {OURS.label}: {words}"
 
@@ -76,8 +82,8 @@ def test_a_patch_is_clean_fuzzy_or_failing(
 def test_a_file_that_is_gone_fails(toy: Toy) -> None:
     tree, queue = toy(LINES)
     (tree / "file.c").unlink()
-    (found,) = drifts(OURS, [kernel(queue)], tree)
-    assert found.row[-2:] == ["1", "1 of 1"]
+    (outcome,) = drifts(OURS, [kernel(queue)], tree)
+    assert outcome.row[-2:] == ["1", "1 of 1"]
 
 
 def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
@@ -89,9 +95,9 @@ def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
     first.write_text(
         first.read_text().replace(HUNK, f"@@ -1,1 +1,1 @@\n-line 1\n+line one\n{HUNK}")
     )
-    (found,) = drifts(OURS, [kernel(queue)], tree)
-    assert [(one.failed, one.hunks) for one in found.tried] == [(1, 2), (0, 1), (1, 1)]
-    assert found.row[3:] == ["3", "1", "0", "2", "2 of 4"]
+    (outcome,) = drifts(OURS, [kernel(queue)], tree)
+    assert [(patch.failed, patch.hunks) for patch in outcome.tried] == [(1, 2), (0, 1), (1, 1)]
+    assert outcome.row[3:] == ["3", "1", "0", "2", "2 of 4"]
 
 
 def test_a_queue_is_tried_on_what_is_under_it(toy: Toy, tmp_path: Path) -> None:
@@ -103,9 +109,9 @@ def test_a_queue_is_tried_on_what_is_under_it(toy: Toy, tmp_path: Path) -> None:
     patch.write_text(patch.read_text().replace("-line 5", "-line five").replace("+line five", "+V"))
     under = kernel(queue)
     both = Both("both", "", ("toy", "upper"), (), patches=tmp_path)
-    found = drifts(OURS, [under, both], tree)
-    assert [one.row[1] for one in found] == ["toy", "upper (on toy)"]
-    assert not any(one.failed for one in found)
+    drifts_found = drifts(OURS, [under, both], tree)
+    assert [each.row[1] for each in drifts_found] == ["toy", "upper (on toy)"]
+    assert not any(each.failed for each in drifts_found)
 
 
 class Both(Kernel):
@@ -117,9 +123,9 @@ class Both(Kernel):
 
 
 def test_only_a_release_that_a_queue_is_kept_for_must_be_clean(toy: Toy) -> None:
-    found = tried(toy, LINES.replace("line 5", "line V"), BETWEEN)
-    assert found.row[-2:] == ["1", "1 of 1"]
-    assert not found.failed
+    outcome = tried(toy, LINES.replace("line 5", "line V"), BETWEEN)
+    assert outcome.row[-2:] == ["1", "1 of 1"]
+    assert not outcome.failed
 
 
 def test_a_queue_that_this_release_has_not_is_not_tried(toy: Toy) -> None:
@@ -140,9 +146,9 @@ def test_the_command_prints_the_table_and_fails_with_a_patch(
     monkeypatch.setattr(drift, "sources", lambda: [OURS])
     monkeypatch.setattr(drift, "tried_on", lambda source, _: drifts(source, [kernel(queue)], tree))
     assert main([]) == code
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].split()[:2] == ["source", "queue"]
-    assert said[1].endswith(f"{code} of 1")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:2] == ["source", "queue"]
+    assert lines[1].endswith(f"{code} of 1")
 
 
 def test_an_unknown_kernel_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,8 +160,8 @@ def test_an_unknown_kernel_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
 def test_every_queue_on_every_source_that_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
     """Prints the table; what a queue is not kept for may fail."""
     kernels = list(load_catalogue().kernels.values())
-    found = [one for source in drift.sources() for one in drift.tried_on(source, kernels)]
+    drifts_found = [each for source in drift.sources() for each in drift.tried_on(source, kernels)]
     with capsys.disabled():
-        print(f"\n{report(found)}")
-    assert {one.source.release.name for one in found} == set(RELEASES)
-    assert not [one.row for one in found if one.failed]
+        print(f"\n{report(drifts_found)}")
+    assert {each.source.release.name for each in drifts_found} == set(RELEASES)
+    assert not [each.row for each in drifts_found if each.failed]

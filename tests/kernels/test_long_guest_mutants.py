@@ -46,9 +46,9 @@ def _balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
 
 def _of(cases: dict[str, feec.Case], *checks: Callable[[dict[str, feec.Found]], None]) -> Check:
     def check(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
-        found = feec.run(kernel, platform, cases, folder)
-        for one in checks:
-            one(found)
+        results = feec.run(kernel, platform, cases, folder)
+        for check_result in checks:
+            check_result(results)
 
     return check
 
@@ -185,7 +185,7 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: f"{one.kernel}-{one.claim}")
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.kernel}-{mutant.claim}")
 def test_a_broken_kernel_is_found(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
 ) -> None:

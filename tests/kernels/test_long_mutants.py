@@ -189,7 +189,9 @@ def mutated(mutant: Mutant, source: Source, folder: Path) -> Path:
     return image
 
 
-@pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.says], ids=lambda one: one.claim)
+@pytest.mark.parametrize(
+    "mutant", [mutant for mutant in MUTANTS if mutant.says], ids=lambda mutant: mutant.claim
+)
 def test_a_broken_claim_is_said(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
 ) -> None:
@@ -199,12 +201,12 @@ def test_a_broken_claim_is_said(
     console = (tmp_path / "run/console.log").read_text(errors="replace")
     warning = console.partition("WARNING: ")
     assert warning[1], error.value
-    found = warning[0][-400:] + warning[2][:400]
-    assert any(says in found for says in mutant.says), found
+    warning_text = warning[0][-400:] + warning[2][:400]
+    assert any(words in warning_text for words in mutant.says), warning_text
 
 
 @pytest.mark.parametrize(
-    "mutant", [one for one in MUTANTS if one.counter], ids=lambda one: one.claim
+    "mutant", [mutant for mutant in MUTANTS if mutant.counter], ids=lambda mutant: mutant.claim
 )
 def test_what_never_happens_is_not_counted(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path

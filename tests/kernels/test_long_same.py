@@ -56,11 +56,11 @@ def measures(result: Result, platform: Platform) -> dict[str, float]:
 
     Not energy: where all CPUs are busy the window ends when the agent gets one, maybe a tick later.
     """
-    found = {"power": result.energy_j.total / result.window_s, "migrations": result.migrations}
+    values = {"power": result.energy_j.total / result.window_s, "migrations": result.migrations}
     for cluster in platform.clusters:
-        found[f"work on {cluster.name}"] = result.work_share[cluster.name]
-        found[f"transitions of {cluster.name}"] = result.opp_transitions_per_s[cluster.name]
-    return found
+        values[f"work on {cluster.name}"] = result.work_share[cluster.name]
+        values[f"transitions of {cluster.name}"] = result.opp_transitions_per_s[cluster.name]
+    return values
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.queue}-{case.scenario}")
@@ -69,15 +69,19 @@ def test_nothing_changes(case: Same) -> None:
 
     Means cannot show a small shift; `test_off_state` compares single decisions.
     """
-    found: dict[str, list[dict[str, float]]] = {one: [] for one in (*case.reference, case.variant)}
-    for variant, values in found.items():
+    values_by_variant: dict[str, list[dict[str, float]]] = {
+        name: [] for name in (*case.reference, case.variant)
+    }
+    for variant, values in values_by_variant.items():
         for seed in range(SEEDS):
             cell = prepare(resolve(Request("juno-r2", variant, case.scenario, seed=seed)))
             done = execute(cell)
             names = cell.names
             derived = derive(done.path, names.platform, names.activity)
             values.append(measures(derived.result, names.platform))
-    for name in found[case.variant][0]:
-        base = [values[name] for reference in case.reference for values in found[reference]]
-        mean = sum(values[name] for values in found[case.variant]) / SEEDS
+    for name in values_by_variant[case.variant][0]:
+        base = [
+            values[name] for reference in case.reference for values in values_by_variant[reference]
+        ]
+        mean = sum(values[name] for values in values_by_variant[case.variant]) / SEEDS
         assert min(base) <= mean <= max(base) or mean == pytest.approx(base[0], rel=1e-3), name

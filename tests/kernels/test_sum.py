@@ -27,7 +27,7 @@ POINTS: dict[str, tuple[int, int | None, set[str]]] = {
 
 def test_points_are_told_apart_by_switches_alone() -> None:
     variants = load_variants()
-    assert {name for name, one in variants.items() if one.kernel == "sum"} == set(POINTS)
+    assert {name for name, variant in variants.items() if variant.kernel == "sum"} == set(POINTS)
     for name, (mode, deadband, features) in POINTS.items():
         wanted = {(f"{FILES}/uclamp_wait", str(mode))}
         if deadband is not None:

@@ -226,15 +226,15 @@ def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:
         "sleep-ms 400",
     ]
     event = "eascope:sched_compute_energy"
-    found = guest.traced(lines, event, [], ms=600)
-    asked = [
+    lines_traced = guest.traced(lines, event, [], ms=600)
+    utils = [
         int(match[1])
-        for line in found
+        for line in lines_traced
         if (match := re.search(r"comm=hog .*dst_cpu=[45] .*max_util=(\d+)", line))
     ]
     # 200 with headroom, and what else is there.
-    assert len(asked) >= 8
-    assert min(asked) >= 250
+    assert len(utils) >= 8
+    assert min(utils) >= 250
 
 
 def test_who_waited_while_nobody_looked_does_not_count(guest: Guest) -> None:
@@ -248,8 +248,10 @@ def test_who_waited_while_nobody_looked_does_not_count(guest: Guest) -> None:
         "sleep-ms 300",
     ]
     event = "eascope:sched_uclamp_cpu"
-    found = guest.traced(lines, event, [f"write {FILES}/uclamp_wait 1"], ms=40)
-    waits = [int(line.rpartition(" wait=")[2].split()[0]) for line in found if "cpu=4 " in line]
+    lines_traced = guest.traced(lines, event, [f"write {FILES}/uclamp_wait 1"], ms=40)
+    waits = [
+        int(line.rpartition(" wait=")[2].split()[0]) for line in lines_traced if "cpu=4 " in line
+    ]
     # Three tasks that wait are 3072 in the end, 65 in the first millisecond.
     first = next(n for n, wait in enumerate(waits) if wait)
     assert waits[first] < 600

@@ -70,8 +70,8 @@ def survive(
         limit_s=limit_s,
         programs={"stress": guest_program("stress", out.parent / f"{out.name}-program")},
     )
-    found = SPLAT.search(done.console)
-    assert not found, done.console[-4000:]
+    splat = SPLAT.search(done.console)
+    assert not splat, done.console[-4000:]
     counted = dict(re.findall(r"^(\w+) (\d+)$", done.text("stress.txt"), re.MULTILINE))
     assert set(counted) == set(OPERATIONS), done.text("stress.txt")
     assert all(int(count) for count in counted.values()), counted
