@@ -19,9 +19,10 @@ from experiments.scenario_file import load_scenario
 from experiments.script import DECISION_EVENT
 from host.errors import RequestError, bad_input, names_allowed
 from host.strict import shown_path
-from kernels.naming import LISTING, variant_named
+from kernels.naming import variant_named
 from kernels.own import NOTHING, Own
 from kernels.variants import (
+    LISTING,
     Kernel,
     Variant,
     kernel_adds_event,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from host.errors import RequestError, bad_input, missing_key, nearest, one_line
+from host.errors import RequestError, bad_input, missing_key, names_allowed, nearest, one_line
 
 #: Magnitude of the largest integer of a file.
 INTEGER_BITS = 63
@@ -164,13 +164,18 @@ class StrictTable:
             raise self.error(key, allowed)
         return float(value)
 
-    def text(self, key: str, choices: Iterable[str] = ()) -> str:
-        """A non-empty string without control characters; one of ``choices`` when given."""
+    def text(self, key: str, choices: Iterable[str] = (), listing: str = "") -> str:
+        """A non-empty string without control characters; one of ``choices`` when given.
+
+        :param listing: as for `host.errors.unknown`.
+        """
         known = sorted(choices)
         allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
         value = self._get(key, allowed)
         if not isinstance(value, str) or not value.strip() or one_line(value) != value:
             raise self.error(key, allowed)
+        if known and value not in known and listing:
+            raise self.error(key, f"a name that there is{names_allowed(value, known, listing)}")
         if known and value not in known:
             raise self.error(key, allowed + nearest(value, known))
         return value

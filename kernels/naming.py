@@ -16,12 +16,10 @@ from kernels.own import NOTHING, Own
 from kernels.queues import is_ported
 from kernels.releases import DEFAULT, RELEASES
 from kernels.trees import queues_to_apply, tree_source
-from kernels.variants import SERIES, Catalogue, Kernel, Variant, load_catalogue
+from kernels.variants import LISTING, SERIES, Catalogue, Kernel, Variant, load_catalogue
 
 #: What a tree or a patch that a command brings along is measured as.
 OWN_IS_AS = "mainline"
-#: The command that prints the names of all variants.
-LISTING = "eascope list variants"
 
 
 def kernel_named(name: str) -> Kernel:

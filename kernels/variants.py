@@ -31,6 +31,8 @@ from kernels.switches import (
 )
 from kernels.trees import Tree
 
+#: The command that prints the names of all variants.
+LISTING = "eascope list variants"
 VARIANTS = Path(__file__).parent / "variants.toml"
 SERIES = Path(__file__).parent / "series"
 FRAGMENTS = Path(__file__).parent / "fragments"
@@ -177,14 +179,14 @@ def _own(
     first = False
     if isinstance(table.data[name], dict):
         line = table.table(name)
-        of = line.text("of", variants)
+        of = line.text("of", variants, LISTING)
         if line.has("first"):
             first = line.data["first"]
             if not isinstance(first, bool):
                 raise line.error("first", "true or false")
         line.finish()
     else:
-        of = table.text(name, variants)
+        of = table.text(name, variants, LISTING)
     base = variants[of]
     under = kernels[base.kernel]
     series = (name, *under.series) if first else (*under.series, name)

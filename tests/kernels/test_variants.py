@@ -93,7 +93,10 @@ def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('mine = "mainlin"', r"own\.mine = 'mainlin': .*did you mean mainline\?"),
+        (
+            'mine = "mainlin"',
+            r"own\.mine = 'mainlin': .*did you mean mainline\?\): all are listed by: eascope",
+        ),
         ('cas = "mainline"', r"own\.cas = 'mainline': allowed: a name .*that no kernel or variant"),
         ('yours = "mainline"', r"own\.yours = .*a queue of that name: kernels/series/yours/series"),
         (
