@@ -31,11 +31,14 @@ def dry_run(options: argparse.Namespace, resolved: Callable[[], Sequence[Names]]
     """
     from experiments.plan import plan_of
     from host.dry import nothing_built
+    from kernels.trees import tree_source
 
     with nothing_built():
         requests = resolved()
         warn(requests[0])
         plan = plan_of(requests)
+    # What git wrote of a tree's changes is gone.
+    tree_source.cache_clear()
     if options.json:
         print_json(_object(plan))
     else:

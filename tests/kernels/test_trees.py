@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from host.dry import nothing_built
 from host.errors import RequestError
 from kernels import trees
 from kernels.releases import RELEASES
@@ -87,6 +88,17 @@ def test_a_repository_of_something_else_is_one_line(linux: Path) -> None:
     (linux / "Makefile").write_text("all:\n")
     with pytest.raises(RequestError, match="no kernel version in its Makefile: allowed: a tree of"):
         tree_source(read_tree(f"mine={linux}"))
+
+
+def test_changes_are_not_kept_where_nothing_is_built(linux: Path, tmp_path: Path) -> None:
+    (linux / "a.c").write_text("int changed;\n")
+    with nothing_built():
+        dry = tree_source(read_tree(f"mine={linux}"))
+        assert dry.has(["a.c"]) == ["a.c"]
+    assert not (tmp_path / "cache").exists()
+    tree_source.cache_clear()
+    assert tree_source(read_tree(f"mine={linux}")).sha256 == dry.sha256
+    assert (tmp_path / "cache" / "git-objects").is_dir()
 
 
 def test_a_tree_that_has_base_is_known_by_the_files_it_adds(linux: Path) -> None:
