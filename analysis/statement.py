@@ -46,7 +46,7 @@ _OPERATIONS: dict[str, Callable[..., float]] = {
 }
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<quoted>\"[^\"]*\")|(?P<variant>\[\s*[\w.+-]+\s*\])"
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<quoted>\"[^\"]*\")|(?P<variant>\[\s*[\w.+@-]+\s*\])"
     r"|(?P<sign><=|>=|==|!=|[-+*/()<>.,%]))"
 )
 _KEY = re.compile(r"\w+")

@@ -19,7 +19,7 @@ from experiments.scenario_file import load_scenario
 from experiments.script import DECISION_EVENT
 from host.errors import RequestError, bad_input, names_allowed
 from host.strict import shown_path
-from kernels.naming import variant_named
+from kernels.naming import variant_named, variant_names
 from kernels.own import NOTHING, Own
 from kernels.variants import (
     LISTING,
@@ -92,6 +92,7 @@ def resolve(request: Request) -> Names:
         program.check_present()
     catalogue = load_catalogue()
     known = [*catalogue.variants, *catalogue.planned, *catalogue.broken, *request.own.names]
+    known += [name for name in variant_names() if name not in known]
     _check_expected(scenario, known)
     variant = request.controls.of_variant(on_platform(asked, platform))
     if request.controls.decisions and not kernel_adds_event(kernel, DECISION_EVENT):

@@ -8,13 +8,16 @@ a tree that the command brings along: ``cas@mine``.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from host.errors import RequestError, names_allowed, unknown
 from kernels.own import NOTHING, Own
 from kernels.queues import is_ported
-from kernels.releases import DEFAULT, RELEASES
+from kernels.releases import DEFAULT, RELEASES, release_of
+from kernels.source import directory_version
 from kernels.trees import queues_to_apply, tree_source
 from kernels.variants import LISTING, SERIES, Catalogue, Kernel, Variant, load_catalogue
 
@@ -97,17 +100,13 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
     :raises RequestError: a queue is not ported, or the tree cannot serve.
     """
     if not place:
+        if unported(kernel, DEFAULT):
+            _check_usual(kernel, kind, name)
         return kernel
     tree = own.tree(place)
     release = tree_source(tree).release.name if tree else place
     if missing := unported(kernel, release):
-        catalogue = load_catalogue()
-        queues = " and ".join(missing)
-        allowed = ", ".join(f"{known}@{place}" for known in variants_of(catalogue, release))
-        raise RequestError(
-            f"{kind} {name!r}: the queue {queues} is not ported to Linux {release}: "
-            f"allowed: {allowed}"
-        )
+        raise _not_ported(kernel, kind, name, release, missing, place)
     # The default has the same key whether it is named or not.
     named = kernel.name if place == DEFAULT else f"{kernel.name}@{place}"
     kernel = replace(kernel, name=named, release=release, tree=tree)
@@ -117,14 +116,53 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
     return kernel
 
 
+def _check_usual(kernel: Kernel, kind: str, name: str) -> None:
+    """A name without a release stands for one of KERNEL_SRC's, or else of the default.
+
+    :raises RequestError: ``kernel`` has a queue that is for other releases alone.
+    """
+    given = os.environ.get("KERNEL_SRC")
+    release = release_of(directory_version(Path(given))).name if given else DEFAULT
+    if missing := unported(kernel, release):
+        raise _not_ported(kernel, kind, name, release, missing, release)
+
+
+def _not_ported(
+    kernel: Kernel, kind: str, name: str, release: str, missing: list[str], place: str
+) -> RequestError:
+    """The error about queues that ``release`` lacks: the same on another one, or others on it."""
+    plain = name.partition("@")[0]
+    elsewhere = [other for other in RELEASES if not unported(kernel, other)]
+    if elsewhere and DEFAULT not in elsewhere:
+        allowed = [f"{plain}@{other}" for other in elsewhere]
+    else:
+        allowed = [f"{known}@{place}" for known in variants_of(load_catalogue(), release)]
+    queues = " and ".join(missing)
+    return RequestError(
+        f"{kind} {name!r}: the queue {queues} is not ported to Linux {release}: "
+        f"allowed: {', '.join(allowed)}"
+    )
+
+
 def kernel_names() -> list[str]:
     """All kernels: those of the default release, then ``NAME@RELEASE`` where it is ported."""
+    return _names(load_catalogue().kernels)
+
+
+def variant_names() -> list[str]:
+    """All variants, likewise."""
     catalogue = load_catalogue()
+    return _names(
+        {name: catalogue.kernels[variant.kernel] for name, variant in catalogue.variants.items()}
+    )
+
+
+def _names(kernels: Mapping[str, Kernel]) -> list[str]:
     return [
         name if release == DEFAULT else f"{name}@{release}"
         for release in RELEASES
-        for name, kernel in catalogue.kernels.items()
-        if release == DEFAULT or not (kernel.own or unported(kernel, release))
+        for name, kernel in kernels.items()
+        if not unported(kernel, release) and (release == DEFAULT or not kernel.own)
     ]
 
 
@@ -133,7 +171,7 @@ def unported(kernel: Kernel, release: str) -> list[str]:
     return [
         queue
         for queue in kernel.series
-        if queue != kernel.own and release != DEFAULT and not is_ported(SERIES / queue, release)
+        if queue != kernel.own and not is_ported(SERIES / queue, release)
     ]
 
 

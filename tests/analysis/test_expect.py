@@ -58,6 +58,7 @@ def test_what_a_statement_mentions() -> None:
     assert statement.variants == ("cas", "mainline")
     assert statement.paths == ("energy_j.total",)
     assert parse("energy_j.total[uclamp-sum.v2] > 1").variants == ("uclamp-sum.v2",)
+    assert parse("energy_j.total > energy_j.total[cas@7.3]").variants == ("cas@7.3",)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
-from kernels.variants import load_catalogue, load_variants
+from kernels.naming import variant_names
+from kernels.variants import load_catalogue
 
 BOARDS = tuple(name for name, _ in list_platforms())
 
@@ -113,10 +114,10 @@ def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity])
     scenario = scenario_of(name, board)
     tasks = {task.name for task in (*scenario.tasks, *scenario.programs)}
     clusters = {cluster.name for cluster in board[0].clusters}
-    variants = {**load_variants(), **load_catalogue().planned}
+    variants = {*variant_names(), *load_catalogue().planned}
     for expect in scenario.expect:
         statement = parse(expect.statement)
-        assert {expect.variant, *statement.variants} <= set(variants), expect
+        assert {expect.variant, *statement.variants} <= variants, expect
         assert len(expect.source) >= 15, expect
         for measure in statement.measures:
             head = measure.path[0]
