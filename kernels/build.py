@@ -35,7 +35,7 @@ from host.proc import CommandFailed, Ending, need, run, say
 from host.toolchain import arm64_tool, cross_prefix
 from kernels import times
 from kernels.faults import compile_errors
-from kernels.naming import kernel_named
+from kernels.naming import kernel_named, kernel_names
 from kernels.queues import series_digest
 from kernels.releases import DEFAULT, release_of
 from kernels.source import ARCHITECTURE, Source, find_source
@@ -291,6 +291,12 @@ def lost_options(fragment: str, config: str) -> list[str]:
     ]
 
 
+def _usual() -> list[str]:
+    """The kernels that a variant names, of the default release; of another those need a name."""
+    named = {variant.kernel for variant in load_variants().values()}
+    return sorted(named & set(kernel_names()))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Build the named kernels, by default all that a variant names."""
     parser = argparse.ArgumentParser(
@@ -303,7 +309,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     wanted = parser.parse_args(arguments).kernel
     with Ending() as ending:
-        for name in wanted or sorted({variant.kernel for variant in load_variants().values()}):
+        for name in wanted or _usual():
             done = kernel(name)
             say(f"  kernel {name}: {done.version}")
             print(done.image)

@@ -9,7 +9,6 @@ a tree that the command brings along: ``cas@mine``.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,23 +145,20 @@ def _not_ported(
 
 def kernel_names() -> list[str]:
     """All kernels: those of the default release, then ``NAME@RELEASE`` where it is ported."""
-    return _names(load_catalogue().kernels)
+    return [
+        name if release == DEFAULT else f"{name}@{release}"
+        for release in RELEASES
+        for name, kernel in load_catalogue().kernels.items()
+        if not unported(kernel, release) and (release == DEFAULT or not kernel.own)
+    ]
 
 
 def variant_names() -> list[str]:
     """All variants, likewise."""
-    catalogue = load_catalogue()
-    return _names(
-        {name: catalogue.kernels[variant.kernel] for name, variant in catalogue.variants.items()}
-    )
-
-
-def _names(kernels: Mapping[str, Kernel]) -> list[str]:
     return [
         name if release == DEFAULT else f"{name}@{release}"
         for release in RELEASES
-        for name, kernel in kernels.items()
-        if not unported(kernel, release) and (release == DEFAULT or not kernel.own)
+        for name in variants_of(load_catalogue(), release)
     ]
 
 

@@ -3,7 +3,8 @@
 
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. Patches that a release needs in
 another form lie in a folder of its name: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
-``0005-y.patch``, which then is the same for both.
+``0005-y.patch``, which then is the same for both. A queue without ``series`` is for the other
+releases alone.
 """
 
 from __future__ import annotations
@@ -43,6 +44,15 @@ def is_ported(folder: Path, release: str) -> bool:
     return (folder / RELEASES[release].series).is_file()
 
 
+def folders_of_queues(folder: Path) -> list[Path]:
+    """The queues below ``folder``, sorted: what has an order for any release."""
+    return sorted(
+        path
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if any(is_ported(path, release) for release in RELEASES)
+    )
+
+
 def changed_files(patch: Path) -> list[str]:
     """The files that ``patch`` changes, adds or removes, relative to the tree."""
     return sorted(set(_CHANGED.findall(patch.read_text(errors="replace"))))
@@ -75,6 +85,12 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
         that is not there, elsewhere, empty or named before, or it leaves one of the folder out.
     """
     ported = is_ported(folder, release)
+    others = [other for other in RELEASES if is_ported(folder, other)]
+    if others and not is_ported(folder, DEFAULT) and not ported:
+        allowed = " and ".join(f"Linux {other}" for other in others)
+        raise RequestError(
+            f"{shown_path(folder)}: no patches for Linux {release}: allowed: {allowed}"
+        )
     series = folder / (RELEASES[release].series if ported else "series")
     try:
         lines = series.read_text(encoding="utf-8").splitlines()

@@ -20,7 +20,7 @@ from configs.devicetree import FLAVOURS, opps_of
 from configs.platform import Cluster, Platform
 from host.errors import RequestError, missing_key, one_line
 from host.strict import NAME_RULE, StrictTable, read_toml
-from kernels.queues import series_patches
+from kernels.queues import folders_of_queues, series_patches
 from kernels.releases import DEFAULT, RELEASES
 from kernels.switches import (
     ENERGY_AWARE,
@@ -252,7 +252,7 @@ def _kernel(name: str, table: StrictTable) -> Kernel:
 def _files(table: StrictTable, key: str, folder: Path, what: str) -> tuple[str, ...]:
     """A list of names of queues (folders with a ``series`` file) or fragments (``*.config``)."""
     known = (
-        sorted(path.parent.name for path in folder.glob("*/series"))
+        [path.name for path in folders_of_queues(folder)]
         if what == "series"
         else sorted(path.stem for path in folder.glob(what))
     )

@@ -27,7 +27,8 @@ from experiments.rtapp import start_offset_us
 from host.cache import artefact
 from host.proc import need, run, say
 from kernels.build import kernel
-from kernels.queues import series_patches
+from kernels.queues import is_ported, series_patches
+from kernels.releases import DEFAULT
 from kernels.variants import SERIES, load_kernels, load_variants, state_expectations
 from studies.versions import versions
 
@@ -90,6 +91,8 @@ def _variant(base: str, variant: str, slopes: Mapping[tuple[str, str], Spread]) 
 
 def _queues() -> Iterator[Queue]:
     for name in dict.fromkeys(queue for spec in load_kernels().values() for queue in spec.series):
+        if not is_ported(SERIES / name, DEFAULT):
+            continue
         added, removed = lines_changed(name)
         yield Queue(name, added, removed, STATED.get(name, ""))
 

@@ -14,7 +14,9 @@ from kernels.trees import tree_source
 from tests.support.toy_linux import toy_linux
 
 #: So that a failed check says what it compared.
-pytest.register_assert_rewrite("tests.support.base_checks", "tests.support.feec_checks")
+pytest.register_assert_rewrite(
+    *(f"tests.support.{name}_checks" for name in ("base", "feec", "push"))
+)
 
 
 @pytest.fixture(scope="session")

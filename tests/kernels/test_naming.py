@@ -12,7 +12,15 @@ from experiments.cli.main import main
 from experiments.request import Request, resolve
 from host.errors import RequestError
 from kernels import naming, variants
-from kernels.naming import kernel_named, kernel_names, releases_of, variant_named, variants_of
+from kernels.naming import (
+    kernel_named,
+    kernel_names,
+    releases_of,
+    variant_named,
+    variant_names,
+    variants_of,
+)
+from kernels.queues import folders_of_queues
 from kernels.variants import load_catalogue, load_variants, state_expectations
 
 
@@ -27,7 +35,10 @@ def test_a_variant_of_a_release_is_the_same_on_another_kernel() -> None:
 
 def test_without_a_release_nothing_is_otherwise() -> None:
     catalogue = load_catalogue()
-    for name, variant in catalogue.variants.items():
+    usual = [name for name in variant_names() if "@" not in name]
+    assert len(usual) > 30
+    for name in usual:
+        variant = catalogue.variants[name]
         assert variant_named(name) == (catalogue.kernels[variant.kernel], variant)
     kernel, variant = variant_named("mainline@6.12")
     assert (kernel.name, kernel.release, variant.kernel) == ("base", "6.12", "base")
@@ -42,8 +53,11 @@ def test_the_guest_proves_the_release(juno: Platform) -> None:
 
 def test_every_kernel_of_every_release_is_named() -> None:
     names = kernel_names()
-    assert names[: len(load_catalogue().kernels)] == list(load_catalogue().kernels)
+    assert {name.partition("@")[0] for name in names} == set(load_catalogue().kernels)
     assert "base@7.3" in names
+    # A queue that 6.12 has not.
+    assert "push@7.3" in names
+    assert "push" not in names
     for name in names:
         assert kernel_named(name).name == name
 
@@ -55,6 +69,14 @@ def test_every_kernel_of_every_release_is_named() -> None:
         ("mainline@", "'mainline@': unknown release '': allowed: mainline@6.12, mainline@7.3"),
         ("mainlin@7.3", "unknown variant 'mainlin@7.3' (did you mean mainline?)"),
         ("@7.3", "unknown variant '@7.3'"),
+        (
+            "push-v8",
+            "'push-v8': the queue push is not ported to Linux 6.12: allowed: push-v8@7.3\n",
+        ),
+        (
+            "push-v8@6.12",
+            "'push-v8@6.12': the queue push is not ported to Linux 6.12: allowed: push-v8@7.3\n",
+        ),
         ("mainline@7.3@7.3", "unknown release '7.3@7.3'"),
         (
             "mainline-clamps-first@7.3",
@@ -75,8 +97,9 @@ def test_a_wrong_name_is_one_line(
 def test_a_queue_that_is_not_ported_says_what_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for queue in variants.SERIES.glob("*/series"):
-        (tmp_path / queue.parent.name).mkdir()
+    for queue in folders_of_queues(variants.SERIES):
+        (tmp_path / queue.name).mkdir()
+        (tmp_path / queue.name / "series").touch()
     (tmp_path / "base/series-7.3").touch()
     monkeypatch.setattr(naming, "SERIES", tmp_path)
     of_base = [
@@ -100,6 +123,21 @@ def test_a_variant_is_of_the_releases_that_have_its_switches() -> None:
     assert releases_of(variant) == ["6.12"]
     assert variant.name not in variants_of(load_catalogue(), "7.3")
     assert "mainline" in variants_of(load_catalogue(), "7.3")
+
+
+def test_a_queue_of_one_release_alone_is_found_by_a_tree_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def tree(version: str, patchlevel: str) -> None:
+        fields = f"VERSION = {version}\nPATCHLEVEL = {patchlevel}\nSUBLEVEL = 0\n"
+        (tmp_path / "Makefile").write_text(fields)
+
+    monkeypatch.setenv("KERNEL_SRC", str(tmp_path))
+    tree("7", "3")
+    assert kernel_named("push").name == "push"
+    tree("6", "12")
+    with pytest.raises(RequestError, match=r"the queue push is not ported to Linux 6\.12"):
+        kernel_named("push")
 
 
 def test_a_request_has_its_kernel() -> None:

@@ -67,6 +67,7 @@ ALIKE = {
     "feec": ("mainline", "feec-a"),
     "sum": ("max-nospare0", "uclamp-sum"),
     "feec@7.3": ("mainline@7.3", "feec-a1@7.3"),
+    "push@7.3": ("mainline@7.3", "push-v8-off@7.3"),
 }
 
 

@@ -16,7 +16,7 @@ from host.errors import RequestError
 from host.proc import need
 from kernels.naming import kernel_named, kernel_names
 from kernels.patching import PatchFailed, apply_series
-from kernels.queues import is_ported, series_digest, series_patches
+from kernels.queues import folders_of_queues, is_ported, series_digest, series_patches
 from kernels.releases import DEFAULT, RELEASES
 from kernels.source import ARCHITECTURE, Source, offered
 from kernels.variants import SERIES
@@ -56,13 +56,14 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
 
 def test_nothing_but_the_series_lies_in_a_queue() -> None:
     for queue in queues():
-        listed = [patch.name for patch in series_patches(queue)]
+        usual = series_patches(queue) if is_ported(queue, DEFAULT) else []
+        listed = [patch.name for patch in usual]
         assert listed == sorted(path.name for path in queue.glob("*.patch"))
         other_releases = {name for name in RELEASES if name != DEFAULT and is_ported(queue, name)}
-        ported = {RELEASES[name].series for name in other_releases}
+        ported = {RELEASES[name].series for name in RELEASES if is_ported(queue, name)}
         below = {path.name for path in queue.iterdir() if path.is_dir()}
         assert below <= other_releases
-        assert {path.name for path in queue.iterdir()} == {"series", *listed, *ported, *below}
+        assert {path.name for path in queue.iterdir()} == {*listed, *ported, *below}
         for name in other_releases:
             of_release = [patch for patch in series_patches(queue, name) if patch.parent != queue]
             assert sorted(of_release) == sorted((queue / name).iterdir())
@@ -279,6 +280,18 @@ def test_a_queue_without_an_order_for_a_release_has_the_usual(
     _, queue = toy(LINES)
     assert not is_ported(queue, "7.3")
     assert series_patches(queue, "7.3") == series_patches(queue)
+
+
+def test_a_queue_for_one_release_alone_has_none_for_others(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    _, queue = toy(LINES)
+    (queue / "series").rename(queue / "series-7.3")
+    assert folders_of_queues(queue.parent) == [queue]
+    assert [patch.name for patch in series_patches(queue, "7.3")] == ["0001-change.patch"]
+    with pytest.raises(RequestError) as caught:
+        series_patches(queue)
+    assert str(caught.value) == f"{queue}: no patches for Linux 6.12: allowed: Linux 7.3"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from configs.platform import Platform
 from host.errors import RequestError
 from kernels import variants as module
+from kernels.queues import folders_of_queues
 from kernels.switches import ENERGY_AWARE, FEATURES, STATS
 from kernels.variants import (
     SERIES,
@@ -58,14 +59,14 @@ def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
 
 def test_every_series_is_part_of_a_kernel() -> None:
     used = {series for kernel in load_kernels().values() for series in kernel.series}
-    assert used == {path.parent.name for path in SERIES.glob("*/series")}
+    assert used == {path.name for path in folders_of_queues(SERIES)}
 
 
 @pytest.fixture
 def own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The queues that there are, and one of a person's own, ``mine``."""
     folder = tmp_path / "series"
-    for queue in (*(path.parent.name for path in SERIES.glob("*/series")), "mine"):
+    for queue in (*(path.name for path in folders_of_queues(SERIES)), "mine"):
         (folder / queue).mkdir(parents=True)
         (folder / queue / "series").write_text("0001-mine.patch\n")
         (folder / queue / "0001-mine.patch").write_text("@@ -1 +1 @@\n-a\n+b\n")

@@ -237,17 +237,24 @@ TRACING = "/sys/kernel/tracing"
 ENERGY = re.compile(r" sched_compute_energy: comm=deadline .*dst_cpu=(-?\d+) .*max_util=(\d+)")
 
 
-def reserved(feec: KernelArtefact, platform: Platform, folder: Path) -> list[tuple[int, int]]:
+def reserved(
+    feec: KernelArtefact,
+    platform: Platform,
+    folder: Path,
+    push: str = f"write {FILES}/eas_push 1",
+) -> list[tuple[int, int]]:
     """What the big domain asks for without and with a task, when EAS looks at it on CPU 4.
 
     A deadline task has reserved 6 of 10.1 ms there, 608 of 1024.
+
+    :param push: the line that turns push on.
     """
     script = [
         "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
         f"mkdir {GROUP}",
         f"write {GROUP}/cgroup.procs 0",
         f"write {GROUP}/cpu.uclamp.max 10",
-        f"write {FILES}/eas_push 1",
+        push,
         "trace-setup 4096 eascope:sched_compute_energy",
         f"write {TRACING}/tracing_on 1",
         "spawn deadline /bin/deadline 60",

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernels.build import configure, fragment_text, make, names
+from kernels.naming import kernel_named
 from kernels.source import Source
-from kernels.variants import SERIES, load_kernels
+from kernels.variants import SERIES
 from kernels.worktree import OUT, worktree
 
 
@@ -37,7 +38,7 @@ class Edit:
 
 def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:
     """The image of ``kernel`` with ``edit``, built where kernels are built."""
-    spec = load_kernels()[kernel]
+    spec, release = kernel_named(kernel), source.release.name
     queues = [SERIES / series for series in spec.series]
     with worktree(source, queues) as tree:
         text = (tree / edit.file).read_text()
@@ -47,7 +48,7 @@ def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:
     (queue / "0001-mutant.patch").write_text(edit.patch(text))
     image, log = folder / "Image", folder / "log"
     with worktree(source, [*queues, queue]) as tree:
-        configure(tree, tree / OUT, fragment_text(spec), log)
-        make(tree, tree / OUT, ["Image"], log, **names(spec))
+        configure(tree, tree / OUT, fragment_text(spec, release), log)
+        make(tree, tree / OUT, ["Image"], log, **names(spec, release))
         shutil.copyfile(tree / OUT / "arch/arm64/boot/Image", image)
     return image

@@ -10,7 +10,7 @@ import pytest
 
 from kernels import drift
 from kernels.drift import touched_files
-from kernels.queues import is_ported
+from kernels.queues import folders_of_queues, is_ported
 from kernels.source import Source, find_source, offered_releases
 from kernels.variants import SERIES
 
@@ -28,7 +28,7 @@ def source_of(release: str) -> Source:
 
 def queues() -> list[Path]:
     """The folders of all queues."""
-    return sorted(path.parent for path in SERIES.glob("*/series"))
+    return folders_of_queues(SERIES)
 
 
 def source_files(source: Source) -> Path:

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the push mechanism does in a guest: whom it moves, when, and whom it leaves alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from kernels.build import KernelArtefact
+from kernels.switches import FEATURES
+from kernels.variants import load_variants
+from tests.support.feec_checks import check_reserved, reserved
+from tests.support.kernel_guest import boot
+from tests.support.push_checks import (
+    ANYWHERE,
+    CASES,
+    EIGHT,
+    STUCK,
+    Found,
+    check_alone,
+    check_eight,
+    check_full,
+    check_idle,
+    check_no_wait,
+    check_off,
+    check_overutilized,
+    check_pinned,
+    check_reasons,
+    check_uncapped,
+    check_waiting,
+    run,
+)
+from tests.support.releases import kernel_of
+from tests.support.stress import counters, guest_program, survive
+
+pytestmark = [pytest.mark.guest, pytest.mark.long, pytest.mark.kernels("push@7.3")]
+
+TRACING = "/sys/kernel/tracing"
+PUSHED = re.compile(
+    r" sched_fair_push: comm=stuck pid=\d+ reason=(\w+) src=(\d) dst=(\d) running=(\d) "
+    r"util=\d+ runnable=(\d+) uclamp_max=(\d+) moved=(\d)"
+)
+
+
+@pytest.fixture(scope="module")
+def push() -> KernelArtefact:
+    """The kernel, built before the first test."""
+    return kernel_of("push@7.3")
+
+
+@pytest.fixture(scope="module")
+def results(
+    push: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Found]:
+    return run(push, juno, CASES, tmp_path_factory.mktemp("results"))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *(check_off, check_waiting, check_alone, check_reasons, check_no_wait, check_pinned),
+        *(check_uncapped, check_overutilized, check_idle, check_full),
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_push(results: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
+    check(results)
+
+
+def test_eight_capped_tasks_are_not_spread(
+    push: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_eight(run(push, juno, EIGHT, tmp_path))
+
+
+def test_an_emptied_cpu_keeps_what_deadline_tasks_need(
+    push: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_reserved(reserved(push, juno, tmp_path, push=f"write {FEATURES} {STUCK}"))
+
+
+def test_the_event_says_who_is_pushed_and_why(
+    push: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    script = [
+        f"write {FEATURES} {STUCK}",
+        "trace-setup 4096 eascope:sched_fair_push",
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        "mkdir /sys/fs/cgroup/group",
+        "write /sys/fs/cgroup/group/cgroup.procs 0",
+        "write /sys/fs/cgroup/group/cpu.uclamp.max 10",
+        f"write {TRACING}/tracing_on 1",
+        f"spawn stuck /bin/stuck 2 4 {ANYWHERE} 100",
+        "wait stuck 20000",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = boot(
+        push.image,
+        juno,
+        script,
+        tmp_path / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={"stuck": guest_program("stuck", tmp_path)},
+    )
+    events = PUSHED.findall(done.text("trace.txt"))
+    from_big = [event for event in events if event[1] == "4"]
+    assert {event[3] for event in from_big} == {"0", "1"}, "one waited, one ran alone"
+    for reason, _, dst, _, runnable, cap, moved in from_big:
+        assert (reason, moved) == ("stuck", "1")
+        assert int(dst) < 4
+        assert int(runnable) > int(cap) == 102
+
+
+def test_everything_is_at_work_under_stress(
+    push: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """Clamps, policies, CPUs and groups change at once, and the queue survives what it counts.
+
+    Stress overutilizes the system, so no tick looks for another CPU; `check_alone` sees that.
+    """
+    switches = load_variants()["push-v8"].switches
+    done = survive(push.image, juno, tmp_path / "run", switches=switches, ms=400)
+    counted = counters(done.text("stats.txt"))
+    for name in ("push_check", "push_moved", "push_same", "push_failed"):
+        assert counted[name] > 0, name
