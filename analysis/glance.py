@@ -7,7 +7,6 @@ Everything else is in `analysis.compare_text` (``--all``) and in the report.
 from __future__ import annotations
 
 from analysis.answer import answers
-from analysis.attention import attention
 from analysis.compare import Comparison, Line
 from analysis.compare_text import head, number, signed, text
 from analysis.records.verdict import Verdict
@@ -18,8 +17,6 @@ from host.table import Table
 #: Lines for two variants, with the two below that say where figures and report are.
 LINES = 25
 _BELOW = 2
-#: Lines of `attention` that are shown.
-NOTED = 3
 PERCENTILES = ("p50", "p95", "p99")
 #: Tasks whose latencies are shown however many expectations there are.
 _FEWEST_TASKS = 2
@@ -27,9 +24,7 @@ _FEWEST_TASKS = 2
 
 def glance(comparison: Comparison) -> str:
     """The answer, what was run, the leading measures, the expectations."""
-    noted = attention(comparison)
-    more = [f"and {len(noted) - NOTED} more such lines: --all"] if len(noted) > NOTED else []
-    above = [*answers(comparison), *noted[:NOTED], *more, "", *head(comparison), ""]
+    above = [*answers(comparison), "", *head(comparison), ""]
     leading = _leading(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [_expectation(verdict) for verdict in comparison.verdicts]
@@ -49,7 +44,7 @@ def glance(comparison: Comparison) -> str:
 
 def everything(comparison: Comparison) -> str:
     """The answer, then every measure, all values by seed, expectations with their sources."""
-    return "\n".join([*answers(comparison), *attention(comparison), "", text(comparison)])
+    return "\n".join([*answers(comparison), "", text(comparison)])
 
 
 def _head(comparison: Comparison, name: str) -> str:

@@ -25,7 +25,6 @@ BY_TASK = (
     "response_us",
     "run_share",
     "speed",
-    "turns",
     "wakeups",
 )
 #: The measure whose keys are programs alone.

@@ -11,7 +11,6 @@ import polars as pl
 
 from analysis.energy import energy
 from analysis.records.cell import CellRecord
-from analysis.records.result import Deadlines
 from analysis.tables import counters, events, latency, markers, slices
 from analysis.tables.elided import with_elided
 from analysis.tables.split import split
@@ -58,7 +57,9 @@ class Source:
         if self.cell.engine_traits.counts_elided or not self.cell.elide:
             return table
         executed = {program.name for program in self.cell.programs}
-        elided = {task.name for task in self.cell.tasks} - executed
+        elided = {thread for thread, task in self.threads.items() if task not in executed}
+        if self.cell.replicate is not None:
+            elided |= {*self.cell.replicate.others}
         return with_elided(table, self.slices, self.platform, self.activity, elided)
 
     @cached_property
@@ -103,17 +104,6 @@ class Source:
         )
 
     @cached_property
-    def marks(self) -> pl.DataFrame:
-        """See `analysis.tables.markers.marks_of`."""
-        return markers.marks_of(self.trace, self.window, self.cell.tasks)
-
-    @property
     def turns(self) -> pl.DataFrame:
         """See `analysis.tables.markers.markers`."""
-        return markers.markers(self.marks, self.window)
-
-    @cached_property
-    def deadlines(self) -> dict[str, Deadlines]:
-        """See `analysis.tables.markers.deadlines`."""
-        over = markers.ends(self.trace, self.window, self.cell.tasks)
-        return markers.deadlines(self.marks, over, self.window, self.cell.tasks)
+        return markers.markers(self.trace, self.window, self.cell.tasks)

@@ -37,20 +37,29 @@ def opps_of(cluster: Cluster, flavour: str = "std") -> tuple[Opp, ...]:
     return cluster.opps[:: max(1, len(cluster.opps) - 1)] if flavour == "opp2" else cluster.opps
 
 
-def device_tree(platform: Platform, flavour: str = "std", engine: str = "qemu") -> bytes:
+#: What the kernel's random numbers begin with where nobody says: 64 bytes in hexadecimal.
+RNG_SEED = hashlib.sha512(b"eascope rng-seed 1").hexdigest()
+
+
+def device_tree(
+    platform: Platform, flavour: str = "std", engine: str = "qemu", rng_seed: str = ""
+) -> bytes:
     """The flattened device tree (DTB).
 
     :param flavour: one of `FLAVOURS`.
     :param engine: the engine whose machine it describes.
+    :param rng_seed: what the kernel's random numbers begin with; empty: `RNG_SEED`.
     :raises RequestError: an unknown flavour or engine.
     :raises EascopeError: when dtc is not installed or fails.
     """
-    source = device_tree_source(platform, flavour, engine)
+    source = device_tree_source(platform, flavour, engine, rng_seed)
     dtc = need("dtc", "device-tree-compiler")
     return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
 
 
-def device_tree_source(platform: Platform, flavour: str = "std", engine: str = "qemu") -> str:
+def device_tree_source(
+    platform: Platform, flavour: str = "std", engine: str = "qemu", rng_seed: str = ""
+) -> str:
     """The device tree's source text; see `device_tree`."""
     if flavour not in FLAVOURS:
         raise unknown("device-tree flavour", flavour, FLAVOURS)
@@ -62,7 +71,7 @@ def device_tree_source(platform: Platform, flavour: str = "std", engine: str = "
         "#address-cells = <2>;",
         "#size-cells = <2>;",
         *_node("aliases", [f'serial0 = "/serial@{board.uart:x}";']),
-        *_chosen(),
+        *_chosen(rng_seed or RNG_SEED),
         *_node(
             f"memory@{board.ram:x}",
             ['device_type = "memory";', _reg(board.ram, platform.memory_mib << 20)],
@@ -96,13 +105,12 @@ def _reg(address: int, size: int) -> str:
     return "reg = <" + " ".join(f"{cell:#x}" for cell in cells) + ">;"
 
 
-def _chosen() -> list[str]:
-    """/chosen: console, and 64 fixed bytes of seed.
+def _chosen(seed: str) -> list[str]:
+    """/chosen: console, and the seed of the kernel's random numbers.
 
     Nothing in a deterministic machine is random: without the seed the first getrandom() waits for
     the kernel's jitter collector. The engine adds bootargs and the initrd's range.
     """
-    seed = hashlib.sha512(b"eascope rng-seed 1").hexdigest()
     return _node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{seed}];"])
 
 

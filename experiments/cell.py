@@ -52,7 +52,8 @@ class Cell:
     @property
     def simulated_s(self) -> float:
         """Simulated seconds from the workload's start to its end, for estimates."""
-        return self.names.scenario.window.simulated_s(self.names.request.full)
+        window_s = self.names.scenario.window.simulated_s(self.names.request.full)
+        return window_s + (self.record.replicate.stir_ms / 1000 if self.record.replicate else 0)
 
 
 @cache
@@ -100,34 +101,40 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     # First: it fails in seconds, where a kernel takes minutes.
     identity = identity or identity_of(names.engine)
     image = _kernel(names.kernel)
-    workload = compile_scenario(names.scenario, platform, names.activity, request.seed)
+    workload = compile_scenario(
+        names.scenario, platform, names.activity, request.seed, noise=request.controls.noise
+    )
+    # One boot serves many runs where the engine saves the machine.
+    boots = names.engine.boots_every_run
+    seed = workload.replicate.rng_seed if boots else ""
     text = script(
         names.scenario,
         platform,
-        workload.document,
+        workload,
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
         expectations=state_expectations(variant, names.given),
         full=request.full,
-        seed=request.seed,
+        seeds_kernel=not boots,
         decisions=request.controls.decisions,
         symbols=trace_symbols(image.vmlinux),
     )
-    machine = machine_of(names, text)
+    machine = machine_of(names, text, seed)
     settings = _settings(names.engine, machine)
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
     record = cell_record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
-    dts = device_tree_source(names.given, variant.dtb, request.engine)
+    dts = device_tree_source(names.given, variant.dtb, request.engine, seed)
     inputs = partial(
-        inputs_of, machine, names.kernel, image, names.scenario.path, workload.document, dts
+        inputs_of, machine, names.kernel, image, names.scenario.path, workload.documents, dts
     )
     return Cell(names, machine, simkey, record, inputs)
 
 
-def machine_of(names: Names, text: bytes) -> Machine:
+def machine_of(names: Names, text: bytes, rng_seed: str = "") -> Machine:
     """The machine of a request with ``text`` as its agent's script.
 
+    :param rng_seed: what the kernel's random numbers begin with; empty: the same in every cell.
     :raises EascopeError: when an artefact cannot be had.
     """
     request, variant = names.request, names.variant
@@ -136,7 +143,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
         platform=names.platform,
         activity=names.activity,
         image=image.image,
-        dtb=_device_tree(names.given, variant.dtb, request.engine),
+        dtb=_device_tree(names.given, variant.dtb, request.engine, rng_seed),
         initramfs=_initramfs().path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
@@ -181,9 +188,9 @@ def identity_of(engine: Engine) -> Identity:
         raise EascopeError(f"engine {engine.name} cannot be had: {error}") from error
 
 
-def _device_tree(platform: Platform, flavour: str, engine: str) -> Path:
+def _device_tree(platform: Platform, flavour: str, engine: str, rng_seed: str) -> Path:
     """The device tree as a file, in the cache under its own digest."""
-    blob = device_tree(platform, flavour, engine)
+    blob = device_tree(platform, flavour, engine, rng_seed)
 
     def build(folder: Path) -> None:
         (folder / "machine.dtb").write_bytes(blob)

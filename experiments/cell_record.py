@@ -62,7 +62,7 @@ def cell_record(
         digests=digests,
         inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
         set_otherwise=tuple(request.controls.words),
-        controls=_controls_record(names, image),
+        controls=_controls_record(names, image, workload),
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
         window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
@@ -77,10 +77,11 @@ def cell_record(
         engine_identity=IdentityRecord.decode(identity.encode(), CELL),
         engine_traits=names.engine.traits,
         settings=Settings.decode(settings, CELL),
+        replicate=workload.replicate,
     )
 
 
-def _controls_record(names: Names, image: KernelArtefact) -> ControlsRecord:
+def _controls_record(names: Names, image: KernelArtefact, workload: Workload) -> ControlsRecord:
     """What a comparison holds fixed."""
     request, platform = names.request, names.platform
     decisions = request.controls.decisions
@@ -95,7 +96,13 @@ def _controls_record(names: Names, image: KernelArtefact) -> ControlsRecord:
             "cpuidle_governor": "menu",
             "tracing": True,
             "trace_markers": "rt-app: main, task, stats",
-            "trace_kib_per_cpu": trace_kib(names.scenario, request.full, platform, decisions),
+            "trace_kib_per_cpu": trace_kib(
+                names.scenario,
+                request.full,
+                platform,
+                decisions=decisions,
+                stir_ms=workload.replicate.stir_ms,
+            ),
             "temperature_c": platform.temperature_c,
         },
     )

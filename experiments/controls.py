@@ -34,6 +34,8 @@ class Controls:
     decisions: bool = False
     #: Which speeds core types have: one of `configs.activity.SPEEDS`.
     speeds: str = "board"
+    #: Whether a seed draws all that differs between two runs on a device, or starts alone.
+    noise: bool = True
 
     @property
     def words(self) -> list[str]:
@@ -49,6 +51,8 @@ class Controls:
             words.append("decisions")
         if self.speeds != "board":
             words.append(f"{self.speeds}-speeds")
+        if not self.noise:
+            words.append("no-noise")
         return words
 
     def load(self, name: str) -> tuple[Platform, Activity]:

@@ -46,20 +46,20 @@ def inputs_of(
     kernel: Kernel,
     image: KernelArtefact,
     scenario: Path,
-    document: bytes,
+    documents: Mapping[str, bytes],
     dts: str,
 ) -> dict[str, bytes]:
     """The files of ``inputs/`` by name; the same bytes wherever the repository lies.
 
     :param image: ``kernel`` as it was built.
     :param scenario: its file.
-    :param document: rt-app's JSON.
+    :param documents: rt-app's JSON, by the name under which it runs.
     :param dts: source of the device tree.
     """
     return {
         MACHINE: machine_json(machine.platform, machine.activity),
         "scenario.toml": scenario.read_bytes(),
-        "rt-app.json": document,
+        **{f"{name}.json": document for name, document in documents.items()},
         "script": machine.script,
         "machine.dtb": machine.dtb.read_bytes(),
         "machine.dts": dts.encode(),

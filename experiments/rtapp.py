@@ -14,40 +14,57 @@ Traps of rt-app that this file avoids (seen in its source, at LISA 3.1.0's versi
 * a ``timer`` in relative mode shifts its grid after an overrun, so a late variant would do less
   work; ours are absolute;
 * with ftrace markers it refuses to start unless ``tracing_on`` is 1 at that moment;
-* thread names have ``-INDEX`` appended, INDEX counting over all tasks, and 15 characters.
+* thread names have ``-INDEX`` appended, INDEX counting over all tasks, and 15 characters;
+* reading costs the guest 50 000 instructions for a phase, 16 000 for a run and a sleep within one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from analysis.records.cell import TaskRecord, UclampRange
+from analysis.records.cell import ReplicateRecord, TaskRecord, UclampRange
 from configs.activity import Activity
 from configs.platform import Platform
+from experiments.others import STIR_MS, others
+from experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
 from experiments.scenario import Phase, Scenario, Task
+from experiments.turns import Course, Turn, drawn, plain
+from host.cache import digest_of
 from host.errors import bad_input
 
 #: ns per turn that rt-app is given: makes ``run: N`` mean N turns (see above).
 CALIBRATION = 1000
 #: rt-app reads numbers into a 32-bit int.
 MOST_TURNS = 2**31 - 1
-#: Start offsets are uniform in 0..OFFSET_US.
-OFFSET_US = 16_000
+
+#: Under which names rt-app runs: with the scenario's threads, and with others alone.
+RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
 
 POLICY = {"other": "SCHED_OTHER", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
 
 
 @dataclass(frozen=True)
 class Workload:
-    """``document``: rt-app's input as bytes. ``tasks``: what ``cell.json`` says about each task."""
+    """rt-app's input, and what ``cell.json`` says about it.
 
-    document: bytes
+    :param documents: inputs as bytes, by the name under which rt-app runs.
+    :param endless: of these names, those that run until they are ended from outside.
+    :param replicate: what the seed drew.
+    """
+
+    documents: dict[str, bytes]
+    endless: tuple[str, ...]
     tasks: tuple[TaskRecord, ...]
+    replicate: ReplicateRecord
+
+    @property
+    def document(self) -> bytes:
+        """The input with the scenario's threads."""
+        return self.documents[RT_APP_NAME]
 
 
 def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
@@ -56,48 +73,113 @@ def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
     return ipc * platform.largest.max_khz / (1000 * activity.turn_instructions)
 
 
-def start_offset_us(seed: int, thread: str) -> int:
-    """Start offset of a thread, uniform in 0..16 ms; depends on nothing but its arguments."""
-    digest = hashlib.sha256(f"eascope start offset {seed} {thread}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") * (OFFSET_US + 1) >> 64
-
-
 def compile_scenario(
-    scenario: Scenario, platform: Platform, activity: Activity, seed: int
+    scenario: Scenario, platform: Platform, activity: Activity, seed: int, *, noise: bool = True
 ) -> Workload:
-    """rt-app's JSON and the names of the threads that it makes.
+    """rt-app's JSON, the names of the threads that it makes, and what the seed drew for them.
 
+    :param noise: whether more is drawn than when each thread starts.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
     rate = turns_per_us(platform, activity)
-    waited_for = {phase.wait for task in scenario.tasks for phase in task.phases}
-    entries: dict[str, Any] = {}
-    records = []
-    for task in scenario.tasks:
-        turns = [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
-        threads = []
-        for number in range(task.count):
-            key = task.name if task.count == 1 else f"{task.name}{number}"
-            threads.append(f"{key}-{len(entries)}")
-            entries[key] = _entry(
-                task, number, turns, start_offset_us(seed, key), task.name in waited_for
-            )
-        records.append(_record(task, threads, turns))
-    document = {
-        "global": {
-            "duration": -1,
-            "calibration": CALIBRATION,
-            "default_policy": "SCHED_OTHER",
-            "pi_enabled": False,
-            "lock_pages": False,
-            "logdir": "/tmp",
-            "log_size": "disable",
-            "gnuplot": False,
-            "ftrace": "main,task,stats",
-        },
-        "tasks": entries,
+    works = {
+        task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
+        for task in scenario.tasks
     }
-    return Workload(json.dumps(document, indent=1).encode() + b"\n", tuple(records))
+    start = task_start_us if noise else lambda _, seed, key: start_offset_us(seed, key)
+    starts = {key: start(task, seed, key) for task in scenario.tasks for key in _keys(task)}
+    entries = _entries(scenario, works, starts, seed, noise)
+    besides = others(scenario.background, platform, activity, seed) if noise else {}
+    more = {name: thread.entry() for name, thread in besides.items()}
+    every = entries | more
+    order = in_order(list(every), seed) if noise else list(every)
+    # Where the tasks' end is the window's, their rt-app must end: others have one of their own.
+    apart = {*more} if scenario.window.until == "tasks-end" else set()
+    parts = {
+        RT_APP_NAME: [key for key in order if key not in apart],
+        OTHERS_NAME: [key for key in order if key in apart],
+    }
+    forever = {key for key, entry in every.items() if _endless(entry)}
+    names = {key: f"{key}-{index}" for keys in parts.values() for index, key in enumerate(keys)}
+    return Workload(
+        documents={
+            name: _document({key: every[key] for key in keys})
+            for name, keys in parts.items()
+            if keys
+        },
+        endless=tuple(name for name, keys in parts.items() if forever & {*keys}),
+        tasks=tuple(_record(task, names, works[task.name]) for task in scenario.tasks),
+        replicate=replicate_record(
+            scenario,
+            seed,
+            noise=noise,
+            starts=starts,
+            order=order,
+            others=[names[key] for key in more],
+            threads_sha256=digest_of(every),
+        ),
+    )
+
+
+def _entries(
+    scenario: Scenario,
+    works: dict[str, list[int | None]],
+    starts: dict[str, int],
+    seed: int,
+    noise: bool,
+) -> dict[str, dict[str, Any]]:
+    """The scenario's threads by name, as rt-app wants them."""
+    waited_for = {phase.wait for task in scenario.tasks for phase in task.phases}
+    entries = {}
+    for task in scenario.tasks:
+        # What is gone through once must not be over before the stirring is.
+        after_us = STIR_MS * 1000 if noise and task.has_prelude else 0
+        for number, key in enumerate(_keys(task)):
+            work = works[task.name]
+            course = drawn(scenario, task, work, seed, key) if noise else plain(task, work)
+            entries[key] = _entry(
+                task, number, course, after_us + starts[key], task.name in waited_for
+            )
+    return entries
+
+
+def _endless(entry: dict[str, Any]) -> bool:
+    """Whether a thread runs until it is ended from outside."""
+    return entry["loop"] == -1 or any(phase["loop"] == -1 for phase in entry["phases"].values())
+
+
+def _document(entries: dict[str, dict[str, Any]]) -> bytes:
+    """The whole input, a line for each thread and each of its phases."""
+    settings = {
+        "duration": -1,
+        "calibration": CALIBRATION,
+        "default_policy": "SCHED_OTHER",
+        "pi_enabled": False,
+        "lock_pages": False,
+        "logdir": "/tmp",
+        "log_size": "disable",
+        "gnuplot": False,
+        "ftrace": "main,task,stats",
+    }
+    threads = []
+    for key, entry in entries.items():
+        head = _compact({name: value for name, value in entry.items() if name != "phases"})
+        phases = [f"{_compact(name)}:{_compact(phase)}" for name, phase in entry["phases"].items()]
+        lines = ",\n".join(phases)
+        threads.append(f'{_compact(key)}:{head[:-1]},"phases":{{\n{lines}}}}}')
+    tasks = ",\n".join(threads)
+    return f'{{"global":{_compact(settings)},\n"tasks":{{\n{tasks}}}}}\n'.encode()
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _keys(task: Task) -> list[str]:
+    """The threads of a task as rt-app's input names them."""
+    if task.count == 1:
+        return [task.name]
+    return [f"{task.name}{number}" for number in range(task.count)]
 
 
 def _turns(
@@ -120,11 +202,11 @@ def _turns(
 
 
 def _entry(
-    task: Task, number: int, turns: list[int | None], offset_us: int, waited_for: bool
+    task: Task, number: int, course: Course, start_us: int, waited_for: bool
 ) -> dict[str, Any]:
     """Thread ``number`` of a task as rt-app wants it."""
-    loop = -1 if task.repeat is None else task.repeat
-    entry: dict[str, Any] = {"loop": loop, "delay": offset_us, "policy": POLICY[task.policy]}
+    loop = -1 if course.repeat is None else course.repeat
+    entry: dict[str, Any] = {"loop": loop, "delay": start_us, "policy": POLICY[task.policy]}
     entry["priority"] = task.nice if task.policy in ("other", "idle") else task.priority
     if task.uclamp_min is not None:
         entry["util_min"] = task.uclamp_min
@@ -134,8 +216,10 @@ def _entry(
         entry["cpus"] = [task.cpus[number]] if task.pinned else list(task.cpus)
     met: Counter[str] = Counter()
     entry["phases"] = {
-        f"phase{index}": _phase(phase, count, task.name if waited_for else None, met)
-        for index, (phase, count) in enumerate(zip(task.phases, turns, strict=True))
+        f"phase{index}": _phase(
+            task.phases[turn.phase], turn, task.name if waited_for else None, met
+        )
+        for index, turn in enumerate(course.turns)
     }
     return entry
 
@@ -148,9 +232,9 @@ def _meet(events: dict[str, Any], names: tuple[str, ...], met: Counter[str]) -> 
         met[name] += 1
 
 
-def _phase(phase: Phase, turns: int | None, tells: str | None, met: Counter[str]) -> dict[str, Any]:
+def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> dict[str, Any]:
     """A phase's events in order: wait, meet, work, tell those who wait for it, meet, rest."""
-    events: dict[str, Any] = {"loop": -1 if phase.loops is None else phase.loops}
+    events: dict[str, Any] = {"loop": -1 if turn.loops is None else turn.loops}
     if phase.cpus is not None:
         events["cpus"] = list(phase.cpus)
     if phase.wait is not None:
@@ -161,8 +245,8 @@ def _phase(phase: Phase, turns: int | None, tells: str | None, met: Counter[str]
     _meet(events, phase.meet_before, met)
     if phase.runtime_us is not None:
         events["runtime"] = phase.runtime_us
-    elif turns is not None:
-        events["run"] = turns
+    elif turn.work is not None:
+        events["run"] = turn.work
     if tells is not None:
         events["lock1"] = f"m_{tells}"
         events["broad"] = f"c_{tells}"
@@ -170,30 +254,24 @@ def _phase(phase: Phase, turns: int | None, tells: str | None, met: Counter[str]
     _meet(events, phase.meet, met)
     if phase.sleep_us is not None:
         events["sleep"] = phase.sleep_us
-    elif phase.period_us is not None:
-        events["timer"] = {"ref": "unique", "period": phase.period_us, "mode": "absolute"}
+    elif turn.period_us is not None:
+        events["timer"] = {"ref": "unique", "period": turn.period_us, "mode": "absolute"}
     return events
 
 
-def _record(task: Task, threads: list[str], turns: list[int | None]) -> TaskRecord:
-    """What ``cell.json`` says about a task; a deadline is the end of the period."""
+def _record(task: Task, names: dict[str, str], turns: list[int | None]) -> TaskRecord:
+    """What ``cell.json`` says about a task.
+
+    A deadline is the end of the period, where turns are due at a steady pace.
+    """
     work = {phase.run_us for phase in task.phases}
     return TaskRecord(
         name=task.name,
-        threads=tuple(threads),
+        threads=tuple(names[key] for key in _keys(task)),
         period_us=task.period_us,
-        deadline_us=task.period_us,
+        deadline_us=None if task.clock == "exponential" else task.period_us,
         work_us=next(iter(work)) if len(work) == 1 else None,
         turns=tuple(turns),
         uclamp=UclampRange(task.uclamp_min, task.uclamp_max),
         cpus=task.cpus,
-        **_waiting(task),
     )
-
-
-def _waiting(task: Task) -> dict[str, Any]:
-    """Whether a task waits for others, and its longest rest; nothing where it does not wait."""
-    if not any(phase.wait or phase.meet or phase.meet_before for phase in task.phases):
-        return {}
-    rests = [phase.sleep_us or phase.period_us or 0 for phase in task.phases]
-    return {"waits": True, "rest_us": max(rests)}

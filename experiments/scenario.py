@@ -14,6 +14,18 @@ from pathlib import Path
 from analysis.records.cell import Expectation
 from experiments.program import Program
 
+#: What a task's timer is, and how far it is from an exact one.
+CLOCKS = {
+    "exact": "every period, to the microsecond",
+    "vsync": "every period, each time up to 0.2 ms early or late",
+    "audio": "a clock of its own, up to 20 ppm slow or fast",
+    "exponential": "at random, with the period as the mean",
+}
+#: Which threads run besides a scenario's own.
+BACKGROUNDS = {
+    "none": "no other",
+    "board": "those of a device that is doing nothing else",
+}
 MOST_THREADS = 99
 MOST_PHASES = 1000
 MOST_EXPECTATIONS = 99
@@ -57,6 +69,29 @@ class Task:
     nice: int
     priority: int
     phases: tuple[Phase, ...]
+    #: How a turn's work varies: its standard deviation divided by its mean.
+    work_cv: float = 0.0
+    #: What its timer is: one of `CLOCKS`.
+    clock: str = "exact"
+    #: The most that its start is shifted by; None: by its own period.
+    start_within_us: int | None = None
+
+    @property
+    def varies(self) -> bool:
+        """Whether a seed draws each of its turns."""
+        return self.work_cv > 0 or self.clock != "exact"
+
+    @property
+    def names_met(self) -> frozenset[str]:
+        """Where it meets another task."""
+        return frozenset(
+            name for phase in self.phases for name in (*phase.meet_before, *phase.meet)
+        )
+
+    @property
+    def has_prelude(self) -> bool:
+        """Whether its first phases are gone through once, before one that goes on."""
+        return self.repeat == 1 and len(self.phases) > 1
 
     @property
     def period_us(self) -> int | None:
@@ -132,3 +167,5 @@ class Scenario:
     window: Window
     expect: tuple[Expect, ...]
     digest: str
+    #: One of `BACKGROUNDS`.
+    background: str = "none"

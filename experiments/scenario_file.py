@@ -13,6 +13,8 @@ from configs.cpunames import CpuNameError
 from configs.platform import Platform
 from experiments.program import read_cpus, read_program
 from experiments.scenario import (
+    BACKGROUNDS,
+    CLOCKS,
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
@@ -24,6 +26,7 @@ from experiments.scenario import (
 )
 from experiments.scenario_checks import check_measures, check_programs, check_tasks
 from experiments.scenario_names import ROOT, path_of
+from experiments.scenario_noise import check_noise
 from host.cache import canonical_json, sha256_bytes
 from host.errors import bad_input, missing_key
 from host.strict import StrictTable, read_toml
@@ -32,15 +35,18 @@ from host.strict import StrictTable, read_toml
 COMM_CHARACTERS = 15
 #: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
 LONGEST_US = 600_000_000
+#: Of a turn's work; beyond it, most turns would do next to nothing.
+MOST_CV = 2.0
 POLICIES = ("other", "idle", "fifo", "rr")
 MOST_PROGRAMS = 9
 #: A task's load signals follow its changes within 100 to 200 ms.
 LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
-    "": ("summary", "source", "loads", "task", "program", "window", "expect"),
+    "": ("summary", "source", "loads", "background", "task", "program", "window", "expect"),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
+        *("work_cv", "clock", "start_within_us"),
         "phase",
     ),
     "task.phase": (
@@ -79,9 +85,11 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
         ),
         digest=sha256_bytes(canonical_json(top.data)),
+        background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
     )
     top.finish()
     check_tasks(scenario, tables)
+    check_noise(scenario, tables, platform)
     check_programs(scenario, programs, top.table("window"))
     check_measures(scenario, top)
     return scenario
@@ -130,6 +138,9 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         phases=tuple(
             _phase(phase, platform, others, repeat == 1 and phase is phases[-1]) for phase in phases
         ),
+        work_cv=table.number("work_cv", 0, MOST_CV) if table.has("work_cv") else 0.0,
+        clock=table.text("clock", CLOCKS) if table.has("clock") else "exact",
+        start_within_us=_optional(table, "start_within_us", 0, LONGEST_US, "us"),
     )
     table.finish()
     return task

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from configs.platform import Platform
 from engines.base import Elision
 from experiments.program import KINDS
-from experiments.rtapp import start_offset_us
+from experiments.rtapp import RT_APP_NAME, Workload
 from experiments.scenario import Scenario
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
@@ -41,7 +41,8 @@ UCLAMP_IN_USE = tuple(
 )
 
 TRACING_ON = "/sys/kernel/tracing/tracing_on"
-WORKLOAD = "/tmp/rt-app.json"
+#: What is written there is mixed into the kernel's random numbers.
+RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_aware")
 
@@ -54,12 +55,15 @@ def trace_events(decisions: bool) -> tuple[str, ...]:
     return (*TRACE_EVENTS, f"eascope:{DECISION_EVENT}") if decisions else TRACE_EVENTS
 
 
-def trace_kib(scenario: Scenario, full: bool, platform: Platform, decisions: bool = False) -> int:
+def trace_kib(
+    scenario: Scenario, full: bool, platform: Platform, *, decisions: bool = False, stir_ms: int = 0
+) -> int:
     """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory.
 
     :param decisions: they are as long as the other events of a wake-up together.
+    :param stir_ms: how long CPUs are stirred before the warm-up.
     """
-    seconds = scenario.window.simulated_s(full)
+    seconds = scenario.window.simulated_s(full) + stir_ms / 1000
     programs = sum(each.count(full) * KINDS[each.run].trace_bytes for each in scenario.programs)
     wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * (2 if decisions else 1)
     most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
@@ -78,70 +82,92 @@ def elision_lines(elision: Elision) -> list[str]:
 def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     scenario: Scenario,
     platform: Platform,
-    workload: bytes,
+    workload: Workload,
     *,
     elision: Elision | None,
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
     full: bool,
-    seed: int,
+    seeds_kernel: bool = False,
     decisions: bool = False,
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
-    :param workload: rt-app's JSON.
+    :param workload: what rt-app does, and what the seed drew.
     :param elision: what elides rt-app's busy loop; None: it is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
+    :param seeds_kernel: whether the kernel gets its seed here, since it had booted before.
     :param decisions: whether each decision of EAS is recorded.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
-    tasks, programs = scenario.tasks, scenario.programs
+    programs, replicate = scenario.programs, workload.replicate
     proofs = [" ".join(words) for words in expectations]
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
-    if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in tasks):
+    if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in scenario.tasks):
         head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
     head += elision_lines(elision) if elision else []
-    head += [f"file {WORKLOAD} {len(workload)}"]
+    files = [
+        f"file {document_path(name)} {len(document)}\n".encode() + document + b"\n"
+        for name, document in workload.documents.items()
+    ]
+    buffer_kib = trace_kib(scenario, full, platform, decisions=decisions, stir_ms=replicate.stir_ms)
     body = [
-        f"trace-setup {trace_kib(scenario, full, platform, decisions)} "
-        + " ".join(trace_events(decisions)),
+        f"trace-setup {buffer_kib} {' '.join(trace_events(decisions))}",
         *(f"trace-symbol {address} {name}" for address, name in symbols),
         *proofs,
         "barrier",
+        *([f"write {RANDOM} {replicate.rng_seed}"] if seeds_kernel and replicate.rng_seed else []),
+        *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         f"write {TRACING_ON} 1",
-        *_window(scenario, elision.program if elision else RT_APP, full, seed),
+        *_window(scenario, workload, elision.program if elision else RT_APP, full),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         "trace-collect",
-        *(["collect /tmp/rt-app.log rt-app.log"] if tasks else []),
+        *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
         *(f"collect /tmp/{program.name}.log {program.log}" for program in programs),
         "exit",
     ]
-    return "\n".join(head).encode() + b"\n" + workload + b"\n" + "\n".join(body).encode() + b"\n"
+    lines = ["\n".join(part).encode() + b"\n" for part in (head, body)]
+    return b"".join([lines[0], *files, lines[1]])
 
 
-def _window(scenario: Scenario, rt_app: str, full: bool, seed: int) -> list[str]:
-    """Lines from the start of the workload to its end: warm-up and window.
+def document_path(name: str) -> str:
+    """Where an input of rt-app lies in the guest."""
+    return f"/tmp/{name}.json"
+
+
+def _window(scenario: Scenario, workload: Workload, rt_app: str, full: bool) -> list[str]:
+    """Lines from the start of the workload to its end: stirring, warm-up and window.
 
     :param rt_app: the copy that runs, by its path in the guest.
     """
-    window, programs = scenario.window, scenario.programs
+    window, programs, replicate = scenario.window, scenario.programs, workload.replicate
     length_ms = window.length_ms(full)
-    offsets = {program.name: start_offset_us(seed, program.name) for program in programs}
+    starts = replicate.programs_us
+    # The window starts with the first program: what the machine does before is not the program's.
+    first_us = min(starts.values()) if starts and replicate.noise else 0
+    tasks = [RT_APP_NAME] if scenario.tasks else []
+    waited = tasks if window.until == "tasks-end" else []
+    # Threads that only stir end before the window.
+    ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
         # What rt-app's threads find when they are made decides where they go, often for good.
-        f"sleep-us {start_offset_us(seed, 'rt-app')}",
-        *([f"spawn rt-app {rt_app} {WORKLOAD}"] if scenario.tasks else []),
-        f"sleep-ms {window.warmup_ms}",
+        f"sleep-us {replicate.rt_app_us}",
+        *(f"spawn {name} {rt_app} {document_path(name)}" for name in workload.documents),
+        f"sleep-us {(window.warmup_ms + replicate.stir_ms) * 1000 + first_us}",
+        *(f"wait {name}" for name in ended),
         "start",
-        *(f"spawn {each.name} {each.command(full, offsets[each.name])}" for each in programs),
+        *(
+            f"spawn {each.name} {each.command(full, starts[each.name] - first_us)}"
+            for each in programs
+        ),
         *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
-        *(["wait rt-app"] if window.until == "tasks-end" else []),
+        *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs),
         "stop",
-        *(["kill rt-app"] if scenario.tasks and window.until != "tasks-end" else []),
+        *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),
     ]

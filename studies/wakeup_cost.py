@@ -22,8 +22,8 @@ from engines.records import COUNTERS, MARKS, START, STOP, read_marks
 from experiments.cell import digests_of, machine_of
 from experiments.pool import workers
 from experiments.program import Program
+from experiments.replicate import start_offset_us
 from experiments.request import Names, Request, resolve
-from experiments.rtapp import start_offset_us
 from host.cache import artefact
 from host.proc import need, run, say
 from kernels.build import kernel

@@ -98,13 +98,11 @@ class TaskRecord(Record):
     """A task of the scenario.
 
     :param threads: names of its threads in traces.
-    :param period_us: None for a task that has no period.
-    :param deadline_us: within which a turn has to end.
+    :param period_us: None for a task that has no period; the mean where it is at random.
+    :param deadline_us: within which a turn has to end; None: it has no deadline.
     :param work_us: of a turn, in us of the largest CPU at its top OPP; None where phases differ.
     :param turns: of the busy loop, by phase.
     :param cpus: where it may run; None: everywhere.
-    :param waits: whether it waits for other tasks, or meets them.
-    :param rest_us: its longest rest.
     """
 
     name: str
@@ -115,8 +113,6 @@ class TaskRecord(Record):
     turns: tuple[int | None, ...]
     uclamp: UclampRange
     cpus: tuple[int, ...] | None
-    waits: bool = False
-    rest_us: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,6 +128,40 @@ class ProgramRecord(Record):
     run: str
     count: int
     log: str
+
+
+@dataclass(frozen=True)
+class ReplicateRecord(Record):
+    """What the seed drew: the same for every variant, on every engine.
+
+    :param noise: whether more was drawn than starts.
+    :param idle_us: how long the machine idled before the workload.
+    :param rt_app_us: when rt-app started, after that.
+    :param programs_us: when each program starts; the first of them starts with the window.
+    :param starts_us: when each thread of the scenario starts.
+    :param order: the threads in the order in which rt-app made them.
+    :param work_cv: spread of a turn's work, by task, where there is one.
+    :param clocks: what the timer is, by task that varies (`experiments.scenario.CLOCKS`).
+    :param others: names in traces of the threads that are not the scenario's.
+    :param background: which other threads ran (`experiments.scenario.BACKGROUNDS`).
+    :param stir_ms: how long CPUs were stirred before the warm-up.
+    :param rng_seed: what the kernel's random numbers begin with.
+    :param threads_sha256: of every thread's turns, in rt-app's input.
+    """
+
+    noise: bool
+    idle_us: int
+    rt_app_us: int
+    programs_us: Mapping[str, int]
+    starts_us: Mapping[str, int]
+    order: tuple[str, ...]
+    work_cv: Mapping[str, float]
+    clocks: Mapping[str, str]
+    others: tuple[str, ...]
+    background: str
+    stir_ms: int
+    rng_seed: str
+    threads_sha256: str
 
 
 @dataclass(frozen=True)
@@ -254,6 +284,8 @@ class CellRecord(Record):
     engine_identity: IdentityRecord
     engine_traits: Traits
     settings: Settings
+    #: None in older records: starts alone were drawn.
+    replicate: ReplicateRecord | None = None
 
     @classmethod
     def current(cls, data: dict[str, Any]) -> dict[str, Any]:

@@ -19,18 +19,18 @@ def with_elided(
     slices: pl.DataFrame,
     platform: Platform,
     activity: Activity,
-    tasks: Collection[str],
+    threads: Collection[str],
 ) -> pl.DataFrame:
     """``intervals`` with the turns' instructions in ``instructions``, as the fast engine counts.
 
-    While a thread of ``tasks`` ran, its turns took the busy loop's instructions per cycle at the
+    While one of ``threads`` ran, its turns took the busy loop's instructions per cycle at the
     interval's clock. What it executed in system calls is some per mille of that and counted twice.
     """
     parts = []
     for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):
         part = rows
         if cpu != SHARED:
-            ran = slices.filter(pl.col("cpu") == cpu, pl.col("task").is_in(list(tasks)))
+            ran = slices.filter(pl.col("cpu") == cpu, pl.col("thread").is_in(list(threads)))
             ns = within(
                 ran.sort("t0_ns").select("t0_ns", "t1_ns").rows(),
                 part["t0_ns"].to_numpy(),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -15,112 +15,52 @@ from analysis.trace import Trace
 from analysis.window import Window
 
 #: Fields of the line that analysis reads, in us: time from the beginning to the end of the turn's
-#: work; how late the thread ran after its timer was due; time left before the deadline; the period,
-#: 0 where the turn was broken off because rt-app ends.
+#: work; how late the thread ran after its timer was due; time left before the timer is due again;
+#: how long after the last time that is.
 FIELDS = ("run", "wu_lat", "slack", "c_period")
-_LINE = r"rtapp_stats: .*\b{}=(-?\d+)"
 
 
-def marks_of(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.DataFrame:
-    """One row per turn of the whole trace: ``t_ns``, ``thread``, ``task`` and :data:`FIELDS` (us).
+def markers(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.DataFrame:
+    """One row per turn that ended within the window: ``task`` and :data:`FIELDS` (us).
 
-    A field that the line lacks is null. Threads that are not of ``tasks`` are left out. A turn
-    that is not late writes its line when its timer wakes it, a late one at its end.
+    A field that the line lacks is null. Threads that are not of ``tasks`` are left out.
     """
-    lines = _prints(trace, window, tasks, "rtapp_stats: ")
-    fields = (
-        pl.col("detail").str.extract(_LINE.format(name)).cast(pl.Int64).alias(name)
-        for name in FIELDS
-    )
-    return lines.with_columns(*fields).select("t_ns", "thread", "task", *FIELDS)
-
-
-def markers(marks: pl.DataFrame, window: Window) -> pl.DataFrame:
-    """The turns of `marks_of` that ended within the window."""
-    return marks.filter((pl.col("t_ns") > window.t0_ns) & (pl.col("t_ns") <= window.t1_ns))
-
-
-def ends(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> dict[str, int]:
-    """``{thread: ns}``: when a thread had done all of its turns."""
-    rows = _prints(trace, window, tasks, "rtapp_task: event=end")
-    return dict(rows.select("thread", "t_ns").iter_rows())
-
-
-def _prints(trace: Trace, window: Window, tasks: Sequence[TaskRecord], words: str) -> pl.DataFrame:
-    """Markers of the tasks' threads that have ``words``, in ns since power-on."""
     threads = thread_names(tasks)
     comms = dict(trace.table("sched_switch").select("next_pid", "next_comm").iter_rows())
-    ours = {pid: comm for pid, comm in comms.items() if comm in threads}
+    task_of = {pid: threads[comm] for pid, comm in comms.items() if comm in threads}
+    detail = pl.col("detail")
     return (
-        trace.events.filter(
-            (pl.col("event") == "print")
-            & pl.col("detail").str.contains(words, literal=True)
-            & pl.col("pid").is_in(list(ours))
-        )
+        trace.events.filter((pl.col("event") == "print") & detail.str.contains("rtapp_stats: "))
         .with_columns(
             (pl.col("t_ns") + window.offset_ns).alias("t_ns"),
             pl.col("pid")
-            .replace_strict(ours, default=None, return_dtype=pl.String)
-            .alias("thread"),
+            .replace_strict(task_of, default=None, return_dtype=pl.String)
+            .alias("task"),
+            *(
+                detail.str.extract(rf"rtapp_stats: .*\b{name}=(-?\d+)").cast(pl.Int64).alias(name)
+                for name in FIELDS
+            ),
         )
-        .with_columns(
-            pl.col("thread")
-            .replace_strict(threads, default=None, return_dtype=pl.String)
-            .alias("task")
+        .filter(
+            (pl.col("t_ns") > window.t0_ns)
+            & (pl.col("t_ns") <= window.t1_ns)
+            & pl.col("task").is_not_null()
         )
+        .select("task", *FIELDS)
     )
 
 
-def deadlines(
-    marks: pl.DataFrame, over: Mapping[str, int], window: Window, tasks: Sequence[TaskRecord]
-) -> dict[str, Deadlines]:
-    """Deadlines of each task within the window, and how many of them its turns did not meet.
+def deadlines(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Deadlines]:
+    """Turns of each task, and how many of them were late: a negative slack is a missed deadline.
 
-    rt-app's timers are absolute: each turn has a deadline one period after the last one's, however
-    late the thread is. Tasks that have no period are absent.
-
-    :param over: when threads had done all of their turns, where they had (`ends`).
+    Tasks that wrote no marker within the window, or have no deadline, are absent.
     """
-    return {
-        task.name: _added(
-            [
-                _of_thread(marks.filter(pl.col("thread") == thread), over.get(thread), window, us)
-                for thread in task.threads
-            ]
-        )
-        for task in tasks
-        if (us := task.period_us)
-    }
-
-
-def _added(parts: Sequence[Deadlines]) -> Deadlines:
-    jobs, late, unfinished = (
-        sum(getattr(part, name) for part in parts) for name in ("jobs", "late", "unfinished")
-    )
-    return Deadlines(jobs=jobs, missed=late + unfinished, late=late, unfinished=unfinished)
-
-
-def _of_thread(marks: pl.DataFrame, over: int | None, window: Window, period_us: int) -> Deadlines:
-    """One thread's deadlines; where it never ended a turn, as many as the window has periods."""
-    period_ns = 1000 * period_us
-    turns = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
-    if not turns.height:
-        due = 0 if over is not None and over <= window.t0_ns else window.ns // period_ns
-        return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
-    late = pl.col("slack") < 0
-    early = pl.col("t_ns") - 1000 * pl.col("wu_lat").fill_null(0)
-    due_ns = pl.when(late).then(pl.col("t_ns") + 1000 * pl.col("slack")).otherwise(early)
-    first = int(turns.select(due_ns).item(0, 0))
-    # The first turn's deadline and the period give all others without the markers' own delay.
-    number = ((due_ns - first) / period_ns).round().cast(pl.Int64)
-    deadline = first + number * period_ns
-    last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
-    within = turns.filter((deadline > window.t0_ns) & (deadline <= last_ns))
-    due = max(0, (last_ns - first) // period_ns) - max(-1, (window.t0_ns - first) // period_ns)
-    due = due if last_ns >= first else 0
-    missed = int(within.select(late.sum()).item())
-    unfinished = max(0, due - within.height)
-    return Deadlines(jobs=due, missed=missed + unfinished, late=missed, unfinished=unfinished)
+    result = {}
+    for task in tasks:
+        slack = marks.filter(pl.col("task") == task.name)["slack"].drop_nulls()
+        if task.deadline_us and slack.len():
+            result[task.name] = Deadlines(jobs=slack.len(), missed=int((slack < 0).sum()))
+    return result
 
 
 def times(marks: pl.DataFrame, name: str, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
@@ -154,12 +94,13 @@ def lateness(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Perc
 def responses(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of the time from when a turn was due to its end, in us.
 
-    That is the period less the slack: what the thread waits for is part of it, and what it was late
-    with before. Only tasks with a period have it.
+    That is the turn's period less the slack: what the thread waits for is part of it, and what it
+    was late with before. Only tasks with a period have it.
     """
     result: dict[str, Percentiles] = {}
     for task in tasks:
         if task.period_us:
-            turns = marks.with_columns((task.period_us - pl.col("slack")).alias("response"))
+            response = pl.col("c_period") - pl.col("slack")
+            turns = marks.with_columns(response.alias("response"))
             result |= times(turns, "response", [task])
     return result

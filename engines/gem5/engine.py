@@ -68,6 +68,11 @@ class Gem5Engine:
         """Whether this mode is one in which busy loops stand still."""
         return self.mode.startswith("elided")
 
+    @property
+    def boots_every_run(self) -> bool:
+        """Runs go on from a checkpoint."""
+        return False
+
     def status(self) -> str:
         """Version and place; runs gem5 only to ask for its version."""
         program = find_gem5()

@@ -71,6 +71,7 @@ class QemuEngine:
     name: str = NAME
     mode: str = ""
     elides: bool = True
+    boots_every_run: bool = True
 
     def status(self) -> str:
         """What is there; fetches and builds nothing."""

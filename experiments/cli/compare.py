@@ -210,7 +210,6 @@ def digest(asked: Asked, cells: Sequence[Cell]) -> str:
 
 def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn) -> None:
     from analysis.answer import answers
-    from analysis.attention import attention
     from analysis.compare_json import differences_json, variant_json
 
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
@@ -228,7 +227,6 @@ def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn)
     print_json(
         {
             "answer": answers(result),
-            "attention": attention(result),
             "platform": result.platform.name,
             **{key: record[key] for key in same},
             "power_model": result.power_model.name,

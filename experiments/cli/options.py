@@ -93,6 +93,11 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
         "--no-delay-dequeue", action="store_true", help="switch EEVDF's delayed dequeue off"
     )
     group.add_argument(
+        "--no-noise",
+        action="store_true",
+        help="a seed sets when threads start, within 16 ms, and draws nothing else",
+    )
+    group.add_argument(
         "--decisions",
         action="store_true",
         help="record and report why EAS chose each CPU (candidates, energies); "

@@ -27,6 +27,7 @@ def request_of(
         delay_dequeue=not options.no_delay_dequeue,
         decisions=options.decisions,
         speeds=options.speeds,
+        noise=not options.no_noise,
     )
     return Request(
         platform=options.platform,

@@ -118,8 +118,7 @@ def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
             set_otherwise=("measured-speeds",),
             kernel=kernel,
         )
-        ran = {task: {"little": 1.0} for task in tasks}
-        result = dataclasses.replace(run_record.result, latency_us=latency, run_share=ran)
+        result = dataclasses.replace(run_record.result, latency_us=latency)
         return dataclasses.replace(run_record, cell=cell, result=result)
 
     large = comparison(

@@ -47,7 +47,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     root = tmp_path_factory.mktemp("probe")
     (root / "probe.toml").write_text(PROBE)
     done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json"),
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
         *("--scenario", str(root / "probe.toml")),
         EASCOPE_RUNS=str(root / "runs"),
     )

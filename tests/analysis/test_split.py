@@ -124,7 +124,7 @@ def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
     elided = pl.DataFrame(
         {
             "cpu": [0, 0, 0, 1],
-            "task": ["a", None, "p", "a"],
+            "thread": ["a", "x", "p", "a"],
             "t0_ns": [18_000 * US, 22_000 * US, 23_000 * US, 11_000 * US],
             "t1_ns": [21_000 * US, 23_000 * US, 24_000 * US, 12_000 * US],
         }

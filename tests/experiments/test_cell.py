@@ -23,7 +23,7 @@ from experiments.cautions import wrong_capacities
 from experiments.cell import prepare
 from experiments.controls import Controls
 from experiments.request import resolve
-from experiments.rtapp import start_offset_us
+from experiments.rtapp import compile_scenario
 from experiments.script import script
 from host.errors import EascopeError, RequestError
 from kernels.own import read_own
@@ -176,16 +176,19 @@ def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefact
 
 def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
     """Before its barrier threads are made and placed, which their own offsets do not move."""
-    offsets = []
-    for seed in range(10):
-        lines = prepared(seed=seed).machine.script.decode().splitlines()
-        before = lines[lines.index(f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json") - 1]
-        word, microseconds = before.split()
-        assert word == "sleep-us"
-        offsets.append(int(microseconds))
-    assert offsets == [start_offset_us(seed, "rt-app") for seed in range(10)]
-    assert 0 <= min(offsets) < 4000
-    assert 12000 < max(offsets) <= 16000
+    for most, controls in ((1_000_000, Controls()), (16_000, Controls(noise=False))):
+        offsets = []
+        for seed in range(10):
+            cell = prepared(seed=seed, controls=controls)
+            lines = cell.machine.script.decode().splitlines()
+            before = lines[lines.index(f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json") - 1]
+            word, microseconds = before.split()
+            assert word == "sleep-us"
+            assert cell.record.replicate
+            assert int(microseconds) == cell.record.replicate.rt_app_us
+            offsets.append(int(microseconds))
+        assert 0 <= min(offsets) < most / 4
+        assert most * 3 / 4 < max(offsets) <= most
 
 
 def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
@@ -238,15 +241,15 @@ def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefact
 
 def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     names = resolve(REQUEST)
+    workload = compile_scenario(names.scenario, names.platform, names.activity, 0)
     text = script(
         names.scenario,
         names.platform,
-        b"start\nstop\n",
+        replace(workload, documents={"rt-app": b"start\nstop\n"}),
         elision=names.engine.elision(names.platform, names.activity),
         switches=[],
         expectations=[],
         full=False,
-        seed=0,
     )
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
 
@@ -341,10 +344,18 @@ def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefac
     lines = cell.machine.script.decode().splitlines()
     start, stop = lines.index("start"), lines.index("stop")
     spawn, wait = lines[start + 1 : stop]
-    assert re.fullmatch(r"spawn pipe /bin/launch \d+ 4 /bin/ping-pong pipe 8000", spawn)
+    # Up to a second later, all of which is before the window.
+    assert spawn == "spawn pipe /bin/launch 0 4 /bin/ping-pong pipe 8000"
+    assert cell.record.replicate
+    later_us = cell.record.replicate.programs_us["pipe"]
+    assert lines[start - 1] == f"sleep-us {300_000 + 1_000_000 + later_us}"
     assert wait == "wait pipe"
     assert "collect /tmp/pipe.log program-pipe.log" in lines[stop:]
-    assert not any("rt-app" in line for line in lines if not line.startswith("file"))
+    quiet = prepare(resolve(replace(request, controls=Controls(noise=False))))
+    lines = quiet.machine.script.decode().splitlines()
+    (spawn,) = (line for line in lines if line.startswith("spawn "))
+    assert re.fullmatch(r"spawn pipe /bin/launch [1-9]\d* 4 /bin/ping-pong pipe 8000", spawn)
+    assert not any("rt-app" in line for line in lines)
     assert cell.record.programs == (ProgramRecord("pipe", "ping-pong", 8000, "program-pipe.log"),)
     assert cell.record.tasks[0].threads == ("pipe-a", "pipe-b")
     assert cell.simkey != prepare(resolve(replace(request, seed=1))).simkey

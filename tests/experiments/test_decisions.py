@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
 
 COMPARE = [
     *("compare", "feec-a", "feec-b", "--platform", "juno-r2", "--scenario", "eas/video-playback"),
-    *("--decisions", "--json"),
+    *("--decisions", "--no-noise", "--json"),
 ]
 
 

@@ -40,7 +40,7 @@ def test_sequences_depend_on_seed_and_name_alone() -> None:
 
     assert first(1, "start", "a") == first(1, "start", "a")
     others = [first(2, "start", "a"), first(1, "start", "b"), first(1, "work", "a")]
-    assert len({tuple(one) for one in [first(1, "start", "a"), *others]}) == 4
+    assert len({tuple(draws) for draws in [first(1, "start", "a"), *others]}) == 4
 
 
 def test_uniform() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from experiments.rtapp import compile_scenario, start_offset_us, turns_per_us
+from experiments.replicate import start_offset_us
+from experiments.rtapp import compile_scenario, turns_per_us
 from experiments.scenario_file import load_scenario
 from host.errors import RequestError
 from tests.support.scenarios import SECOND, write
@@ -28,7 +29,8 @@ def loadwait(microseconds: int, nanoseconds_per_turn: int) -> int:
 
 
 def compiled(path: str, platform: Platform, activity: Activity, seed: int = 0) -> dict:
-    workload = compile_scenario(load_scenario(path, platform), platform, activity, seed)
+    scenario = load_scenario(path, platform)
+    workload = compile_scenario(scenario, platform, activity, seed, noise=False)
     return json.loads(workload.document)
 
 
@@ -99,7 +101,8 @@ def test_events_in_order(tmp_path: Path, juno: Platform, juno_activity: Activity
 
 def test_thread_names(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
     path = write(tmp_path, task="count = 2", more=SECOND + "run_us = 5\nperiod_us = 1000")
-    workload = compile_scenario(load_scenario(path, juno), juno, juno_activity, 0)
+    scenario = load_scenario(path, juno)
+    workload = compile_scenario(scenario, juno, juno_activity, 0, noise=False)
     assert [task.threads for task in workload.tasks] == [("a0-0", "a1-1"), ("b-2",)]
     assert list(json.loads(workload.document)["tasks"]) == ["a0", "a1", "b"]
 

@@ -74,16 +74,26 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
     for seed in (1, 2):
         workload = compile_scenario(scenario, platform, activity, seed)
         document = json.loads(workload.document)
-        assert len(document["tasks"]) == sum(task.count for task in scenario.tasks)
-        comms = [comm for record in workload.tasks for comm in record.threads]
+        threads = [comm for record in workload.tasks for comm in record.threads]
+        assert len(threads) == sum(task.count for task in scenario.tasks)
+        comms = [*threads, *workload.replicate.others]
         assert len(set(comms)) == len(comms) == len(document["tasks"])
         assert all(len(comm) <= 15 for comm in comms)
-        documents.append(document)
-    if not scenario.tasks:
-        return
-    delays = [[task.pop("delay") for task in document["tasks"].values()] for document in documents]
-    assert delays[0] != delays[1], "another seed starts at other times"
-    assert documents[0] == documents[1], "and does the same work"
+        documents.append(document["tasks"])
+    assert list(documents[0]) != list(documents[1]), "another seed makes threads in another order"
+    for task in scenario.tasks:
+        for key in (key for key in documents[0] if key.rstrip("0123456789") == task.name):
+            first, second = (
+                [
+                    phase["run"]
+                    for phase in document[key]["phases"].values()
+                    if "run" in phase
+                    for _ in range(abs(phase["loop"]))
+                ]
+                for document in documents
+            )
+            assert (first == second) is (task.work_cv == 0), key
+            assert sum(first) == sum(second), "the mean is kept"
 
 
 @pytest.mark.parametrize("name", names())

@@ -28,7 +28,7 @@ RING = {
 
 
 def compiled(path: str, platform: Platform, activity: Activity) -> Workload:
-    return compile_scenario(load_scenario(path, platform), platform, activity, 0)
+    return compile_scenario(load_scenario(path, platform), platform, activity, 0, noise=False)
 
 
 def tasks_of(path: str, platform: Platform, activity: Activity) -> dict[str, Any]:

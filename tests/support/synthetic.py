@@ -75,7 +75,10 @@ def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[Event]
         events.append(waking(wake, burst.cpu, task, burst.cpu))
         events.append(switch(enter, burst.cpu, idle, 0, task))
         if burst.slack_us is not None:
-            text = f"rtapp_stats: period=16667 run=1 wu_lat=1 slack={burst.slack_us} c_run=1"
+            text = (
+                f"rtapp_stats: period=16667 run=1 wu_lat=1 slack={burst.slack_us} "
+                "c_period=16667 c_run=1"
+            )
             events.append(marker(leave - 1, burst.cpu, task[1], text))
         events.append(switch(leave, burst.cpu, task, 1, idle))
     for t_ns, flag in schedule.overutilized:
