@@ -13,7 +13,8 @@ def answers(comparison: Comparison) -> list[str]:
     """A sentence for each further variant, or the one of a variant alone."""
     if len(comparison.names) == 1:
         return [_alone(comparison)]
-    return [_energy(comparison, name) for name in comparison.names[1:]]
+    answers = [_energy(comparison, name) for name in comparison.names[1:]]
+    return [*answers, *_null(comparison)]
 
 
 def _energy(comparison: Comparison, name: str) -> str:
@@ -40,6 +41,17 @@ def _energy(comparison: Comparison, name: str) -> str:
     few = difference.seeds < ENOUGH_FOR_VERDICT
     reservation = f", too few for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
     return f"{name} uses {percent} {word} energy than {base} ({interval}), {seeds}{reservation}"
+
+
+def _null(comparison: Comparison) -> list[str]:
+    """``mainline against itself: +0.2 % (-0.9 .. +1.3), 20 other seeds``; nothing unless asked."""
+    null = comparison.null
+    made = null.difference(comparison.total.row) if null else None
+    if null is None or made is None or made.percent is None:
+        return []
+    interval = f" ({percent_interval(made)})" if made.clear is not None else ""
+    seeds = f"{len(null.again)} other seeds" if len(null.again) > 1 else "another seed"
+    return [f"noise floor, {null.variant} against itself: {made.percent:+.1f} %{interval}, {seeds}"]
 
 
 def percent_interval(difference: Difference) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
+from analysis.null import Null
 from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
@@ -40,10 +41,12 @@ class Comparison:
 
     :param variants: derived runs by variant, each list in the order of seeds; the first variant is
         the baseline.
+    :param null: a variant against itself, where that was asked for.
     """
 
     platform: Platform
     variants: dict[str, list[Derived]]
+    null: Null | None = None
 
     @property
     def names(self) -> list[str]:

@@ -84,6 +84,10 @@ def _difference_json(comparison: Comparison, line: Line, name: str) -> dict[str,
         "paired": made.paired,
         "correlation": made.correlation,
     }
+    null = comparison.null
+    floor = null.floor(line.row) if null else None
+    if floor is not None:
+        entry["noise_floor"] = floor / scale
     if made.percent is not None:
         entry["percent"] = made.percent
     if made.low is not None and made.high is not None:

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from analysis.compare import Comparison, Line
+from analysis.difference import Difference
 from analysis.engine import engine_words, kernel_words
-from analysis.records.verdict import ENOUGH_FOR_VERDICT
+from analysis.null import Null
+from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
+from analysis.rows import Row
 from analysis.statistics import ENOUGH, PAIRED_ABOVE
 from analysis.verdict_text import details
 from host.table import Section, Table
@@ -65,6 +68,7 @@ def table(comparison: Comparison, lines: Sequence[Line]) -> Table:
     for name in comparison.names[1:]:
         lead = "" if len(comparison.names) == 2 else f"{name} "
         heads += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
+    heads += ["noise floor"] if comparison.null else []
     rows: list[Sequence[str] | Section] = []
     group = ""
     for line in lines:
@@ -97,7 +101,15 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
                 if difference.low is not None
                 else "-"
             )
+    if comparison.null:
+        cells.append(null_words(comparison.null, line.row, shown))
     return cells
+
+
+def null_words(null: Null, row: Row, digits: int) -> str:
+    """``+-1.2``: what a difference must exceed to be more than noise."""
+    floor = null.floor(row)
+    return "-" if floor is None else f"+-{floor:.{digits}f}"
 
 
 def _seeds(comparison: Comparison) -> list[str]:
@@ -127,28 +139,44 @@ def _seeds(comparison: Comparison) -> list[str]:
 
 
 #: What the spread over seeds is.
-SPREAD = "The spread over seeds comes from start offsets: phase sensitivity, not noise."
+SPREAD = "The spread over seeds comes from what a seed draws; a run has no other noise."
 
 
 def interval_words(comparison: Comparison) -> str:
     """How intervals and verdicts were made, or why there are none."""
     seeds = len(comparison.seeds)
+    null = _null_note(comparison)
     if seeds < ENOUGH:
-        return f"Fewer than {ENOUGH} seeds: values only, no test."
+        return f"Fewer than {ENOUGH} seeds: values only, no test.{null}"
     few = f"; a verdict needs {ENOUGH_FOR_VERDICT} seeds" if seeds < ENOUGH_FOR_VERDICT else ""
-    pairs = [
-        difference.paired
-        for line in comparison.lines
-        for difference in line.differences.values()
-        if difference.correlation is not None
-    ]
+    differences = [each for line in comparison.lines for each in line.differences.values()]
+    pairs = [each.paired for each in differences if each.correlation is not None]
     paired = (
         f", paired by seed where the correlation over seeds exceeds {PAIRED_ABOVE:g} "
         f"({sum(pairs)} of {len(pairs)} differences)"
         if pairs
         else ""
     )
-    return f"Intervals: BCa bootstrap over seeds{paired}; * excludes zero{few}."
+    return (
+        f"Intervals: the wider of t and BCa bootstrap over seeds{paired}; * excludes zero"
+        f"{_by_chance(differences)}{few}.{null}"
+    )
+
+
+def _by_chance(differences: Sequence[Difference]) -> str:
+    """How many stars there are where nothing differs; nothing where that is none."""
+    varying = sum(each.low is not None and each.low != each.high for each in differences)
+    stars = round((1 - LEVEL) * varying)
+    return f", as about {stars} of {varying} do by chance" if stars else ""
+
+
+def _null_note(comparison: Comparison) -> str:
+    if comparison.null is None:
+        return ""
+    return (
+        f" Noise floor: {comparison.null.variant} against itself, its kernel with another comment, "
+        "and other seeds; a smaller difference says nothing."
+    )
 
 
 def _expect(comparison: Comparison) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis import expect
+from analysis.blocked import check_gets_on
 from analysis.derived_folder import derived_folder
 from analysis.measures import MEASURES
 from analysis.records.cell import CELL, CellRecord
@@ -120,7 +121,11 @@ def _derive_into(folder: Path, source: Source) -> None:
 
 
 def result_of(source: Source) -> Result:
-    """Every measure that the run can give, then the expectations that are about it alone."""
+    """Every measure that the run can give, then the expectations that are about it alone.
+
+    :raises EascopeError: when the scenario did not get on.
+    """
+    check_gets_on(source)
     measured = {measure.name: measure.function(source) for measure in MEASURES}
     power = source.power
     result = Result(

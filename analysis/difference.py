@@ -45,14 +45,18 @@ class Difference:
         return 100 * self.low / self.baseline, 100 * self.high / self.baseline
 
 
-def difference(baseline: Sequence[float], variant: Sequence[float]) -> Difference:
-    """Compare values that are in the same order of seeds.
+def difference(
+    baseline: Sequence[float], variant: Sequence[float], *, aligned: bool = True
+) -> Difference:
+    """Compare two variants' values of a measure.
 
-    :raises ValueError: when the two are not of one positive length.
+    :param aligned: whether they are in the same order of seeds.
+    :raises ValueError: when one is empty, or aligned ones are not of one length.
     """
     made = estimate(
         lambda means: means["variant"] - means["baseline"],
         ({"baseline": baseline}, {"variant": variant}),
+        aligned=aligned,
     )
     mean = abs(sum(baseline) / len(baseline))
     low, high = made.interval() or (None, None)

@@ -7,8 +7,9 @@ Everything else is in `analysis.compare_text` (``--all``) and in the report.
 from __future__ import annotations
 
 from analysis.answer import answers
+from analysis.attention import attention
 from analysis.compare import Comparison, Line
-from analysis.compare_text import head, number, signed, text
+from analysis.compare_text import head, null_words, number, signed, text
 from analysis.records.verdict import Verdict
 from analysis.statistics import ENOUGH
 from analysis.verdict_text import short
@@ -17,6 +18,8 @@ from host.table import Table
 #: Lines for two variants, with the two below that say where figures and report are.
 LINES = 25
 _BELOW = 2
+#: Lines of `attention` that are shown.
+NOTED = 3
 PERCENTILES = ("p50", "p95", "p99")
 #: Tasks whose latencies are shown however many expectations there are.
 _FEWEST_TASKS = 2
@@ -24,7 +27,9 @@ _FEWEST_TASKS = 2
 
 def glance(comparison: Comparison) -> str:
     """The answer, what was run, the leading measures, the expectations."""
-    above = [*answers(comparison), "", *head(comparison), ""]
+    noted = attention(comparison)
+    more = [f"and {len(noted) - NOTED} more such lines: --all"] if len(noted) > NOTED else []
+    above = [*answers(comparison), *noted[:NOTED], *more, "", *head(comparison), ""]
     leading = _leading(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [_expectation(verdict) for verdict in comparison.verdicts]
@@ -36,6 +41,7 @@ def glance(comparison: Comparison) -> str:
     named = min(len(tasks), max(room - kept, 1))
     heads = ["", "unit", *comparison.names]
     heads += [_head(comparison, name) for name in comparison.names[1:]]
+    heads += ["noise floor"] if comparison.null else []
     table = Table.of(heads, [*leading[:1], *tasks[:named], *leading[1:]], left=2)
     left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "expectation")]
     below = [*(["", *expected[:kept]] if expected else []), _note(comparison, left_out)]
@@ -44,7 +50,7 @@ def glance(comparison: Comparison) -> str:
 
 def everything(comparison: Comparison) -> str:
     """The answer, then every measure, all values by seed, expectations with their sources."""
-    return "\n".join([*answers(comparison), "", text(comparison)])
+    return "\n".join([*answers(comparison), *attention(comparison), "", text(comparison)])
 
 
 def _head(comparison: Comparison, name: str) -> str:
@@ -84,6 +90,8 @@ def _row(comparison: Comparison, label: str, lines: list[Line]) -> list[str]:
     ]
     for name in comparison.names[1:]:
         cells.append("/".join(_difference(line, name, digits) for line in lines))
+    if null := comparison.null:
+        cells.append("/".join(null_words(null, line.row, digits) for line in lines))
     return cells
 
 

@@ -25,6 +25,7 @@ BY_TASK = (
     "response_us",
     "run_share",
     "speed",
+    "turns",
     "wakeups",
 )
 #: The measure whose keys are programs alone.

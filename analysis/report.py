@@ -13,6 +13,7 @@ import polars as pl
 
 from analysis import decisions
 from analysis.answer import answers
+from analysis.attention import attention
 from analysis.compare import Comparison
 from analysis.compare_text import SPREAD, interval_words, table
 from analysis.energy_models import EnergyModels
@@ -31,6 +32,7 @@ h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
 h2 { font-size: 1.12rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line);
   padding-bottom: .2rem; }
 p.lead { font-size: 1.05rem; }
+ul.attention { color: #a03c00; font-weight: 600; }
 p.note, td.note, figcaption { color: var(--muted); font-size: .88rem; }
 nav { font-size: .88rem; margin: .6rem 0 0; }
 nav a { margin-right: 1rem; color: #0b5394; }
@@ -123,6 +125,9 @@ def _lead(comparison: Comparison) -> str:
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.elide else "busy loops executed"
     lead = f'<p class="lead">{escape(". ".join(answers(comparison)))}.</p>\n'
+    if noted := attention(comparison):
+        items = "".join(f"<li>{escape(line)}.</li>" for line in noted)
+        lead += f'<ul class="attention">{items}</ul>\n'
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
         f"({escape(error_words(cell, comparison.power_model.name))}; {elided}). "

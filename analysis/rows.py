@@ -114,6 +114,7 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
     yield Row(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
     for task in (*tasks, "(other)"):
         yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
+    yield from _work(tasks)
     for cluster in platform.clusters:
         yield Row("placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100)
     for cpu in platform.cpus:
@@ -144,3 +145,10 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
     for task in tasks:
         yield Row("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
     yield Row("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)
+
+
+def _work(tasks: Sequence[str]) -> Iterator[Row]:
+    """What each task did, by the busy loop's speed and by turns."""
+    group = "work, 100 % = all of a largest CPU"
+    yield from (Row(group, task, "%", ("speed", task), 100, 2) for task in tasks)
+    yield from (Row("turns that ended", task, "", ("turns", task), digits=0) for task in tasks)

@@ -11,6 +11,7 @@ import polars as pl
 
 from analysis.energy import energy
 from analysis.records.cell import CellRecord
+from analysis.records.result import Deadlines
 from analysis.tables import counters, events, latency, markers, slices
 from analysis.tables.elided import with_elided
 from analysis.tables.split import split
@@ -104,6 +105,17 @@ class Source:
         )
 
     @cached_property
+    def marks(self) -> pl.DataFrame:
+        """See `analysis.tables.markers.marks_of`."""
+        return markers.marks_of(self.trace, self.window, self.cell.tasks)
+
+    @property
     def turns(self) -> pl.DataFrame:
         """See `analysis.tables.markers.markers`."""
-        return markers.markers(self.trace, self.window, self.cell.tasks)
+        return markers.markers(self.marks, self.window)
+
+    @cached_property
+    def deadlines(self) -> dict[str, Deadlines]:
+        """See `analysis.tables.markers.deadlines`."""
+        over = markers.ends(self.trace, self.window, self.cell.tasks)
+        return markers.deadlines(self.marks, over, self.window, self.cell.tasks)

@@ -274,4 +274,13 @@ def _record(task: Task, names: dict[str, str], turns: list[int | None]) -> TaskR
         turns=tuple(turns),
         uclamp=UclampRange(task.uclamp_min, task.uclamp_max),
         cpus=task.cpus,
+        **_waiting(task),
     )
+
+
+def _waiting(task: Task) -> dict[str, Any]:
+    """Whether a task waits for others, and its longest rest; nothing where it does not wait."""
+    if not any(phase.wait or phase.meet or phase.meet_before for phase in task.phases):
+        return {}
+    rests = [phase.sleep_us or phase.period_us or 0 for phase in task.phases]
+    return {"waits": True, "rest_us": max(rests)}

@@ -31,14 +31,21 @@ def response_us(source: Source) -> dict[str, Percentiles]:
     return markers.responses(source.turns, source.cell.tasks)
 
 
-@measure("deadlines", keys="<task>.jobs, .missed", events=_MARKERS)
+@measure("turns", keys="<task>", events=_MARKERS)
+def turns(source: Source) -> dict[str, float]:
+    """Turns that ended within the window; those of all threads of a task."""
+    counts = dict(source.turns["task"].value_counts().iter_rows())
+    return {task.name: counts.get(task.name, 0) for task in source.cell.tasks}
+
+
+@measure("deadlines", keys="<task>.jobs, .missed, .late, .unfinished", events=_MARKERS)
 def deadlines(source: Source) -> dict[str, Deadlines]:
-    """Turns that ended within the window, and those after their deadline; with a period alone."""
-    return markers.deadlines(source.turns, source.cell.tasks)
+    """Turns due within the window, and those that ended late or not at all; with a period alone."""
+    return source.deadlines
 
 
 @measure("missed_deadlines", events=_MARKERS)
 def missed_deadlines(source: Source) -> float | None:
-    """Turns of all tasks that ended after their deadline; absent where no task has one."""
-    jobs = markers.deadlines(source.turns, source.cell.tasks)
-    return sum(entry.missed for entry in jobs.values()) if jobs else None
+    """Turns of all tasks that did not end by their deadline; absent where no task has one."""
+    missed = [entry.missed for entry in source.deadlines.values()]
+    return sum(missed) if missed else None

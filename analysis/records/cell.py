@@ -103,6 +103,8 @@ class TaskRecord(Record):
     :param work_us: of a turn, in us of the largest CPU at its top OPP; None where phases differ.
     :param turns: of the busy loop, by phase.
     :param cpus: where it may run; None: everywhere.
+    :param waits: whether it waits for other tasks, or meets them.
+    :param rest_us: its longest rest.
     """
 
     name: str
@@ -113,6 +115,8 @@ class TaskRecord(Record):
     turns: tuple[int | None, ...]
     uclamp: UclampRange
     cpus: tuple[int, ...] | None
+    waits: bool = False
+    rest_us: int = 0
 
 
 @dataclass(frozen=True)

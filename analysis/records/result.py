@@ -58,10 +58,18 @@ class Busy(Record):
 
 @dataclass(frozen=True)
 class Deadlines(Record):
-    """How many turns of a task ended within the window, and how many of them late."""
+    """Deadlines of a task within the window.
+
+    :param jobs: how many turns were due.
+    :param missed: how many of them did not end in time.
+    :param late: those that ended later.
+    :param unfinished: those that did not end at all.
+    """
 
     jobs: float
     missed: float
+    late: float = 0
+    unfinished: float = 0
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,7 @@ class Result(Record):
     response_us: Mapping[str, Percentiles] = field(default_factory=dict)
     missed_deadlines: float | None = None
     deadlines: Mapping[str, Deadlines] = field(default_factory=dict)
+    turns: Table = field(default_factory=dict)
     throughput: Table = field(default_factory=dict)
     fairness: float | None = None
     overutilized_share: float | None = None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -16,51 +16,109 @@ from analysis.window import Window
 
 #: Fields of the line that analysis reads, in us: time from the beginning to the end of the turn's
 #: work; how late the thread ran after its timer was due; time left before the timer is due again;
-#: how long after the last time that is.
+#: how long after the last time that is, 0 where rt-app's end broke the turn off.
 FIELDS = ("run", "wu_lat", "slack", "c_period")
+_LINE = r"rtapp_stats: .*\b{}=(-?\d+)"
 
 
-def markers(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.DataFrame:
-    """One row per turn that ended within the window: ``task`` and :data:`FIELDS` (us).
+def marks_of(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.DataFrame:
+    """One row per turn of the whole trace: ``t_ns``, ``thread``, ``task`` and :data:`FIELDS` (us).
 
-    A field that the line lacks is null. Threads that are not of ``tasks`` are left out.
+    A field that the line lacks is null. Threads that are not of ``tasks`` are left out. A turn
+    that is not late writes its line when its timer wakes it, a late one at its end.
     """
+    lines = _prints(trace, window, tasks, "rtapp_stats: ")
+    fields = (
+        pl.col("detail").str.extract(_LINE.format(name)).cast(pl.Int64).alias(name)
+        for name in FIELDS
+    )
+    return lines.with_columns(*fields).select("t_ns", "thread", "task", *FIELDS)
+
+
+def markers(marks: pl.DataFrame, window: Window) -> pl.DataFrame:
+    """The turns of `marks_of` that ended within the window."""
+    return marks.filter((pl.col("t_ns") > window.t0_ns) & (pl.col("t_ns") <= window.t1_ns))
+
+
+def ends(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> dict[str, int]:
+    """``{thread: ns}``: when a thread had done all of its turns."""
+    rows = _prints(trace, window, tasks, "rtapp_task: event=end")
+    return dict(rows.select("thread", "t_ns").iter_rows())
+
+
+def _prints(trace: Trace, window: Window, tasks: Sequence[TaskRecord], words: str) -> pl.DataFrame:
+    """Markers of the tasks' threads that have ``words``, in ns since power-on."""
     threads = thread_names(tasks)
     comms = dict(trace.table("sched_switch").select("next_pid", "next_comm").iter_rows())
-    task_of = {pid: threads[comm] for pid, comm in comms.items() if comm in threads}
-    detail = pl.col("detail")
+    ours = {pid: comm for pid, comm in comms.items() if comm in threads}
     return (
-        trace.events.filter((pl.col("event") == "print") & detail.str.contains("rtapp_stats: "))
+        trace.events.filter(
+            (pl.col("event") == "print")
+            & pl.col("detail").str.contains(words, literal=True)
+            & pl.col("pid").is_in(list(ours))
+        )
         .with_columns(
             (pl.col("t_ns") + window.offset_ns).alias("t_ns"),
             pl.col("pid")
-            .replace_strict(task_of, default=None, return_dtype=pl.String)
-            .alias("task"),
-            *(
-                detail.str.extract(rf"rtapp_stats: .*\b{name}=(-?\d+)").cast(pl.Int64).alias(name)
-                for name in FIELDS
-            ),
+            .replace_strict(ours, default=None, return_dtype=pl.String)
+            .alias("thread"),
         )
-        .filter(
-            (pl.col("t_ns") > window.t0_ns)
-            & (pl.col("t_ns") <= window.t1_ns)
-            & pl.col("task").is_not_null()
+        .with_columns(
+            pl.col("thread")
+            .replace_strict(threads, default=None, return_dtype=pl.String)
+            .alias("task")
         )
-        .select("task", *FIELDS)
     )
 
 
-def deadlines(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Deadlines]:
-    """Turns of each task, and how many of them were late: a negative slack is a missed deadline.
+def deadlines(
+    marks: pl.DataFrame, over: Mapping[str, int], window: Window, tasks: Sequence[TaskRecord]
+) -> dict[str, Deadlines]:
+    """Deadlines of each task within the window, and how many of them its turns did not meet.
 
-    Tasks that wrote no marker within the window, or have no deadline, are absent.
+    rt-app's timers are absolute: each turn has a deadline one period after the last one's, however
+    late the thread is. Tasks that have no deadline are absent.
+
+    :param over: when threads had done all of their turns, where they had (`ends`).
     """
-    result = {}
-    for task in tasks:
-        slack = marks.filter(pl.col("task") == task.name)["slack"].drop_nulls()
-        if task.deadline_us and slack.len():
-            result[task.name] = Deadlines(jobs=slack.len(), missed=int((slack < 0).sum()))
-    return result
+    return {
+        task.name: _added(
+            [
+                _of_thread(marks.filter(pl.col("thread") == thread), over.get(thread), window, us)
+                for thread in task.threads
+            ]
+        )
+        for task in tasks
+        if (us := task.deadline_us)
+    }
+
+
+def _added(parts: Sequence[Deadlines]) -> Deadlines:
+    jobs, late, unfinished = (
+        sum(getattr(part, name) for part in parts) for name in ("jobs", "late", "unfinished")
+    )
+    return Deadlines(jobs=jobs, missed=late + unfinished, late=late, unfinished=unfinished)
+
+
+def _of_thread(marks: pl.DataFrame, over: int | None, window: Window, period_us: int) -> Deadlines:
+    """One thread's deadlines: those of the turns that it ended, then one in each period."""
+    period_ns = 1000 * period_us
+    last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
+    turns = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
+    if not turns.height:
+        due = max(0, last_ns - window.t0_ns) // period_ns
+        return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
+    late = pl.col("slack") < 0
+    at_wake = pl.col("t_ns") - 1000 * pl.col("wu_lat").fill_null(0)
+    at_end = pl.col("t_ns") + 1000 * pl.col("slack")
+    turns = turns.with_columns(pl.when(late).then(at_end).otherwise(at_wake).alias("due_ns"))
+    within = turns.filter((pl.col("due_ns") > window.t0_ns) & (pl.col("due_ns") <= last_ns))
+    known = int(turns["due_ns"].tail(1).item())
+    before = max(0, (window.t0_ns - known) // period_ns)
+    unfinished = max(0, (last_ns - known) // period_ns - before)
+    missed = int(within.select(late.sum()).item())
+    jobs = within.height + unfinished
+    return Deadlines(jobs=jobs, missed=missed + unfinished, late=missed, unfinished=unfinished)
 
 
 def times(marks: pl.DataFrame, name: str, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:

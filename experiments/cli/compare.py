@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where figures and report go (default: a folder of its own in runs/comparisons)",
     )
+    parser.add_argument(
+        "--null",
+        action="store_true",
+        help="measure the noise floor, too: mainline against its kernel with another comment, as "
+        "many other seeds",
+    )
     add_cell(parser)
     add_power(parser)
     add_all(parser)
@@ -52,12 +58,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is compared: every cell, in the order of energy models, variants and seeds."""
+    """What is compared: every cell, in the order of energy models, variants and seeds.
+
+    :param null: cells that measure the noise floor: a variant's, then as many of its double's.
+    """
 
     variants: list[str]
     seeds: int
     power: str
     names: list[Names]
+    null: Sequence[Names] = ()
+
+    @property
+    def all_names(self) -> list[Names]:
+        """All cells."""
+        return [*self.names, *self.null]
 
     @property
     def first(self) -> Names:
@@ -85,13 +100,13 @@ def run(options: argparse.Namespace) -> int:
     from experiments.comparisons import check_out, comparison_folder
 
     if options.dry_run:
-        return dry_run(options, lambda: asked_of(options).names)
+        return dry_run(options, lambda: asked_of(options).all_names)
     asked = asked_of(options)
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
         check_out(out)
     warn(asked.first)
-    cells = [prepare(names) for names in asked.names]
+    cells = [prepare(names) for names in asked.all_names]
     compared = _compared(asked, cells)
     result = compared[0]
     models = EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None
@@ -110,6 +125,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
+    from experiments.null import null_requests
     from experiments.request import resolve
     from power.choice import check_power
     from power.given import USUAL, given_model
@@ -129,7 +145,12 @@ def asked_of(options: argparse.Namespace) -> Asked:
         for seed in range(options.seeds)
     ]
     names[0].request.own.check_used(variants)
-    return Asked(variants, options.seeds, options.power, names)
+    null = (
+        [resolve(each) for each in null_requests(names[0].request, options.seeds)]
+        if options.null
+        else []
+    )
+    return Asked(variants, options.seeds, options.power, names, null)
 
 
 def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
@@ -138,6 +159,7 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     from analysis.compare import comparison
+    from analysis.null import Null
     from experiments.finished import derived_for
     from experiments.pool import run_all
 
@@ -148,9 +170,14 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
     by_variant = [
         derived[start : start + asked.seeds] for start in range(0, len(derived), asked.seeds)
     ]
+    null = Null(asked.null[0].variant.name, *by_variant[-2:]) if asked.null else None
+    compared = by_variant[:-2] if null else by_variant
     return [
-        comparison(platform, dict(zip(asked.variants, by_variant[start:], strict=False)))
-        for start in range(0, len(by_variant), len(asked.variants))
+        replace(
+            comparison(platform, dict(zip(asked.variants, compared[start:], strict=False))),
+            null=null,
+        )
+        for start in range(0, len(compared), len(asked.variants))
     ]
 
 
@@ -184,6 +211,7 @@ def words(asked: Asked) -> list[str]:
     request = first.request
     parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
     parts += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
+    parts += ["null"] if asked.null else []
     parts += ["full"] if request.full else []
     parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
@@ -210,6 +238,7 @@ def digest(asked: Asked, cells: Sequence[Cell]) -> str:
 
 def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn) -> None:
     from analysis.answer import answers
+    from analysis.attention import attention
     from analysis.compare_json import differences_json, variant_json
 
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
@@ -227,6 +256,7 @@ def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn)
     print_json(
         {
             "answer": answers(result),
+            "attention": attention(result),
             "platform": result.platform.name,
             **{key: record[key] for key in same},
             "power_model": result.power_model.name,

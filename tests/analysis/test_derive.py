@@ -120,7 +120,8 @@ def test_a_task_that_never_woke_has_no_latency(
     reseal(run)
     result = derive(run, platform, activity).result.encode()
     assert "silent" not in result["latency_us"]
-    assert "silent" not in result["deadlines"]
+    assert result["deadlines"]["silent"] == {"jobs": 59, "missed": 59, "unfinished": 59}
+    assert result["turns"]["silent"] == 0
     assert result["wakeups"]["silent"] == 0
 
 

@@ -80,7 +80,7 @@ def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",
         "Fewer than 10 seeds: values only, no test",
-        "phase sensitivity",
+        "what a seed draws",
         "a verdict needs 20",
         "a source",
         "Borrowed figures",

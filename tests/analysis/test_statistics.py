@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from analysis import statistics
 from analysis.records.cell import Expectation
 from analysis.records.verdict import UNDECIDED
 from analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, seeds_needed
@@ -127,8 +128,11 @@ def test_what_no_number_of_seeds_decides() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("gap", [0.0, 4.0])
-def test_statements_that_are_all_at_their_bound_are_rarely_decided(gap: float) -> None:
+def test_statements_that_are_all_at_their_bound_are_rarely_decided(
+    gap: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever is decided of them is wrong: in one comparison of twenty at most, and some noise."""
+    monkeypatch.setattr(statistics, "RESAMPLES", coverage.RESAMPLES)
     truth = coverage.OTHERWISE * gap
     names = ("a_us", "b_us", "c_us", "d_us")
     entries = [Expectation("cas", f"m.{name} < {truth}", "s") for name in names]

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.derive import Derived
+from analysis.records.cell import TaskRecord
 from analysis.records.result import Deadlines, Percentiles
 from analysis.tables import events as kernel_events
 from analysis.tables import markers
@@ -197,28 +198,70 @@ def test_percentiles_are_nearest_rank() -> None:
     assert percentile([1, 2], 0.0) == 1
 
 
-def test_deadlines_from_rt_apps_markers(traced: Read) -> None:
-    def stats(at: int, pid: int, slack: int) -> Event:
-        return marker(at, 0, pid, f"rtapp_stats: period=1 run=1 wu_lat=1 slack={slack} c_run=1")
+PERIOD_US = 10_000
+PERIODIC = task_record("task-a", "a", period_us=PERIOD_US)
 
-    trace = traced(
-        [
-            switch(T0 - 5 * MS, 0, idle(0), 0, A),
-            stats(T0 - 1, 11, -9),  # before the window
-            stats(T0 + 5, 11, -1),
-            stats(T0 + 6, 11, 0),
-            stats(T0 + 7, 11, 12),
-            stats(T0 + 8, 99, -5),  # a thread that is not the scenario's
-            marker(T0 + 9, 0, 11, "rtapp_loop: event=start thread_loop=1"),
-        ]
-    )
-    tasks = [
-        task_record("task-a", "a", period_us=100),
-        task_record("task-b", "b", period_us=100),
+
+def stats(at_ms: float, slack_us: int, late_us: int = 0, period_us: int = PERIOD_US) -> Event:
+    """What rt-app writes after a turn: in time when its timer wakes it, late at its end."""
+    fields = f"period=1 run=1 wu_lat={late_us} slack={slack_us} c_period={period_us} c_run=1"
+    return marker(T0 + round(at_ms * MS), 0, 11, f"rtapp_stats: {fields}")
+
+
+def deadlines_of(read: Read, events: list[Event], *tasks: TaskRecord) -> dict[str, Deadlines]:
+    trace = read([switch(T0 - 60 * MS, 0, idle(0), 0, A), *events])
+    chosen = tasks or (PERIODIC,)
+    marks = markers.marks_of(trace, WINDOW, chosen)
+    over = markers.ends(trace, WINDOW, chosen)
+    return markers.deadlines(marks, over, WINDOW, chosen)
+
+
+def test_every_turn_in_time(traced: Read) -> None:
+    """Ten deadlines in a window of 100 ms; the timer's own delay does not move them."""
+    events = [stats(number * 10 + 5.05, 2000, late_us=50) for number in range(-2, 10)]
+    assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 0, 0, 0)}
+    assert deadlines_of(traced, events, task_record("task-a", "a")) == {}
+    assert deadlines_of(traced, [*events, stats(106, 0, period_us=0)]) == {
+        "task-a": Deadlines(10, 0, 0, 0)
+    }, "a turn that was broken off has no deadline"
+
+
+def test_late_turns_count_by_their_deadline(traced: Read) -> None:
+    """Late ones that were due before the window are not its own."""
+    events = [
+        stats(-15, 2000),
+        stats(2, -7000),  # due at -5 ms
+        stats(9, -4000),  # due at 5 ms
+        stats(16, -1000),  # due at 15 ms
+        *(stats(number * 10 + 5, 2000) for number in range(2, 10)),
     ]
-    marks = markers.markers(trace, WINDOW, tasks)
-    assert markers.deadlines(marks, tasks) == {"task-a": Deadlines(jobs=3, missed=1)}
-    assert markers.deadlines(marks, [task_record("task-a", "a")]) == {}
+    assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 2, late=2, unfinished=0)}
+
+
+def test_a_starved_task_misses_what_it_does_not_end(traced: Read) -> None:
+    """After 15 ms it never comes on again: eight of its ten turns are not there to be late."""
+    events = [stats(-5, 2000), stats(5, 2000), stats(15, 2000)]
+    assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 8, late=0, unfinished=8)}
+    assert deadlines_of(traced, [stats(-45, 2000)]) == {"task-a": Deadlines(10, 10, 0, 10)}
+    waiting = [stats(-45, 2000), stats(95.5, -130_500)]  # due at -35 ms, the only turn that ended
+    assert deadlines_of(traced, waiting) == {"task-a": Deadlines(10, 10, 0, 10)}
+
+
+def test_a_task_that_never_ran_misses_all(traced: Read) -> None:
+    assert deadlines_of(traced, []) == {"task-a": Deadlines(10, 10, 0, 10)}
+    both = task_record("task-a", "a", "b", period_us=PERIOD_US)
+    events = [stats(number * 10 + 5, 2000) for number in range(10)]
+    assert deadlines_of(traced, events, both) == {"task-a": Deadlines(20, 10, 0, 10)}
+
+
+def test_a_task_that_is_done_has_no_more_deadlines(traced: Read) -> None:
+    events = [stats(number * 10 + 5, 2000) for number in range(-1, 3)]
+    end = marker(T0 + 25 * MS + 10, 0, 11, "rtapp_task: event=end")
+    assert deadlines_of(traced, [*events, end]) == {"task-a": Deadlines(3, 0, 0, 0)}
+    early = marker(T0 - 4 * MS, 0, 11, "rtapp_task: event=end")
+    assert deadlines_of(traced, [events[0], early]) == {"task-a": Deadlines(0, 0, 0, 0)}
+    broken = [early, stats(-4.5, 0, period_us=0)]
+    assert deadlines_of(traced, broken) == {"task-a": Deadlines(0, 0, 0, 0)}
 
 
 def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
@@ -234,7 +277,7 @@ def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
         ]
     )
     tasks = [task_record("task-a", "a", period_us=100)]
-    marks = markers.markers(trace, WINDOW, tasks)
+    marks = markers.markers(markers.marks_of(trace, WINDOW, tasks), WINDOW)
     assert markers.lateness(marks, tasks)["task-a"].p50 == 58
     assert markers.lateness(marks, tasks)["task-a"].max == 1264
     assert markers.activations(marks, tasks)["task-a"].p50 == 600
@@ -254,7 +297,7 @@ def test_responses_are_periods_less_the_slack(traced: Read) -> None:
         ]
     )
     tasks = [task_record("task-a", "a", period_us=100)]
-    marks = markers.markers(trace, WINDOW, tasks)
+    marks = markers.markers(markers.marks_of(trace, WINDOW, tasks), WINDOW)
     response = markers.responses(marks, tasks)["task-a"]
     assert (response.p50, response.max) == (75, 145)
     assert markers.responses(marks, [task_record("task-a", "a")]) == {}

@@ -48,8 +48,8 @@ def test_keys_of_a_difference(compared: Comparison) -> None:
     (cells,) = (line for line in PAGE.splitlines() if line.startswith("| `differences` |"))
     listed = set(NAMED.findall(cells)) - {"differences", "window_s"}
     keys = {key for entry in differences_json(compared) for key in entry}
-    # From ten seeds on there is an interval.
-    assert listed == keys | {"confidence_95"}
+    # From ten seeds on there is an interval, with --null a noise floor.
+    assert listed == keys | {"confidence_95", "noise_floor"}
 
 
 def test_keys_of_a_verdict(compared: Comparison) -> None:

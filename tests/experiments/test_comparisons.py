@@ -155,3 +155,19 @@ def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:
         with pytest.raises(RequestError, match=r"--out .*: allowed: a folder that can"):
             check_out(wrong)
     check_out(tmp_path / "not" / "yet")
+
+
+def test_the_null_is_the_same_variant_with_other_seeds() -> None:
+    """Its kernel is one of its own; nothing else differs."""
+    plain, _ = request_and_digest("juno-r2", "smoke", "--seeds", "2")
+    asked, _ = request_and_digest("juno-r2", "smoke", "--seeds", "2", "--null")
+    assert plain.all_names == plain.names
+    assert asked.names == plain.names
+    assert [(names.variant.name, names.request.seed) for names in asked.null] == [
+        *(("mainline", 0), ("mainline", 1)),
+        *(("null", 2), ("null", 3)),
+    ]
+    usual, double = asked.null[0], asked.null[2]
+    assert (double.kernel.series, double.kernel.own) == ((*usual.kernel.series, "null"), "null")
+    assert (double.variant.switches, double.scenario) == (usual.variant.switches, usual.scenario)
+    assert compare.words(asked) == [*compare.words(plain), "null"]

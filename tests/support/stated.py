@@ -26,6 +26,7 @@ def stated(variant: str, seed: int) -> Derived:
         ),
         window_s=2.0,
         latency_us={"decode": Percentiles(12.5, 30.0, 40.25 + cas, 99.0, 1234.5)},
+        run_share={"decode": {"little": 1.0 - 0.5 * cas, "big": 0.5 * cas}},
         missed_deadlines=3 * cas,
         deadlines={"decode": Deadlines(60, 3 * cas)},
         residency={

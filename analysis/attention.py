@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a reader must know before any figure: who never ran, who never ended, who did other work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.compare import Comparison
+from analysis.records.result import Result
+
+#: Variants whose work differs by more than these percent did not do the same.
+OTHER_WORK_PERCENT = 2.0
+
+
+def attention(comparison: Comparison) -> list[str]:
+    """One line for each thing; empty where there is none."""
+    return [*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)]
+
+
+def _never_ran(comparison: Comparison) -> Iterator[str]:
+    for task in comparison.tasks:
+        for name, results in comparison.results.items():
+            absent = sum(task not in result.run_share for result in results.values())
+            if absent:
+                seeds = "" if absent == len(results) else f" in {absent} of {len(results)} seeds"
+                yield f"{task} never ran under {name}{seeds}"
+
+
+def _unfinished(comparison: Comparison) -> Iterator[str]:
+    """Turns that were due and had not ended when the window did: a task that is kept waiting."""
+    for task in comparison.tasks:
+        for name, results in comparison.results.items():
+            jobs, missed, unfinished = (
+                _mean(list(results.values()), task, what)
+                for what in ("jobs", "missed", "unfinished")
+            )
+            if unfinished >= 1:
+                yield (
+                    f"{task} missed {missed:.4g} of {jobs:.4g} deadlines under {name}: "
+                    f"{unfinished:.4g} of its turns did not end in the window"
+                )
+
+
+def _mean(results: list[Result], task: str, what: str) -> float:
+    known = [getattr(entry, what) for result in results if (entry := result.deadlines.get(task))]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _other_work(comparison: Comparison) -> Iterator[str]:
+    base = comparison.baseline
+    for name in comparison.names[1:]:
+        percents = {}
+        for task in comparison.tasks:
+            line = comparison.line("speed", task)
+            difference = line.differences.get(name) if line is not None else None
+            percent = None if difference is None else difference.percent
+            if percent is not None and abs(percent) > OTHER_WORK_PERCENT:
+                percents[task] = percent
+        if percents:
+            words = ", ".join(f"{task} {percent:+.1f} %" for task, percent in percents.items())
+            yield f"{name} and {base} did not do the same work ({words}): so energies differ, too"

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The noise floor: a variant against itself, with other seeds and a kernel that does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.derive import Derived
+from analysis.difference import Difference, difference
+from analysis.rows import Row
+
+
+@dataclass(frozen=True)
+class Null:
+    """Runs of a variant, and of its kernel with another comment, with other seeds.
+
+    :param variant: whose noise floor it is.
+    """
+
+    variant: str
+    runs: Sequence[Derived]
+    again: Sequence[Derived]
+
+    def difference(self, row: Row) -> Difference | None:
+        """How much a measure differs though nothing does; None where it is not measured."""
+        first, second = (
+            [number for run in runs if (number := row.value(run.result)) is not None]
+            for runs in (self.runs, self.again)
+        )
+        return difference(first, second, aligned=False) if first and second else None
+
+    def floor(self, row: Row) -> float | None:
+        """What a difference of a measure must exceed to say something, in the row's unit.
+
+        The far end of the interval; without an interval the difference itself.
+        """
+        made = self.difference(row)
+        if made is None:
+            return None
+        if made.low is None or made.high is None:
+            return abs(made.absolute)
+        return max(abs(made.low), abs(made.high))

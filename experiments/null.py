@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What measures the noise floor: a variant, and a kernel that does the same, with other seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from experiments.request import Request
+from kernels.own import read_own
+
+#: Whose noise is measured: the double is made of its kernel, and differs by nothing.
+VARIANT = "mainline"
+DOUBLE = "null"
+#: Changes a comment of the scheduler.
+PATCH = Path(__file__).resolve().parents[1] / "kernels" / "null" / "changed-comment.patch"
+
+
+def null_requests(like: Request, seeds: int) -> list[Request]:
+    """``seeds`` requests of `VARIANT`, then as many of its double with the seeds that follow.
+
+    :param like: has everything else: scenario, platform, controls.
+    """
+    double = read_own([], [f"{DOUBLE}={PATCH}"])
+    first = [replace(like, variant=VARIANT, seed=seed) for seed in range(seeds)]
+    again = [replace(like, variant=DOUBLE, seed=seeds + seed, own=double) for seed in range(seeds)]
+    return [*first, *again]

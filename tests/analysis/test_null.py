@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The noise floor stands next to every difference, where it was measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+from analysis.answer import answers
+from analysis.compare import Comparison, comparison
+from analysis.compare_json import differences_json
+from analysis.compare_text import text
+from analysis.derive import Derived
+from analysis.glance import glance
+from analysis.null import Null
+from configs.platform import Platform
+from tests.support.stated import stated
+
+
+def compared(platform: Platform, seeds: int, again: int = 0) -> Comparison:
+    """Made-up runs of two variants; the null is mainline's, with ``again`` other seeds."""
+    runs = {name: [stated(name, seed) for seed in range(seeds)] for name in ("mainline", "cas")}
+    made = comparison(platform, runs)
+    double = [stated("mainline", seeds + seed) for seed in range(again)]
+    return dataclasses.replace(made, null=Null("mainline", runs["mainline"], double))
+
+
+def test_the_floor_is_the_far_end_of_the_interval(platform: Platform) -> None:
+    """Energies rise by 0.5 mJ with each seed: the double's are 10 mJ higher on the mean."""
+    both = compared(platform, 20, 20)
+    row = both.total.row
+    assert both.null is not None
+    made = both.null.difference(row)
+    assert made is not None
+    assert made.absolute == pytest.approx(10.0)
+    assert made.high is not None
+    assert both.null.floor(row) == made.high
+    assert 11 < made.high < 13
+    assert not made.paired
+
+
+def test_without_an_interval_it_is_the_difference(platform: Platform) -> None:
+    both = compared(platform, 2, 2)
+    assert both.null is not None
+    assert both.null.floor(both.total.row) == pytest.approx(1.0)
+
+
+def test_it_stands_next_to_differences(platform: Platform) -> None:
+    both = compared(platform, 20, 20)
+    floor = both.null.floor(both.total.row) if both.null else None
+    assert floor is not None
+    rows = [line for line in text(both).splitlines() if line.startswith("  total")]
+    assert rows[0].endswith(f" +-{floor:.2f}")
+    assert "a smaller difference says nothing" in " ".join(text(both).split())
+    energy = next(line for line in glance(both).splitlines() if line.startswith("energy, total"))
+    assert energy.endswith(f" +-{floor:.2f}")
+    (total,) = (e for e in differences_json(both) if e["measure"] == "energy_j.total")
+    assert total["noise_floor"] == pytest.approx(floor / 1e3)
+    words = answers(both)
+    assert words[-1].startswith("noise floor, mainline against itself: +4.9 % (+4.0 .. +5.")
+    assert words[-1].endswith("), 20 other seeds")
+    assert answers(compared(platform, 1, 1))[-1].endswith("+0.2 %, another seed")
+
+
+def test_stars_by_chance_are_counted(platform: Platform) -> None:
+    def run(name: str, seed: int) -> Derived:
+        made = stated(name, seed)
+        cpu_busy = tuple(0.3 + 0.01 * ((seed * (7 + cpu) + len(name)) % 11) for cpu in range(6))
+        return dataclasses.replace(made, result=dataclasses.replace(made.result, cpu_busy=cpu_busy))
+
+    runs = {name: [run(name, seed) for seed in range(20)] for name in ("mainline", "cas")}
+    words = " ".join(text(comparison(platform, runs)).split())
+    assert re.search(r"\* excludes zero, as about 1 of 1\d do by chance\.", words)
+
+
+def test_nobody_asked_for_it(platform: Platform) -> None:
+    plain = dataclasses.replace(compared(platform, 2), null=None)
+    assert "noise floor" not in text(plain)
+    assert "noise floor" not in glance(plain)
+    assert all("noise_floor" not in entry for entry in differences_json(plain))
