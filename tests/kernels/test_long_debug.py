@@ -26,7 +26,7 @@ DEBUG = (
     *("SCHED_STACK_END_CHECK", "BUG_ON_DATA_CORRUPTION", "KALLSYMS_ALL"),
 )
 #: The variant of each kernel that has most switched on.
-BUSIEST = {"base": "mainline", "feec": "feec-c", "sum": "uclamp-sum-fixed"}
+BUSIEST = {"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"}
 FEATURES = "/sys/kernel/debug/sched/features"
 #: What else is switched on.
 BESIDES = {"sum": [(FEATURES, "UCLAMP_CHECK")]}
