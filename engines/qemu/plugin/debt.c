@@ -81,7 +81,8 @@ static void book(struct vcpu *vcpu, work done, work loop_weight, int sign)
 
 /*
  * An interrupt comes in at `at` for a parked vCPU. A program is interrupted where it was at that
- * time, but not before its last contact with anybody else (`tied`).
+ * time, but not before its last contact with anybody else (`tied`). If its slice ended earlier, it
+ * is interrupted there, and not where its last block took it: that depends on how a loop is run.
  */
 void debt_interrupted(struct vcpu *vcpu, vtime at)
 {
@@ -91,7 +92,6 @@ void debt_interrupted(struct vcpu *vcpu, vtime at)
 		return;
 	if (at < vcpu->tied)
 		at = vcpu->tied;
-	debt_pay(vcpu, at);
 	if (vcpu->local > at) {
 		vcpu->debt += vcpu->local - at;
 		vcpu->local = at;
@@ -132,7 +132,7 @@ void debt_resume(struct vcpu *vcpu)
 	owed = debtors[i].owed;
 	loop_weight = debtors[i].loop_weight;
 	if (loop_weight) {
-		owed = (unsigned __int128)owed * vcpu->cluster->loop_weight / loop_weight;
+		owed = vt_rescale(owed, loop_weight, vcpu->cluster->loop_weight);
 		loop_weight = vcpu->cluster->loop_weight;
 	}
 	book(vcpu, owed, loop_weight, 1);

@@ -3,7 +3,7 @@
  * Local time: each vCPU's, from its work and its cluster's rate, in integers.
  *
  * A vCPU's time is `local` when its count was `counted`, and moves by the cluster's period for each
- * instruction's work since. Settling moves that pair to now; it truncates to 2^-16 ns, once a slice.
+ * instruction's work since. Settling moves that pair to now.
  */
 #include "local_time.h"
 
@@ -14,21 +14,17 @@
 
 struct vcpu vcpus[MAX_CPUS];
 
-#define PERIOD_FRACTION_BITS 32
 #define NS_PER_S 1000000000ull
 
 vtime time_of(const struct cluster *cluster, work done)
 {
-	return (unsigned __int128)done * cluster->period >>
-	       (PERIOD_FRACTION_BITS - VT_FRACTION_BITS + WORK_BITS);
+	return (vtime)done * cluster->period;
 }
 
 /* Work that takes so long: of whole instructions, unless some weigh other than one. */
 work time_work_in(const struct cluster *cluster, vtime duration)
 {
-	work done = ((unsigned __int128)duration
-		     << (PERIOD_FRACTION_BITS - VT_FRACTION_BITS + WORK_BITS)) /
-		    cluster->period;
+	work done = duration / cluster->period;
 
 	return config.weighs_loop ? done : done & ~(ONE_INSTRUCTION - 1);
 }
@@ -87,9 +83,9 @@ void time_set_level(struct cluster *cluster, unsigned int level, vtime at)
 		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
 			continue;
 		debt_pay(vcpu, at);
-		vcpu->debt = (unsigned __int128)vcpu->debt * cluster->period / old_period;
+		vcpu->debt = vt_rescale(vcpu->debt, old_period, cluster->period);
 		if (vcpu->local > from)
-			vcpu->local = from + (unsigned __int128)(vcpu->local - from) *
-						     cluster->period / old_period;
+			vcpu->local =
+				from + vt_rescale(vcpu->local - from, old_period, cluster->period);
 	}
 }
