@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels whose queues ``base`` and ``feec`` are broken on purpose: a guest test must say so."""
+"""Kernels whose queues are broken on purpose: a guest test must say so.
+
+The checks of ``sum`` are in the kernel: see `test_long_mutants`.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ import pytest
 from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.build import KernelArtefact
-from kernels.source import Source
 from tests.support import base_checks as base
 from tests.support import feec_checks as feec
+from tests.support import push_checks as push
 from tests.support.mutants import Edit, mutant_image
+from tests.support.releases import source_for
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -55,6 +59,12 @@ def _of(cases: dict[str, feec.Case], *checks: Callable[[dict[str, feec.Found]], 
 
 def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec.check_reserved(feec.reserved(kernel, platform, folder))
+
+
+def _pushed(name: str, check: Callable[[dict[str, push.Found]], None], *others: str) -> Check:
+    """``check`` of the case ``name``, and of ``others`` that it compares with."""
+    cases = {case: push.CASES[case] for case in (name, *others)}
+    return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
 
 
 MUTANTS = [
@@ -182,14 +192,58 @@ MUTANTS = [
         ),
         _reserved,
     ),
+    Mutant(
+        "push@7.3",
+        "waiting-tasks-are-pushed",
+        Edit(
+            FAIR,
+            "\tplist_add(&prev->pushable_tasks, &rq->fair_pushable);\n",
+            "",
+        ),
+        _pushed("waiting", push.check_waiting),
+    ),
+    Mutant(
+        "push@7.3",
+        "the-tick-pushes",
+        Edit(FAIR, "\trq->fair_push_armed = true;\n", "\trq->fair_push_armed = false;\n"),
+        _pushed("alone", push.check_alone),
+    ),
+    Mutant(
+        "push@7.3",
+        "one-that-may-go-nowhere-is-not-looked-at",
+        Edit(
+            FAIR,
+            "\tif (p->nr_cpus_allowed == 1 || is_migration_disabled(p) || p->se.sched_delayed ||\n",
+            "\tif (is_migration_disabled(p) || p->se.sched_delayed ||\n",
+        ),
+        _pushed("pinned", push.check_pinned),
+    ),
+    Mutant(
+        "push@7.3",
+        "only-stuck-tasks-are-looked-at",
+        Edit(
+            FAIR,
+            "\treturn max(task_util_est(p), READ_ONCE(p->se.avg.runnable_avg)) > limit;\n",
+            "\treturn limit;\n",
+        ),
+        _pushed("uncapped", push.check_uncapped),
+    ),
+    Mutant(
+        "push@7.3",
+        "nobody-is-stuck-while-overutilized",
+        Edit(
+            FAIR,
+            "\t} else if (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
+            "\t}\n\tif (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
+        ),
+        _pushed("overutilized", push.check_overutilized),
+    ),
 ]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.kernel}-{mutant.claim}")
-def test_a_broken_kernel_is_found(
-    mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
-) -> None:
-    image = mutant_image(mutant.kernel, mutant.edit, source, tmp_path / "build")
+def test_a_broken_kernel_is_found(mutant: Mutant, juno: Platform, tmp_path: Path) -> None:
+    image = mutant_image(mutant.kernel, mutant.edit, source_for(mutant.kernel), tmp_path / "build")
     broken = KernelArtefact(mutant.kernel, image, image, image, "", {})
     with pytest.raises((AssertionError, EngineFailed)):
         mutant.check(broken, juno, tmp_path)
