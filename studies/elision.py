@@ -20,6 +20,7 @@ from analysis.results.elision import Elision, ElisionCase
 from analysis.results.origin import RESULTS, RUNS, Origin
 from configs.activity import at_measured_speeds
 from experiments.cell import Cell, prepare
+from experiments.controls import Controls
 from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.request import Names, Request, resolve
@@ -66,6 +67,8 @@ class Case:
             engine="gem5",
             elide=elided,
             mode=mode,
+            # Windows of milliseconds come before a second of stirring would be over.
+            controls=Controls(noise=False),
         )
 
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What replicates must bring about: docs/concepts/replicates.md has the figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from analysis.compare import comparison
+from analysis.derive import Derived
+from analysis.trace import read_trace
+from analysis.window import read_window
+from configs.platform_file import load_platform
+from experiments.cell import identity_of, prepare
+from experiments.finished import derived_for
+from experiments.pool import run_all
+from experiments.request import Request, resolve
+from power.choice import DEFAULT_POWER
+
+pytestmark = [pytest.mark.guest, pytest.mark.long]
+
+PLATFORM, VARIANT = "juno-r2", "mainline"
+SEEDS = 40
+#: Of device, mechanism, periodic and endless tasks.
+SCENARIOS = ("eas/idle-screen", "eas/video-playback", "eas/game", "uclamp/eight-capped-tasks")
+
+
+@cache
+def replicates(scenario: str) -> list[Derived]:
+    """Mainline's runs of the seeds 0 to 39."""
+    names = resolve(Request(PLATFORM, VARIANT, scenario))
+    identity = identity_of(names.engine)
+    cells = [prepare(names.with_seed(seed), identity) for seed in range(SEEDS)]
+    return list(run_all(cells, lambda cell, run: derived_for(cell, run, DEFAULT_POWER)))
+
+
+def stars(scenario: str) -> tuple[int, int]:
+    """Rows in which the seeds 20 to 39 differ from 0 to 19, and all rows."""
+    runs = replicates(scenario)
+    half = SEEDS // 2
+    others = [
+        replace(run, cell=replace(run.cell, seed=run.cell.seed - half, variant="again"))
+        for run in runs[half:]
+    ]
+    compared = comparison(load_platform(PLATFORM), {VARIANT: runs[:half], "again": others})
+    differences = [line.differences["again"] for line in compared.lines if line.differences]
+    return sum(bool(each.clear) for each in differences), len(differences)
+
+
+def test_seeds_do_not_differ_from_other_seeds() -> None:
+    """At most 5 % of the rows, over all scenarios: a 95 % interval excludes zero as often."""
+    by_scenario = {scenario: stars(scenario) for scenario in SCENARIOS}
+    for scenario, (starred, rows) in by_scenario.items():
+        print(f"{scenario}: {starred} of {rows} rows")
+    starred, rows = (sum(each) for each in zip(*by_scenario.values(), strict=True))
+    print(f"together: {starred} of {rows} rows, {100 * starred / rows:.1f} %")
+    assert rows > 200
+    assert starred / rows <= 0.05
+
+
+def test_eight_capped_tasks_do_not_stay_where_they_are() -> None:
+    """The source calls them unstable under maximum aggregation."""
+    runs = replicates("uclamp/eight-capped-tasks")
+    counts = [run.result.migrations for run in runs]
+    often = sum(count >= 4 for count in counts)
+    print(f"at least 4 migrations in 4 s: {often} of {SEEDS}, mean {sum(counts) / SEEDS:.1f}")
+    assert all(run.result.window_s == pytest.approx(4, abs=0.01) for run in runs)
+    assert often > SEEDS / 2
+
+
+def test_wake_ups_of_an_idle_screen_are_uniform_over_a_second() -> None:
+    """By task, over seeds: the first wake-up in the window, within the task's period."""
+    runs = replicates("eas/idle-screen")
+    (clock,) = (task for task in runs[0].cell.tasks if task.name == "clock")
+    assert clock.period_us == 1_000_000
+    phases: dict[str, list[float]] = {}
+    for run in runs:
+        trace, window = read_trace(run.run / "trace.dat"), read_window(run.run / "marks.json")
+        woken = trace.table("sched_waking").with_columns(pl.col("t_ns") + window.offset_ns)
+        inside = woken.filter((pl.col("t_ns") >= window.t0_ns) & (pl.col("t_ns") < window.t1_ns))
+        for task in run.cell.tasks:
+            times = inside.filter(pl.col("comm").is_in(task.threads))["t_ns"].to_list()
+            first_s = (times[0] - window.t0_ns) / 1e9
+            period_s = (task.period_us or 0) / 1e6
+            # A Poisson process has no period to be in step with: its wait is exponential.
+            cdf = (
+                stats.expon(scale=period_s).cdf
+                if task.deadline_us is None
+                else stats.uniform(scale=period_s).cdf
+            )
+            phases.setdefault(task.name, []).append(float(cdf(first_s)))
+    for name, values in phases.items():
+        p = stats.kstest(values, "uniform").pvalue
+        print(f"{name}: Kolmogorov-Smirnov p = {p:.2f} of {len(values)} seeds")
+        assert p > 0.01, name
