@@ -238,6 +238,26 @@ MUTANTS = [
         ),
         _pushed("overutilized", push.check_overutilized),
     ),
+    Mutant(
+        "push@7.3",
+        "a-search-that-finds-none-clears-the-note",
+        Edit(
+            FAIR,
+            "\t\t    new_cpu == prev_cpu && cpumask_subset(cpu_active_mask, p->cpus_ptr))\n",
+            "\t\t    0)\n",
+        ),
+        _pushed("full", push.check_full),
+    ),
+    Mutant(
+        "push@7.3",
+        "an-idle-cpu-is-no-reason-for-one-that-runs-alone",
+        Edit(
+            FAIR,
+            "sched_feat(FAIR_PUSH_IDLE) && rq->nr_running - cfs_h_nr_delayed(rq) > 1 &&\n",
+            "sched_feat(FAIR_PUSH_IDLE) &&\n",
+        ),
+        _pushed("alone-uncapped", push.check_no_wait),
+    ),
 ]
 
 
