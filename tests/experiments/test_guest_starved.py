@@ -66,15 +66,15 @@ def command(path: Path, text: str) -> list[str]:
 
 
 def test_a_starved_task_misses_all_of_its_deadlines(tmp_path: Path) -> None:
-    """62 or 63 periods end in the window; it gets on in 100 of 800 ms, always late."""
+    """It needs 3 of 16 ms and gets 100 of 800, so it falls ever further behind."""
     asked = command(tmp_path / "starved.toml", STARVED)
     done = eascope(*asked, "--json")
     assert done.returncode == 0, done.stderr
     deadlines = json.loads(done.stdout)["deadlines"]["fair"]
     assert deadlines["jobs"] in (62, 63)
     assert deadlines["missed"] == deadlines["jobs"]
-    assert deadlines["unfinished"] > 40
-    assert deadlines["late"] > 10
+    assert deadlines["late"] + deadlines["unfinished"] == deadlines["missed"]
+    assert deadlines["unfinished"] > deadlines["late"] > 0
     again = eascope(*asked)
     first, second = again.stdout.splitlines()[:2]
     assert f"{deadlines['jobs']} of {deadlines['jobs']} deadlines missed" in first
