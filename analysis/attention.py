@@ -58,4 +58,6 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
                 percents[task] = percent
         if percents:
             words = ", ".join(f"{task} {percent:+.1f} %" for task, percent in percents.items())
-            yield f"{name} and {base} did not do the same work ({words}): so energies differ, too"
+            yield (
+                f"{name} and {base} did different work ({words}): energies are not of the same work"
+            )

@@ -63,6 +63,6 @@ def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
 def test_other_work_is_said(platform: Platform) -> None:
     slow, near, fast = ({"speed": {"decode": speed}} for speed in (0.5, 0.505, 0.9))
     assert attention(compared(platform, [slow], [fast])) == [
-        "cas and mainline did not do the same work (decode +80.0 %): so energies differ, too"
+        "cas and mainline did different work (decode +80.0 %): energies are not of the same work"
     ]
     assert attention(compared(platform, [slow], [near])) == []
