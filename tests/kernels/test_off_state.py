@@ -68,6 +68,7 @@ ALIKE = {
     "sum": ("max-nospare0", "uclamp-sum"),
     "feec@7.3": ("mainline@7.3", "feec-a1@7.3"),
     "push@7.3": ("mainline@7.3", "push-v8-off@7.3"),
+    "sum@7.3": ("max-nospare0@7.3", "uclamp-sum@7.3"),
 }
 
 
