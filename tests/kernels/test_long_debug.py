@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from configs.platform import Platform
+from engines.base import EngineFailed
 from kernels.build import configure, fragment_text, make, names
 from kernels.naming import kernel_named, kernel_names, variant_named
 from kernels.patching import apply_series
 from kernels.releases import DEFAULT
 from kernels.variants import SERIES, Variant, load_kernels, load_variants, state_expectations
 from tests.support.kernel_guest import boot
+from tests.support.mutants import Edit
 from tests.support.releases import source_for
 from tests.support.stress import SPLAT, counters, survive
 
@@ -37,10 +40,15 @@ SEEDS = range(1, 5)
 
 @dataclass(frozen=True)
 class Debugged:
-    """The image of ``kernel`` with `DEBUG`, and what to switch on in it."""
+    """The image of ``kernel`` with `DEBUG`, and what to switch on in it.
+
+    :ivar rebuild: builds the image again after a change below ``tree``.
+    """
 
     kernel: str
     image: Path
+    tree: Path
+    rebuild: Callable[[], None]
 
     @property
     def variant(self) -> Variant:
@@ -67,8 +75,12 @@ def debugged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     fragment = fragment_text(spec, release)
     fragment += "".join(f"CONFIG_{option}=y\n" for option in DEBUG)
     configure(tree, out, fragment, log)
-    make(tree, out, ["Image"], log, **names(spec, release))
-    return Debugged(spec.name, out / "arch/arm64/boot/Image")
+
+    def build() -> None:
+        make(tree, out, ["Image"], log, **names(spec, release))
+
+    build()
+    return Debugged(spec.name, out / "arch/arm64/boot/Image", tree, build)
 
 
 def test_no_kernel_is_left_out() -> None:
@@ -120,7 +132,33 @@ def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, see
         switches=debugged.switches,
         ms=STRESS_MS,
         seed=seed,
+        deadlines="@" not in debugged.kernel,
         limit_s=900,
     )
     assert re.search(r"Lock dependency validator", done.console)
     assert not counters(done.text("stats.txt")).get("uclamp_broken")
+
+
+@pytest.mark.parametrize("debugged", ["sum"], indirect=True)
+def test_what_a_group_leaves_is_inherited_under_stress(
+    debugged: Debugged, juno: Platform, tmp_path: Path
+) -> None:
+    """Two locks of a class nest there: without the note that they may, lockdep says so."""
+    edit = Edit(
+        "kernel/sched/uclamp.c",
+        "\traw_spin_lock_nested(&child->removed.lock, SINGLE_DEPTH_NESTING);\n",
+        "\traw_spin_lock(&child->removed.lock);\n",
+    )
+    file = debugged.tree / edit.file
+    whole = file.read_text()
+    try:
+        file.write_text(edit.edited(whole))
+        debugged.rebuild()
+        with pytest.raises((AssertionError, EngineFailed)):
+            survive(debugged.image, juno, tmp_path / "run", switches=debugged.switches, ms=400)
+    finally:
+        file.write_text(whole)
+        debugged.rebuild()
+    console = (tmp_path / "run/console.log").read_text(errors="replace")
+    complaint = console.partition("possible recursive locking detected")[2][:2000]
+    assert "__uclamp_sum_inherit" in complaint, console[-4000:]

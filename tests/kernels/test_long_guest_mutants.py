@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels whose queues are broken on purpose: a guest test must say so.
-
-The checks of ``sum`` are in the kernel: see `test_long_mutants`.
-"""
+"""Kernels of each queue that are broken on purpose: a guest test must say so."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from tests.support import feec_checks as feec
 from tests.support import push_checks as push
 from tests.support.mutants import Edit, mutant_image
 from tests.support.releases import source_for
+from tests.support.sum_checks import Guest, check_system_limit
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -67,7 +65,23 @@ def _pushed(name: str, check: Callable[[dict[str, push.Found]], None], *others: 
     return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
 
 
+def _system_limit(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    check_system_limit(Guest(kernel.image, platform, folder))
+
+
 MUTANTS = [
+    Mutant(
+        "sum",
+        "a-limit-of-the-system-reaches-all",
+        Edit(
+            CORE,
+            "\tfor_each_process_thread(g, p)\n\t\tuclamp_update_active(p);\n",
+            "\tfor_each_process_thread(g, p)\n"
+            "\t\tif (task_group(p) == &root_task_group)\n"
+            "\t\t\tuclamp_update_active(p);\n",
+        ),
+        _system_limit,
+    ),
     Mutant(
         "base",
         "a-delayed-task-leaves-util-est-once",

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,15 +10,13 @@ import pytest
 
 from configs.platform import Platform
 from engines.base import EngineFailed
-from kernels.build import OUT, configure, fragment_text, make, names
 from kernels.source import Source
-from kernels.variants import SERIES, load_kernels
-from kernels.worktree import worktree
+from tests.support.mutants import Edit, mutant_image
 from tests.support.stress import counters, survive
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
-UCLAMP, FAIR = "kernel/sched/uclamp.c", "kernel/sched/fair.c"
+CORE, FAIR, UCLAMP = (f"kernel/sched/{name}.c" for name in ("core", "fair", "uclamp"))
 FILES = "/sys/kernel/debug/sched/eascope"
 #: The kernel's checks, and what makes it look at who waits.
 SWITCHES = [
@@ -43,10 +39,27 @@ class Mutant:
     file: str = UCLAMP
     counter: str = ""
 
+    @property
+    def edit(self) -> Edit:
+        """What makes it of the whole kernel."""
+        return Edit(self.file, self.old, self.new)
 
-#: Stress alone does not find effective clamps that miss a change of the system's limits: tasks get
-#: new clamps too soon after it. `test_sum_behaviour` does.
+
 MUTANTS = [
+    Mutant(
+        "a-limit-of-the-system-reaches-all",
+        "#endif\n\n\tuclamp_update_tasks();\n",
+        "#endif\n",
+        ("effective clamps are stale",),
+        CORE,
+    ),
+    Mutant(
+        "clamps-of-a-group-reach-its-tasks",
+        "\tif (cpu_util_update_eff(of_css(of)))\n\t\tuclamp_update_tasks();\n",
+        "\tcpu_util_update_eff(of_css(of));\n",
+        ("effective clamps are stale",),
+        CORE,
+    ),
     Mutant(
         "no-clamp-no-bias",
         "\treturn (int)uclamp_clamp(p, util) - (int)util;\n",
@@ -165,37 +178,13 @@ MUTANTS = [
 ]
 
 
-def mutated(mutant: Mutant, source: Source, folder: Path) -> Path:
-    """The image of the kernel ``sum`` with ``mutant``, built where kernels are built."""
-    spec = load_kernels()["sum"]
-    queues = [SERIES / series for series in spec.series]
-    with worktree(source, queues) as tree:
-        old = (tree / mutant.file).read_text()
-    assert old.count(mutant.old) == 1
-    before = old.splitlines(keepends=True)
-    after = old.replace(mutant.old, mutant.new).splitlines(keepends=True)
-    names_of_file = (f"a/{mutant.file}", f"b/{mutant.file}")
-    patch = "".join(difflib.unified_diff(before, after, *names_of_file))
-    queue = folder / "mutant"
-    queue.mkdir()
-    (queue / "series").write_text("mutant.patch\n")
-    (queue / "mutant.patch").write_text(f"diff --git {' '.join(names_of_file)}\n{patch}")
-    queues.append(queue)
-    image, log = folder / "Image", folder / "log"
-    with worktree(source, queues) as tree:
-        configure(tree, tree / OUT, fragment_text(spec), log)
-        make(tree, tree / OUT, ["Image"], log, **names(spec))
-        shutil.copyfile(tree / OUT / "arch/arm64/boot/Image", image)
-    return image
-
-
 @pytest.mark.parametrize(
     "mutant", [mutant for mutant in MUTANTS if mutant.says], ids=lambda mutant: mutant.claim
 )
 def test_a_broken_claim_is_said(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
 ) -> None:
-    image = mutated(mutant, source, tmp_path)
+    image = mutant_image("sum", mutant.edit, source, tmp_path / "build")
     with pytest.raises(EngineFailed) as error:
         survive(image, juno, tmp_path / "run", switches=SWITCHES, ms=400)
     console = (tmp_path / "run/console.log").read_text(errors="replace")
@@ -212,6 +201,6 @@ def test_what_never_happens_is_not_counted(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
 ) -> None:
     """`test_sums_hold_under_stress` wants the counter to move."""
-    image = mutated(mutant, source, tmp_path)
+    image = mutant_image("sum", mutant.edit, source, tmp_path / "build")
     done = survive(image, juno, tmp_path / "run", switches=SWITCHES, ms=400)
     assert not counters(done.text("stats.txt"))[mutant.counter]

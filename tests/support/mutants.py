@@ -23,13 +23,16 @@ class Edit:
     old: str
     new: str
 
+    def edited(self, text: str) -> str:
+        """The file whose content is ``text``, after the change."""
+        assert text.count(self.old) == 1, f"{self.file}: {text.count(self.old)} of {self.old!r}"
+        return text.replace(self.old, self.new)
+
     def patch(self, text: str) -> str:
         """The change of the file whose content is ``text``, as a patch."""
-        assert text.count(self.old) == 1, f"{self.file}: {text.count(self.old)} of {self.old!r}"
-        changed = text.replace(self.old, self.new)
         lines = difflib.unified_diff(
             text.splitlines(keepends=True),
-            changed.splitlines(keepends=True),
+            self.edited(text).splitlines(keepends=True),
             f"a/{self.file}",
             f"b/{self.file}",
         )
