@@ -134,7 +134,7 @@ MUTANTS = [
         "who-changes-groups-asleep-is-there",
         "\tuclamp_sum_attach(task_rq(p), p);\n",
         "",
-        ("sleeping task is not accounted for",),
+        ("task is not accounted for",),  # asleep, maybe with a delayed dequeue
         FAIR,
     ),
     Mutant(
