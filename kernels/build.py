@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +32,7 @@ from host.cache import (
 )
 from host.debian import apt
 from host.errors import EascopeError
-from host.proc import CommandFailed, Ending, need, run, say
+from host.proc import CommandFailed, Ending, Step, need, run, say
 from host.toolchain import arm64_tool, cross_prefix
 from kernels import times
 from kernels.faults import compile_errors
@@ -45,6 +46,8 @@ from kernels.worktree import OUT, Objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 2
+#: The directory that `check_queues` compiles.
+SCHEDULER = "kernel/sched/"
 #: Fixed, so that the same inputs give the same bytes.
 IDENTITY = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 2026",
@@ -218,6 +221,30 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path, objects: O
     (folder / "kernel.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
     if objects is not Objects.COPIED:
         times.remember(objects is Objects.OWN, time.monotonic() - started)
+
+
+def check_queues(spec: Kernel, *, compiled: bool) -> str:
+    """Apply the queues of ``spec``; with ``compiled``, also compile kernel/sched/.
+
+    It happens in the tree that is kept, so a build that follows starts from what this compiled.
+
+    :returns: the source's label.
+    :raises PatchFailed: naming patch, file and hunk.
+    :raises EascopeError: no source, a lost option, or the compiler's errors.
+    """
+    source = _source(spec)
+    release = source.release.name
+    what = "applying and compiling" if compiled else "applying"
+    with (
+        Step(f"{what} {spec.name}, {source.label}"),
+        worktree(source, _series_folders(spec)) as tree,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        if compiled:
+            log = Path(folder) / "build.log"
+            configure(tree, tree / OUT, fragment_text(spec, release), log)
+            make(tree, tree / OUT, [SCHEDULER], log, **names(spec, release))
+    return source.label
 
 
 def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:

@@ -73,14 +73,14 @@ def read_own(kernels: Sequence[str], patches: Sequence[str]) -> Own:
     trees: dict[str, Tree] = {}
     for text in kernels:
         tree = read_tree(text)
-        _check_name(catalogue, "--kernel", text, tree.name)
+        check_name(catalogue, "--kernel", text, tree.name)
         if tree.name in trees:
             raise RequestError(f"--kernel {text!r}: allowed: each name once")
         trees[tree.name] = tree
     files: dict[str, list[Path]] = {}
     for text in patches:
         name, file = _read_patch(text)
-        _check_name(catalogue, "--patch", text, name)
+        check_name(catalogue, "--patch", text, name)
         if name in trees:
             raise RequestError(f"--patch {text!r}: allowed: a name that no --kernel has")
         files.setdefault(name, []).append(file)
@@ -88,7 +88,11 @@ def read_own(kernels: Sequence[str], patches: Sequence[str]) -> Own:
     return Own(tuple(trees.values()), tuple(queues))
 
 
-def _check_name(catalogue: Catalogue, option: str, text: str, name: str) -> None:
+def check_name(catalogue: Catalogue, option: str, text: str, name: str) -> None:
+    """Refuse a name that a kernel or a variant has, or that cannot be one.
+
+    :raises RequestError: naming ``option`` and its value.
+    """
     taken = {*catalogue.kernels, *catalogue.variants, *catalogue.planned, *catalogue.broken}
     if not _NAME.fullmatch(name) or name in taken or name in RELEASES:
         allowed = f"a name of {NAME_RULE}, that no kernel or variant has"

@@ -20,6 +20,7 @@ from experiments.cli import (
     list_names,
     power,
     run,
+    series,
     show,
     status,
     verify,
@@ -56,6 +57,7 @@ VERBS: dict[str, Verb] = {
     "em": em,
     "derive": derive,
     "power": power,
+    "series": series,
 }
 
 

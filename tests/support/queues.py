@@ -12,7 +12,7 @@ from kernels import drift
 from kernels.drift import touched_files
 from kernels.queues import folders_of_queues, is_ported
 from kernels.source import Source, find_source, offered_releases
-from kernels.variants import SERIES
+from kernels.variants import SERIES, load_kernels
 
 #: What checkpatch reads besides the patch.
 CHECKPATCH = ("scripts/checkpatch.pl", "scripts/spelling.txt", "scripts/const_structs.checkpatch")
@@ -27,8 +27,9 @@ def source_of(release: str) -> Source:
 
 
 def queues() -> list[Path]:
-    """The folders of all queues."""
-    return folders_of_queues(SERIES)
+    """The folders of all queues of the project; a person's own follow no rules of ours."""
+    own = {kernel.own for kernel in load_kernels().values()}
+    return [folder for folder in folders_of_queues(SERIES) if folder.name not in own]
 
 
 def source_files(source: Source) -> Path:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope series import``: patches from a list, a folder or a tree as a variant."""
+
+from __future__ import annotations
+
+import argparse
+
+from experiments.cli.output import print_json, shown
+from host.errors import RequestError, unknown
+from kernels.releases import DEFAULT, RELEASES
+
+SUMMARY = "make a variant of patches as they are posted"
+EXAMPLE = "eascope series import v2.mbx --name my-idea"
+
+#: What ``eascope series`` can be asked to do.
+VERBS = ("import",)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Where the patches are, and what they become."""
+    parser.add_argument(
+        "verb", metavar="import", help="import: make kernels/series/X and a line of [own]"
+    )
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="an mbox (.gz, too) of a thread, of which the newest version is taken; a folder of "
+        "git format-patch files; or TREE@A..B, commits of a git tree",
+    )
+    parser.add_argument("--name", metavar="X", help="name of the queue and the variant (required)")
+    parser.add_argument(
+        "--onto",
+        default="base",
+        metavar="base|plain",
+        help="base (default): applied after our base queue; plain: before it, for patches that "
+        "were made against Linux as released",
+    )
+    parser.add_argument(
+        "--release",
+        default="",
+        metavar="R",
+        help=f"the release that it is tried on: {' or '.join(RELEASES)} (default {DEFAULT}, or "
+        "that of KERNEL_SRC)",
+    )
+    parser.add_argument(
+        "--no-compile", action="store_true", help="only apply it; do not compile kernel/sched/"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the queue and the variant, and print how to compare it.
+
+    :raises RequestError: for a wrong source, name or patch; nothing is written then.
+    """
+    from kernels.imported import ONTO, import_series
+
+    if options.verb not in VERBS:
+        raise unknown("series command", options.verb, VERBS)
+    if options.name is None:
+        raise RequestError("series import: --name is missing: allowed: --name X")
+    if options.onto not in ONTO:
+        raise unknown("--onto", options.onto, ONTO)
+    if options.release and options.release not in RELEASES:
+        raise unknown("--release", options.release, RELEASES)
+    made = import_series(
+        options.source,
+        options.name,
+        onto=options.onto,
+        release=options.release,
+        compiled=not options.no_compile,
+    )
+    command = f"eascope compare {' '.join(made.compare)} --platform juno-r2"
+    command += " --scenario eas/video-playback --seeds 20"
+    if options.json:
+        print_json(
+            {
+                "name": made.name,
+                "folder": str(made.folder),
+                "patches": list(made.patches),
+                "source": made.source,
+                "compiled": made.compiled,
+                "compare": command,
+            }
+        )
+        return 0
+    for patch in made.patches:
+        print(shown(made.folder / patch))
+    what = "applies and kernel/sched/ compiles" if made.compiled else "applies"
+    print(f"{made.name} {what}: {made.source}")
+    print(f"compare it: {command}")
+    return 0

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A posted series becomes a queue of ``kernels/series`` and a line of ``[own]``.
+
+It is applied and compiled first. When that fails, nothing has been written.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from host.cache import cache_root, write_atomic
+from host.errors import RequestError
+from host.scratch import locked
+from host.strict import shown_path
+from kernels import variants
+from kernels.build import check_queues
+from kernels.mails import read_patches
+from kernels.naming import OWN_IS_AS
+from kernels.own import check_name
+from kernels.patching import PatchFailed
+from kernels.releases import DEFAULT
+from kernels.variants import Catalogue, Kernel, load_catalogue
+
+#: What a series was made against: a kernel with our base queue, or one without.
+ONTO = ("base", "plain")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was made.
+
+    :param source: on which it applies, in words.
+    :param compiled: whether kernel/sched/ was compiled.
+    """
+
+    name: str
+    folder: Path
+    patches: tuple[str, ...]
+    source: str
+    compiled: bool
+    release: str
+
+    @property
+    def compare(self) -> list[str]:
+        """The variants to compare: what it is on top of, and itself."""
+        place = "" if self.release == DEFAULT else f"@{self.release}"
+        return [f"{OWN_IS_AS}{place}", f"{self.name}{place}"]
+
+
+def import_series(
+    source: str, name: str, *, onto: str = "base", release: str = "", compiled: bool = True
+) -> Imported:
+    """Make the patches that ``source`` names the queue and the variant ``name``.
+
+    :param onto: `base`: applied after our base queue; `plain`: before it.
+    :param release: that it is tried on; empty: that of KERNEL_SRC or the default.
+    :param compiled: also compile kernel/sched/.
+    :raises RequestError: a wrong name or source, or a patch that does not apply; no file has
+        changed then.
+    :raises EascopeError: it does not compile; likewise.
+    """
+    catalogue = load_catalogue(variants.VARIANTS)
+    check_name(catalogue, "--name", name, name)
+    folder = variants.SERIES / name
+    if folder.exists():
+        raise _taken(folder)
+    patches = read_patches(source)
+    with tempfile.TemporaryDirectory() as work:
+        staged = Path(work) / name
+        _write(staged, patches)
+        kernel = _kernel(catalogue, staged, onto, release)
+        try:
+            where = check_queues(kernel, compiled=compiled)
+        except PatchFailed as error:
+            raise RequestError(f"{error}\nnothing was written") from error
+        _register(staged, folder, onto)
+    return Imported(name, folder, tuple(patches), where, compiled, release or DEFAULT)
+
+
+def _taken(folder: Path) -> RequestError:
+    return RequestError(
+        f"--name {folder.name!r}: {shown_path(folder)} is there: allowed: another name"
+    )
+
+
+def _write(folder: Path, patches: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for file, content in patches.items():
+        (folder / file).write_bytes(content)
+    (folder / "series").write_text("".join(f"{file}\n" for file in patches))
+
+
+def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kernel:
+    """The kernel that the line of ``[own]`` will stand for, its patches lying in ``folder``."""
+    below = catalogue.kernels[catalogue.variants[OWN_IS_AS].kernel]
+    name = folder.name
+    series = (name, *below.series) if onto == "plain" else (*below.series, name)
+    named = name if release in ("", DEFAULT) else f"{name}@{release}"
+    return replace(below, name=named, series=series, own=name, patches=folder, release=release)
+
+
+def _register(staged: Path, folder: Path, onto: str) -> None:
+    """Put the queue in its place, and its line into ``[own]``: both, or neither."""
+    with locked(cache_root() / "import.lock"):
+        if folder.exists():
+            raise _taken(folder)
+        text = with_line(variants.VARIANTS, staged.name, onto)
+        new = folder.with_name(f".{folder.name}.new")
+        shutil.rmtree(new, ignore_errors=True)
+        try:
+            shutil.copytree(staged, new)
+            new.rename(folder)
+            write_atomic(variants.VARIANTS, text.encode())
+        except BaseException:
+            for half in (new, folder):
+                shutil.rmtree(half, ignore_errors=True)
+            raise
+
+
+def with_line(file: Path, name: str, onto: str) -> str:
+    """The text of ``variants.toml`` with a line for ``name`` at the end of ``[own]``.
+
+    :raises RequestError: it has ``[own]`` in a form to which no line can be added.
+    """
+    text = file.read_text(encoding="utf-8")
+    value = f'{{ of = "{OWN_IS_AS}", first = true }}' if onto == "plain" else f'"{OWN_IS_AS}"'
+    line = f"{name} = {value}\n"
+    if head := re.search(r"^\[own\][^\n]*(\n|\Z)", text, re.MULTILINE):
+        following = re.search(r"^\[", text[head.end() :], re.MULTILINE)
+        end = head.end() + following.start() if following else len(text)
+        gap = "\n" if following else ""
+        new = f"{text[:end].rstrip()}\n{line}{gap}{text[end:]}"
+    else:
+        new = f"{text.rstrip()}\n\n[own]\n{line}"
+    wanted = tomllib.loads(text)
+    wanted.setdefault("own", {})[name] = tomllib.loads(line)[name]
+    try:
+        made = tomllib.loads(new)
+    except tomllib.TOMLDecodeError:
+        made = {}
+    if made != wanted:
+        raise RequestError(
+            f"{shown_path(file)}: no line can be added to [own]: allowed: a table with the head "
+            "[own], one line for each name"
+        )
+    return new

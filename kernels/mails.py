@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patches as people post them: an mbox, a folder of ``git format-patch`` files, commits of a tree.
+
+git splits an mbox and reads mails, as ``git am`` does. Of all mails, those of the series' newest
+version that carry a patch are taken; cover letters and replies are not.
+"""
+
+from __future__ import annotations
+
+import email
+import gzip
+import re
+import tempfile
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from host.errors import RequestError
+from host.proc import CommandFailed, need, run
+from kernels.queues import changes_something
+
+ALLOWED = "an mbox, a folder of git format-patch files, or TREE@A..B, commits of a git tree"
+#: git's own length of a subject in the name of a patch's file.
+SUBJECT_LENGTH = 52
+#: No setting of a person changes what is read.
+_PLAIN = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+_BRACKETS = re.compile(r"((?:\[[^\]]*\]\s*)*)(.*)", re.DOTALL)
+#: What git ends a mail with, its version. No line of a hunk begins with a digit.
+_SIGNATURE = re.compile(rb"\n-- \n\d[^\n]*\s*\Z")
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A mail with a patch.
+
+    :param version: of its series: 2 for ``[PATCH v2 3/7]``.
+    :param number: its place in the series; 0: the subject does not say.
+    :param total: patches of the series; 0: the subject does not say.
+    :param answers: the mail that it answers, which patches of a series do as well.
+    :param patch: as ``git format-patch`` writes it, without numbers of the series and of blobs.
+    """
+
+    subject: str
+    version: int
+    number: int
+    total: int
+    ident: str
+    answers: str
+    patch: bytes
+
+
+def read_patches(text: str) -> dict[str, bytes]:
+    """The patches that ``text`` names, in order, by the names of their files in a queue.
+
+    :raises RequestError: it names nothing that can be read, no patch, or an incomplete series.
+    """
+    path = Path(text).expanduser()
+    with tempfile.TemporaryDirectory() as folder:
+        if path.is_dir():
+            files = _of_folder(path, text)
+        elif path.is_file():
+            files = _of_mbox(path, text, Path(folder))
+        else:
+            files = _of_commits(text, Path(folder))
+        mails = [mail for file in files if (mail := _read_mail(file))]
+    if not mails:
+        raise RequestError(f"{text!r}: no patch in its {len(files)} mails: allowed: {ALLOWED}")
+    # Somebody chose the files of a folder; an archive that lacks a patch is broken.
+    chosen = _series(text, mails, whole=not path.is_dir())
+    return {
+        f"{number:04}-{_as_file(mail.subject)}.patch": mail.patch
+        for number, mail in enumerate(chosen, start=1)
+    }
+
+
+def _of_folder(path: Path, text: str) -> list[Path]:
+    files = sorted(path.glob("*.patch"))
+    for file in files:
+        if not re.search(rb"^From: .+$", file.read_bytes().partition(b"\n\n")[0], re.MULTILINE):
+            raise RequestError(
+                f"{text!r}: {file.name}: no author: allowed: files of git format-patch"
+            )
+    if not files:
+        raise RequestError(f"{text!r}: no file *.patch: allowed: {ALLOWED}")
+    return files
+
+
+def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
+    """The mails of an mbox, compressed or not, each in a file below ``folder``."""
+    try:
+        content = path.read_bytes()
+        if content.startswith(_GZIP):
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RequestError(f"{text!r}: {error}: allowed: {ALLOWED}") from error
+    # lore's archives escape lines of mails that begin with "From " as mboxrd does.
+    how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []
+    split = folder / "mails"
+    split.mkdir()
+    (folder / "mbox").write_bytes(content)
+    try:
+        _git("mailsplit", *how, "-d6", f"-o{split}", "--", str(folder / "mbox"))
+    except CommandFailed as error:
+        raise RequestError(f"{text!r}: git reads no mail there: allowed: {ALLOWED}") from error
+    return sorted(split.iterdir())
+
+
+def _of_commits(text: str, folder: Path) -> list[Path]:
+    """``TREE@A..B`` as files of ``git format-patch`` below ``folder``."""
+    parts = text.split("@")
+    heads = [Path("@".join(parts[:count])).expanduser() for count in range(1, len(parts))]
+    places = [count for count, head in enumerate(heads, start=1) if head.is_dir()]
+    if not places:
+        raise RequestError(f"{text!r}: there is no such file: allowed: {ALLOWED}")
+    tree = heads[places[-1] - 1]
+    span = "@".join(parts[places[-1] :])
+    first, dots, last = span.partition("..")
+    if not (first and dots and last) or last.startswith("."):
+        raise RequestError(f"{text!r}: range {span!r}: allowed: A..B, two commits of {tree}")
+    ends = [_commit(text, tree, name) for name in (first, last)]
+    among = f"{ends[0]}..{ends[1]}"
+    if _git("-C", str(tree), "rev-list", "--merges", among).strip():
+        raise RequestError(f"{text!r}: there is a merge in it: allowed: a range without merges")
+    how = ["--zero-commit", "--no-signature", "--no-numbered", "--subject-prefix=PATCH", "--binary"]
+    how += ["--src-prefix=a/", "--dst-prefix=b/", "--no-ext-diff", "--no-cover-letter", "--stat=72"]
+    how += ["--no-attach", "--no-thread", "--no-signoff", "--no-renames", "--no-notes"]
+    _git("-C", str(tree), "format-patch", "--quiet", *how, "-o", str(folder), among)
+    return sorted(folder.glob("*.patch"))
+
+
+def _commit(text: str, tree: Path, name: str) -> str:
+    try:
+        how = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        return _git("-C", str(tree), *how).decode().strip()
+    except CommandFailed as error:
+        raise RequestError(
+            f"{text!r}: {name!r}: allowed: a commit, branch or tag of the git tree {tree}"
+        ) from error
+
+
+def _git(*arguments: str, stdin: bytes | None = None) -> bytes:
+    return run([need("git", "git"), *arguments], env=_PLAIN, stdin=stdin, label="git")
+
+
+def _read_mail(file: Path) -> Mail | None:
+    """The mail in ``file`` if it carries a patch; a reply never does, whatever it quotes."""
+    content = file.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        message, diff = Path(folder) / "message", Path(folder) / "diff"
+        how = ("mailinfo", "-k", "--no-scissors", "--encoding=UTF-8", str(message), str(diff))
+        try:
+            facts = _git(*how, stdin=content).decode(errors="replace")
+        except CommandFailed:  # no mail, or one in a character set that git does not know
+            return None
+        body, changes = message.read_bytes(), diff.read_bytes()
+    fields = dict(line.partition(": ")[::2] for line in facts.splitlines() if ": " in line)
+    prefix, subject = _prefix(fields.get("Subject", ""))
+    if prefix is None or not changes_something(changes):
+        return None
+    place = re.search(r"\b(\d+)/(\d+)", prefix)
+    number, total = (int(place[1]), int(place[2])) if place else (0, 0)
+    if place and number == 0:
+        return None
+    version = re.search(r"\bv(\d+)\b", prefix, re.IGNORECASE)
+    head = email.message_from_bytes(content)
+    return Mail(
+        subject,
+        int(version[1]) if version else 1,
+        number,
+        total,
+        str(head.get("Message-ID", "")).strip(),
+        str(head.get("In-Reply-To", "")).strip(),
+        _patch(fields, subject, body, changes),
+    )
+
+
+def _prefix(subject: str) -> tuple[str | None, str]:
+    """What stands in brackets before a patch's subject, and the rest; None of any other mail."""
+    match = _BRACKETS.fullmatch(" ".join(subject.split()))
+    prefix, rest = (match[1], match[2]) if match else ("", subject)
+    if re.search(r"\b(PATCH|RFC|RFT)", prefix, re.IGNORECASE) or re.search(r"\d+/\d+\]", prefix):
+        return prefix, rest
+    return None, rest
+
+
+def _patch(fields: dict[str, str], subject: str, body: bytes, changes: bytes) -> bytes:
+    head = (
+        f"From {'0' * 40} Mon Sep 17 00:00:00 2001\n"
+        f"From: {fields.get('Author', '')} <{fields.get('Email', '')}>\n"
+        f"Date: {fields.get('Date', '')}\nSubject: [PATCH] {subject}\n\n"
+    )
+    above, start, diff = changes.partition(b"diff --git ")
+    diff = re.sub(rb"^index \w+\.\.\w+.*\n", b"", diff, flags=re.MULTILINE)
+    diff = _SIGNATURE.sub(b"\n", diff)
+    dashes = b"" if changes.startswith(b"---") else b"---\n"
+    return head.encode() + body + dashes + above + start + diff
+
+
+def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
+    """The patches of the newest version among ``mails``, in order.
+
+    :param whole: none may be missing.
+    :raises RequestError: one is missing, or there are two for a place.
+    """
+    version = max(mail.version for mail in mails)
+    newest = [mail for mail in mails if mail.version == version]
+    totals = sorted({mail.total for mail in newest} - {0})
+    if not totals:
+        idents = {mail.ident for mail in mails if mail.ident}
+        return [mail for mail in newest if mail.answers not in idents] or newest
+    if len(totals) > 1:
+        several = " and ".join(f"one of {total}" for total in totals)
+        raise RequestError(f"{text!r}: series of v{version}: {several}: allowed: one series")
+    places: dict[int, Mail] = {}
+    for mail in newest:
+        if mail.number:
+            there = places.setdefault(mail.number, mail)
+            if _diff(there.patch) != _diff(mail.patch):
+                raise RequestError(
+                    f"{text!r}: patch {mail.number}/{totals[0]} of v{version} is there twice, and "
+                    "they differ: allowed: one of each"
+                )
+    missing = [f"{number}/{totals[0]}" for number in _absent(places, totals[0])]
+    if missing and whole:
+        raise RequestError(
+            f"{text!r}: of v{version} these patches are not there: {', '.join(missing)}: "
+            "allowed: a whole series"
+        )
+    return [places[number] for number in sorted(places)]
+
+
+def _absent(there: Iterable[int], total: int) -> list[int]:
+    return sorted({*range(1, total + 1)} - {*there})
+
+
+def _diff(patch: bytes) -> bytes:
+    return patch.partition(b"\ndiff --git ")[2]
+
+
+def _as_file(subject: str) -> str:
+    """``sched-fair-Count`` of ``sched/fair: Count``, as git names files."""
+    plain = re.sub(r"\.+", ".", re.sub(r"[^A-Za-z0-9._]+", "-", subject))
+    return plain.strip("-.")[:SUBJECT_LENGTH] or "patch"

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope series import``: each form of a source, and what is refused without a trace."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.cli.main import main
+from host.errors import RequestError
+from kernels import variants
+from kernels.imported import with_line
+from kernels.mails import read_patches
+from kernels.queues import series_patches
+from kernels.variants import load_catalogue
+from tests.support.toy_linux import git
+
+#: A kernel as far as the build asks: make writes the configuration and compiles one file.
+MAKEFILE = """\
+VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 117
+allnoconfig:
+\tcp $(KCONFIG_ALLCONFIG) $(O)/.config
+olddefconfig:
+\ttrue
+.PHONY: kernel/sched/
+kernel/sched/:
+\t$(CC) -c -o $(O)/fair.o kernel/sched/fair.c
+"""
+FAIR = "".join(f"int line_{number};\n" for number in range(1, 30))
+BASE = (
+    "Subject: [PATCH] base\n\n---\n--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n"
+    "@@ -25,3 +25,3 @@\n int line_25;\n-int line_26;\n+int based;\n int line_27;\n"
+)
+NAMES = ["0001-sched-fair-Five.patch", "0002-sched-fair-Fifteen-and-more.patch"]
+
+Import = Callable[..., int]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Queues and ``variants.toml`` of a toy kernel, which lies in ``linux``."""
+    (tmp_path / "series/base").mkdir(parents=True)
+    (tmp_path / "series/base/series").write_text("0001-base.patch\n")
+    (tmp_path / "series/base/0001-base.patch").write_text(BASE)
+    text = variants.VARIANTS.read_text()
+    kernel = text[text.index("[kernel.base]") : text.index("[kernel.feec]")]
+    mainline = text[text.index("[variant.mainline]") : text.index("[variant.cas]")]
+    (tmp_path / "variants.toml").write_text(f"{kernel}{mainline}\n# The end.\n")
+    source = tmp_path / "linux"
+    (source / "kernel/sched").mkdir(parents=True)
+    (source / "Makefile").write_text(MAKEFILE)
+    (source / "kernel/sched/fair.c").write_text(FAIR)
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("KERNEL_SRC", str(source))
+    monkeypatch.setattr(variants, "SERIES", tmp_path / "series")
+    monkeypatch.setattr("kernels.build.SERIES", tmp_path / "series")
+    monkeypatch.setattr(variants, "VARIANTS", tmp_path / "variants.toml")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def author(home: Path) -> Path:
+    """The author's git tree: `start`, and two commits on top of it."""
+    tree = home / "author"
+    shutil.copytree(home / "linux", tree)
+    git(home, "init", "--quiet", "--initial-branch=main", str(tree))
+    git(tree, "add", ".")
+    git(tree, "commit", "--quiet", "--message=start")
+    git(tree, "tag", "start")
+    for subject, old, new in (("Five", "line_5", "five"), ("Fifteen, and more", "line_15", "x")):
+        file = tree / "kernel/sched/fair.c"
+        file.write_text(file.read_text().replace(f"{old};", f"{new};"))
+        git(tree, "commit", "--quiet", "--all", f"--message=sched/fair: {subject}\n\nFrom here.")
+    return tree
+
+
+def posted(author: Path, version: int = 1) -> list[str]:
+    """The mails of the series: cover letter and patches, answering it."""
+    out = author.parent / f"posted-{version}"
+    how = ["--cover-letter", "--thread", f"-v{version}", "--from=Jörg <j@localhost>"]
+    git(author, "format-patch", "--quiet", *how, "-o", str(out), "start..main")
+    return [file.read_text() for file in sorted(out.iterdir())]
+
+
+def reply(mail: str, text: str) -> str:
+    """An answer that quotes ``mail`` and says ``text``."""
+    head, _, body = mail.partition("\n\n")
+    ident = re.findall(r"^Message-Id: (.*)$", head, re.MULTILINE | re.IGNORECASE)[0]
+    subject = re.findall(r"^Subject: (.*)$", head, re.MULTILINE)[0]
+    quoted = "".join(f"> {line}\n" for line in body.splitlines())
+    return (
+        "From mboxrd@z Thu Jan  1 00:00:00 1970\nFrom: R <r@localhost>\n"
+        f"Subject: Re: {subject}\nMessage-ID: <answer-{len(text)}@r>\nIn-Reply-To: {ident}\n\n"
+        f"On Monday J wrote:\n{quoted}\n{text}\n"
+    )
+
+
+def mbox(file: Path, mails: list[str]) -> Path:
+    """The mails as lore's archive has them."""
+    marked = [re.sub(r"\AFrom .*\n", "", mail) for mail in mails]
+    start = "From mboxrd@z Thu Jan  1 00:00:00 1970\n"
+    file.write_text("\n".join(start + mail for mail in marked))
+    return file
+
+
+def imported(*arguments: object) -> int:
+    return main(["series", "import", *map(str, arguments), "--no-compile"])
+
+
+def state(home: Path) -> dict[str, bytes]:
+    """All that an import may write."""
+    files = [*(home / "series").rglob("*"), home / "variants.toml"]
+    return {str(file): file.read_bytes() for file in files if file.is_file()}
+
+
+def test_an_mbox_gives_the_newest_version_without_cover_letter_and_replies(
+    home: Path, author: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = posted(author)
+    file = author / "kernel/sched/fair.c"
+    file.write_text(file.read_text().replace(" x;", " fifteen;"))
+    git(author, "commit", "--quiet", "--all", "--amend", "--no-edit")
+    cover, first, second = posted(author, 2)
+    other = "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
+    answers = [reply(first, "No."), reply(second, f"Rather so:\n\n---\n{other}")]
+    answers.append(answers[0].replace("Subject: Re: ", "Subject: "))
+    thread = mbox(home / "t.mbox", [*answers[1:], cover, second, *old, answers[0], first])
+    assert imported(thread, "--name", "mine") == 0
+    patches = series_patches(home / "series/mine")
+    assert [patch.name for patch in patches] == NAMES
+    assert "+int fifteen;" in patches[1].read_text(), "of the newest version"
+    assert not any("int b;" in patch.read_text() for patch in patches)
+    head = patches[0].read_text().partition("\n\n")[0].splitlines()
+    assert head[0] == f"From {'0' * 40} Mon Sep 17 00:00:00 2001"
+    assert head[3] == "Subject: [PATCH] sched/fair: Five"
+    assert "\n\nFrom here.\n---\n" in patches[0].read_text()
+    output = capsys.readouterr().out
+    assert "eascope compare mainline mine --platform juno-r2" in output
+    assert 'mine = "mainline"' in (home / "variants.toml").read_text()
+
+
+def test_each_form_of_a_source_gives_the_same_patches(home: Path, author: Path) -> None:
+    git(author, "format-patch", "--quiet", "--cover-letter", "-o", str(home / "out"), "start..main")
+    thread = mbox(home / "t.mbox", posted(author))
+    packed = home / "t.mbox.gz"
+    packed.write_bytes(gzip.compress(thread.read_bytes()))
+    plain = read_patches(f"{author}@start..main")
+    assert list(plain) == NAMES
+    assert b"From: me <me@localhost>\n" in plain[NAMES[0]]
+    for other in (home / "out", thread, packed):
+        assert read_patches(str(other)) == plain
+
+
+def test_a_folder_may_have_a_part_of_a_series(home: Path, author: Path) -> None:
+    posted(author)
+    (home / "posted-1/v1-0001-sched-fair-Five.patch").unlink()
+    assert list(read_patches(str(home / "posted-1"))) == [NAMES[1].replace("0002", "0001")]
+
+
+def test_what_is_registered_is_the_variant(home: Path, author: Path) -> None:
+    with (home / "variants.toml").open("a") as file:
+        file.write('\n[own]\n# Mine.\n\n[planned]\nlater = "x"\n')
+    assert imported(f"{author}@start..main", "--name", "mine") == 0
+    assert imported(f"{author}@start..main~1", "--name", "early", "--onto", "plain") == 0
+    load_catalogue.cache_clear()
+    catalogue = load_catalogue(home / "variants.toml")
+    assert catalogue.broken == {}
+    assert catalogue.kernels["mine"].series == ("base", "mine")
+    assert catalogue.kernels["early"].series == ("early", "base")
+    assert catalogue.variants["mine"].switches == catalogue.variants["mainline"].switches
+    assert catalogue.planned == {"later": "x"}
+    text = (home / "variants.toml").read_text()
+    assert '# Mine.\nmine = "mainline"\n' in text
+    assert "# The end.\n" in text
+
+
+def test_the_scheduler_is_compiled(
+    home: Path, author: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["series", "import", f"{author}@start..main", "--json", "--name", "mine"]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["compiled"] is True
+    file = author / "kernel/sched/fair.c"
+    file.write_text(file.read_text().replace("int five;", "int five"))
+    git(author, "commit", "--quiet", "--all", "--message=broken")
+    before = state(home)
+    assert main(["series", "import", f"{author}@start..main", "--name", "broken"]) == 1
+    assert "fair.c:5" in capsys.readouterr().err
+    assert state(home) == before
+
+
+@pytest.mark.parametrize("onto", ["base", "plain"])
+def test_a_patch_that_does_not_apply_names_patch_file_and_hunk(
+    home: Path, author: Path, capsys: pytest.CaptureFixture[str], onto: str
+) -> None:
+    file = home / "linux/kernel/sched/fair.c"
+    file.write_text(FAIR.replace("line_14", "another"))
+    before = state(home)
+    assert imported(f"{author}@start..main", "--name", "mine", "--onto", onto) == 2
+    message = capsys.readouterr().err
+    assert f"mine/{NAMES[1]} does not apply to Linux 6.12.117" in message
+    assert "kernel/sched/fair.c: hunk 1 at line 12:" in message
+    assert message.endswith("nothing was written\n")
+    assert state(home) == before
+
+
+@pytest.mark.parametrize("onto", ["base", "plain"])
+def test_onto_says_which_is_applied_first(home: Path, author: Path, onto: str) -> None:
+    file = author / "kernel/sched/fair.c"
+    git(author, "checkout", "--quiet", "start")
+    file.write_text(FAIR.replace("line_26", "based").replace("line_28", "after"))
+    git(author, "commit", "--quiet", "--all", "--message=made against base")
+    git(author, "tag", "with-base")
+    (home / "posted").mkdir()
+    git(author, "format-patch", "--quiet", "-o", str(home / "posted"), "start..with-base")
+    patch = next((home / "posted").glob("*.patch"))
+    text = patch.read_text().replace("-int line_26;\n+int based;\n", " int based;\n")
+    patch.write_text(text)
+    assert (
+        imported(home / "posted", "--name", "mine", "--onto", onto) == {"base": 0, "plain": 2}[onto]
+    )
+
+
+def test_a_wrong_request_is_one_line_and_writes_nothing(
+    home: Path, author: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cover, first, second = posted(author)
+    whole = mbox(home / "whole", [cover, first, second])
+    lone = mbox(home / "lone", [cover, reply(first, "No.")])
+    half = mbox(home / "half", [cover, second])
+    changed = second.replace("+int x;", "+int y;")
+    twice = mbox(home / "twice", [first, second, changed])
+    (home / "words").write_text("no mail\n")
+    (home / "short.gz").write_bytes(gzip.compress(whole.read_bytes())[:-20])
+    (home / "empty").mkdir()
+    (home / "diffs").mkdir()
+    (home / "diffs/x.patch").write_text(first.partition("\ndiff --git")[2])
+    (home / "letter").mkdir()
+    (home / "letter/0000-cover-letter.patch").write_text(cover + second.partition("\n\n")[2])
+    (home / "series/orphan").mkdir()
+    git(author, "checkout", "--quiet", "-b", "side", "start")
+    git(author, "commit", "--quiet", "--allow-empty", "--message=side")
+    git(author, "merge", "--quiet", "--no-edit", "main")
+    before = state(home)
+    for source, more, words in (
+        (whole, ["--name", "mainline"], "--name 'mainline': name 'mainline': allowed: a name of"),
+        (whole, ["--name", "base"], "that no kernel or variant has"),
+        (whole, ["--name", "Mine"], "allowed: a name of lower-case letters"),
+        (whole, ["--name", "orphan"], "series/orphan is there: allowed: another name"),
+        (whole, [], "--name is missing"),
+        (whole, ["--name", "x", "--onto", "feec"], "feec"),
+        (whole, ["--name", "x", "--release", "5.4"], "5.4"),
+        (whole, ["--name", "x", "--release", "7.3"], "it is Linux 6.12.117"),
+        (lone, ["--name", "x"], "no patch in its 2 mails"),
+        (half, ["--name", "x"], "of v1 these patches are not there: 1/2"),
+        (twice, ["--name", "x"], "patch 2/2 of v1 is there twice"),
+        (home / "words", ["--name", "x"], "git reads no mail there"),
+        (home / "short.gz", ["--name", "x"], "short.gz"),
+        (home / "empty", ["--name", "x"], "no file *.patch"),
+        (home / "diffs", ["--name", "x"], "x.patch: no author"),
+        (home / "letter", ["--name", "x"], "no patch in its 1 mails"),
+        (home / "nothing", ["--name", "x"], "there is no such file"),
+        (f"{author}@main", ["--name", "x"], "range 'main'"),
+        (f"{author}@start...main", ["--name", "x"], "range 'start...main'"),
+        (f"{author}@start..nowhere", ["--name", "x"], "'nowhere': allowed: a commit"),
+        (f"{home / 'empty'}@a..b", ["--name", "x"], "'a': allowed: a commit"),
+        (f"{author}@main..start", ["--name", "x"], "no patch in its 0 mails"),
+        (f"{author}@start..side", ["--name", "x"], "there is a merge in it"),
+    ):
+        assert imported(source, *more) == 2, words
+        message = capsys.readouterr().err
+        assert words in message
+        assert message.count("\n") == 1, message
+        assert state(home) == before, words
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_import_that_is_interrupted_leaves_nothing(
+    home: Path, author: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    def interrupted(path: Path, data: bytes) -> None:
+        raise error
+
+    before = state(home)
+    monkeypatch.setattr("kernels.imported.write_atomic", interrupted)
+    assert imported(f"{author}@start..main", "--name", "mine") in (1, 130)
+    assert state(home) == before
+    assert [path.name for path in (home / "series").iterdir()] == ["base"]
+
+
+def test_own_in_another_form_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "variants.toml"
+    file.write_text('own = { x = "mainline" }\n')
+    with pytest.raises(RequestError, match=r"no line can be added to \[own\]"):
+        with_line(file, "mine", "base")
+    file.write_text('[own]\nx = "mainline"')
+    assert with_line(file, "mine", "base") == '[own]\nx = "mainline"\nmine = "mainline"\n'
