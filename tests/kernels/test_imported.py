@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
+import quopri
 import re
 import shutil
 from collections.abc import Callable
@@ -158,6 +160,22 @@ def test_each_form_of_a_source_gives_the_same_patches(home: Path, author: Path) 
     assert b"From: me <me@localhost>\n" in plain[NAMES[0]]
     for other in (home / "out", thread, packed):
         assert read_patches(str(other)) == plain
+
+
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
+def test_a_mail_may_be_encoded(home: Path, author: Path, encoding: str) -> None:
+    [plain, _] = read_patches(f"{author}@start..main").values()
+    head, _, body = posted(author)[1].partition("\n\n")
+    encode = {"base64": base64.encodebytes, "quoted-printable": quopri.encodestring}[encoding]
+    head = re.sub(r"^Content-.*\n", "", head, flags=re.MULTILINE)
+    head = re.sub(
+        r"^Subject: .*$", "Subject: =?UTF-8?q?[RFC_v3]_sched/fair:_F=C3=BCnf?=", head, flags=re.M
+    )
+    head += f"\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: {encoding}"
+    thread = mbox(home / "t.mbox", [f"{head}\n\n{encode(body.encode()).decode()}\n"])
+    read = read_patches(str(thread))
+    assert list(read) == ["0001-sched-fair-F-nf.patch"]
+    assert read["0001-sched-fair-F-nf.patch"].decode() == plain.decode().replace("Five", "Fünf")
 
 
 def test_a_folder_may_have_a_part_of_a_series(home: Path, author: Path) -> None:
