@@ -14,7 +14,7 @@ from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.records.verdict import Verdict
-from analysis.results.findings import Conditions, control_words, findings
+from analysis.results.findings import Conditions, control_words, findings, seed_words
 from analysis.rows import Row, rows
 from analysis.verdicts import judge
 from configs.platform import Platform
@@ -146,6 +146,7 @@ class Comparison:
             speeds=cell.controls.speeds,
             power=self.power_model.name,
             energy_model=cell.energy_model.words,
+            seeds=seed_words(cell.replicates),
             controls=control_words(cell.set_otherwise),
         )
 

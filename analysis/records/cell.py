@@ -291,6 +291,11 @@ class CellRecord(Record):
     #: None in older records: starts alone were drawn.
     replicate: ReplicateRecord | None = None
 
+    @property
+    def replicates(self) -> bool:
+        """Whether the seed drew more than when threads start."""
+        return self.replicate is not None and self.replicate.noise
+
     @classmethod
     def current(cls, data: dict[str, Any]) -> dict[str, Any]:
         """See `Record`."""

@@ -82,6 +82,7 @@ class ScenarioResult(Record):
     :param energy_model: that the kernel was given, in words.
     :param set_otherwise: all other controls that are not the platform's.
     :param throughput: name of the program that throughput is of; empty where there is none.
+    :param replicates: whether seeds drew more than starts; not so in older records.
     """
 
     scenario: str
@@ -94,6 +95,7 @@ class ScenarioResult(Record):
     speeds: str = "board"
     energy_model: str = "published"
     set_otherwise: tuple[str, ...] = ()
+    replicates: bool = False
 
     @classmethod
     def current(cls, data: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,13 @@ from pathlib import Path
 from analysis.results.agreement import Agreement, AgreementCell
 from analysis.results.origin import RESULTS
 
+#: gem5's CPUs by mode: without caches, with caches, with a pipeline and caches.
+CPUS = {
+    "elided": "atomic",
+    "timing": "timing",
+    "elided-detailed": "detailed",
+    "detailed": "detailed",
+}
 PATTERN = "engine-agreement*.json"
 
 
@@ -85,8 +92,8 @@ def _worst(agreement: Agreement, cells: Iterable[AgreementCell], where: str) -> 
 
 
 def cpus(mode: str) -> str:
-    """What gem5's CPUs are in a mode: with a pipeline and caches, or without."""
-    return "detailed" if mode.endswith("detailed") else "atomic"
+    """What gem5's CPUs are in a mode: `CPUS`."""
+    return CPUS[mode]
 
 
 def _speeds(speeds: str) -> str:

@@ -20,6 +20,10 @@ from host.strict import StrictTable, read_toml
 FINDINGS = RESULTS / "findings"
 #: `Conditions.controls` where nothing is set otherwise.
 NO_CONTROLS = "as the platform has them"
+#: `Conditions.seeds`: all that differs between two runs on a device, or when threads start.
+REPLICATES, STARTS = "replicates", "starts alone"
+#: Controls that are conditions of their own.
+_OWN_CONDITION = ("-speeds", "no-noise")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Conditions:
     :param speeds: of core types (`configs.activity.SPEEDS`).
     :param power: name of the power model that energy is computed with.
     :param energy_model: that the kernel was given.
+    :param seeds: what they draw, `REPLICATES` or `STARTS`.
     :param controls: all others, `NO_CONTROLS` where none is set otherwise.
     """
 
@@ -41,6 +46,7 @@ class Conditions:
     speeds: str
     power: str
     energy_model: str
+    seeds: str
     controls: str
 
     def against(self, other: Conditions) -> str:
@@ -53,9 +59,14 @@ class Conditions:
 
 
 def control_words(set_otherwise: tuple[str, ...]) -> str:
-    """`Conditions.controls` of a cell's ``set_otherwise``; speeds are a condition of their own."""
-    words = [word.replace("-", " ") for word in set_otherwise if not word.endswith("-speeds")]
+    """`Conditions.controls` of a cell's ``set_otherwise``; speeds and seeds have their own."""
+    words = [word.replace("-", " ") for word in set_otherwise if not word.endswith(_OWN_CONDITION)]
     return ", ".join(words) or NO_CONTROLS
+
+
+def seed_words(replicates: bool) -> str:
+    """`Conditions.seeds`."""
+    return REPLICATES if replicates else STARTS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from analysis.results.comparisons import (
     Spread,
     VariantResult,
 )
-from analysis.results.findings import Conditions, control_words, findings
+from analysis.results.findings import Conditions, control_words, findings, seed_words
 from analysis.statistics import ENOUGH
 from analysis.verdict_text import counts, details
 from host.table import Table
@@ -56,12 +56,19 @@ def _conditions(record: Comparisons) -> str:
         f"Linux {record.kernel}, HZ {record.hz}, schedutil with a rate limit of "
         f"{record.rate_limit_us} us, transitions of {record.transition_latency_us} us, delayed "
         "dequeue on, tracing on.",
-        "Means over seeds stand before brackets with the least and the largest. The spread over "
-        "seeds is phase sensitivity, not noise.",
+        "Means over seeds stand before brackets with the least and the largest. "
+        + _meaning_of_seeds(record),
         _tests(record),
         record.origin.words,
     ]
     return "\n".join(f"* {line}" for line in lines)
+
+
+def _meaning_of_seeds(record: Comparisons) -> str:
+    """What the spread over seeds is."""
+    if all(result.replicates for result in record.scenarios):
+        return "[Seeds](../concepts/replicates.md) draw what differs between two runs on a device."
+    return "The spread over seeds is phase sensitivity, not noise."
 
 
 def _tests(record: Comparisons) -> str:
@@ -201,5 +208,6 @@ def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
         speeds=result.speeds,
         power=record.power,
         energy_model=result.energy_model,
+        seeds=seed_words(result.replicates),
         controls=control_words(result.set_otherwise),
     )

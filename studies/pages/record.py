@@ -61,6 +61,7 @@ def _scenario(group: Group, scenario: Scenario, compared: Comparison) -> Scenari
         speeds=compared.cell.controls.speeds,
         energy_model=compared.cell.energy_model.words,
         set_otherwise=compared.cell.set_otherwise,
+        replicates=compared.cell.replicates,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import changed, eascope
-from tests.support.markdown import ROOT, pages
+from tests.support.markdown import ROOT, lines, pages
 from tests.support.printed import (
     EASCOPE,
     Command,
@@ -46,6 +46,16 @@ def test_commands_of_a_page(page: Path) -> None:
     assert [entry for entry in wrong_words if entry[2]] == []
     unknown = [entry for entry in options(page.read_text()) if entry[1] not in known_options()]
     assert [entry for entry in unknown if entry[1] not in OTHERS] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_command_can_be_typed_as_it_stands(page: Path) -> None:
+    """`make setup` puts no eascope on PATH; command-line.md has the forms of commands alone."""
+    if page.name == "command-line.md":
+        assert "`.venv/bin/eascope`" in page.read_text()
+        return
+    bare = [line.text for line in lines(page.read_text()) if line.code]
+    assert [text for text in bare if text.strip().startswith("eascope ")] == []
 
 
 def test_there_are_commands() -> None:

@@ -149,16 +149,22 @@ def _of_eascope(arguments: list[str]) -> str:
             parsed = vars(make_parser().parse_args(arguments))
     except SystemExit as ended:
         return output.getvalue().strip() if ended.code else ""
+    # Trees give names of their own.
+    trees = {tree.partition("=")[0] for tree in _texts(parsed.get("kernel"))}
     known = {
         "platform": {name for name, _ in list_platforms()} | {"PLATFORM", "P"},
         "scenario": set(scenario_names()),
-        "variant": set(load_variants()),
-        "variants": set(load_variants()),
+        "variant": set(load_variants()) | trees,
+        "variants": set(load_variants()) | trees,
         "kind": set(KINDS),
     }
     for option, names in known.items():
-        value = parsed.get(option) or []
-        for name in [value] if isinstance(value, str) else value:
+        for name in _texts(parsed.get(option)):
             if name not in names and not OWN.fullmatch(name):
                 return f"no {option} {name}"
     return ""
+
+
+def _texts(value: object) -> list[str]:
+    """What an option that may be given several times, once or not at all has."""
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, list) else []

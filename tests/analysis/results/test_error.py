@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.error import agreements, error_of
+from analysis.results.error import CPUS, agreements, error_of
+from engines.gem5.settings import BOOT, MODES
 from tests.support.agreement import MEASURED
 
 
@@ -64,8 +65,13 @@ def test_another_platform_speed_or_power_has_no_figure(
     assert "%" not in sentence
 
 
+def test_every_mode_of_gem5_has_its_cpus() -> None:
+    assert {*CPUS} == {*MODES} - {BOOT}
+    assert CPUS["timing"] == "timing"
+
+
 def test_gem5_names_its_cpus(folder: Path) -> None:
-    for mode, cpus in (("elided", "atomic"), ("elided-detailed", "detailed")):
+    for mode, cpus in CPUS.items():
         sentence = error_of("pixel6", "smoke", mode, reference=True, folder=folder)
         assert sentence == f"the reference engine, on {cpus} CPUs"
 

@@ -11,6 +11,8 @@ import pytest
 from analysis.results.findings import (
     FINDINGS,
     NO_CONTROLS,
+    REPLICATES,
+    STARTS,
     Conditions,
     Finding,
     control_words,
@@ -36,6 +38,7 @@ CONDITIONS = Conditions(
     speeds="board",
     power="published",
     energy_model="published",
+    seeds=REPLICATES,
     controls=NO_CONTROLS,
 )
 HEAD = "[conditions]\n" + "".join(
@@ -65,7 +68,7 @@ def test_a_finding_is_that_of_its_platform(tmp_path: Path) -> None:
         (HEAD, "finding is missing"),
         (FINDING, "conditions is missing"),
         (ONE.replace("speeds", "speed"), "conditions.speeds is missing"),
-        (HEAD + "seeds = 10\n" + FINDING, "conditions.seeds = 10: allowed: no such key"),
+        (HEAD + "runs = 10\n" + FINDING, "conditions.runs = 10: allowed: no such key"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, line: str) -> None:
@@ -84,7 +87,15 @@ def test_a_finding_is_shown_for_runs_of_its_conditions_alone() -> None:
     )
 
 
-def test_speeds_are_no_control_among_others() -> None:
+def test_a_finding_from_before_replicates_is_not_shown_for_them() -> None:
+    finding = Finding("the trace says why", replace(CONDITIONS, seeds=STARTS))
+    assert finding.shown(CONDITIONS) == (
+        "none under these conditions; there is one for seeds starts alone instead of replicates."
+    )
+
+
+def test_speeds_and_seeds_are_no_controls_among_others() -> None:
+    assert control_words(("no-noise",)) == NO_CONTROLS
     assert control_words(("measured-speeds",)) == NO_CONTROLS == control_words(())
     assert control_words(("rate-limit-2000-us", "measured-speeds")) == "rate limit 2000 us"
 
