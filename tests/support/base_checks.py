@@ -44,7 +44,7 @@ def balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> dict[st
         "write /proc/sys/kernel/sched_energy_aware 0",
         f"write {STATS} 0",
         "spawn sleepers /bin/sleepers 21",
-        "sleep-ms 1500",
+        "sleep-ms 5000",
         f"collect {STATS} stats.txt",
         "kill sleepers",
     ]

@@ -21,6 +21,7 @@ from configs.platform_file import list_platforms
 from experiments.cli.list_names import KINDS
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.scenario_names import names as scenario_names
+from kernels.releases import RELEASES
 from kernels.variants import load_variants
 from tests.support.markdown import INLINE_CODE, ROOT, lines
 
@@ -160,7 +161,11 @@ def _of_eascope(arguments: list[str]) -> str:
     }
     for option, names in known.items():
         for name in _texts(parsed.get(option)):
-            if name not in names and not OWN.fullmatch(name):
+            # The kernel of a variant is that of a release, or of a tree.
+            variant, _, where = name.partition("@")
+            if where and where not in {*RELEASES, *trees}:
+                return f"no release {where}"
+            if variant not in names and not OWN.fullmatch(variant):
                 return f"no {option} {name}"
     return ""
 

@@ -64,8 +64,8 @@ def test_smoke_on_atomic_cpus() -> None:
     assert result["engine"] == "gem5"
     assert result["eas"] is True
     # The agent sleeps for that long, and may have to be woken from a state that it takes 1.2 ms to
-    # leave.
-    assert 0.5 <= result["window_s"] < 0.5015
+    # leave; threads that run when it wakes make it wait for its turn.
+    assert 0.5 <= result["window_s"] < 0.51
     assert 0 < result["energy_j"]["total"] < 1
     # 'heavy' needs 10 ms of the fastest CPU's time in 16 ms: no little could do that.
     assert result["run_share"]["heavy"]["big"] > 0.9
