@@ -9,7 +9,6 @@ import pytest
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact
-from kernels.releases import DEFAULT
 from tests.support.base_checks import balance, check_order, check_sleepers, check_util_est
 from tests.support.releases import kernel_of, of_releases
 
@@ -31,8 +30,7 @@ def test_a_delayed_task_leaves_util_est_once(
 def test_sleepers_are_refused_unless_load_is_moved(
     base: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
-    # 7.3 leaves tasks whose turn it is not where they are, until balance has failed.
-    check_sleepers(balance(base, juno, tmp_path), pulled=base.release == DEFAULT)
+    check_sleepers(balance(base, juno, tmp_path))
 
 
 @pytest.mark.parametrize("first", [False, True])

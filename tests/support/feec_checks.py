@@ -14,12 +14,13 @@ from pathlib import Path
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact
-from kernels.switches import SCHED_DEBUG, STATS
+from kernels.switches import SCHED_DEBUG
+from tests.support import guest_cases
+from tests.support.guest_cases import GROUP, Found
 from tests.support.kernel_guest import boot
-from tests.support.stress import counters, guest_program
+from tests.support.stress import guest_program
 
 FILES = f"{SCHED_DEBUG}/eascope"
-GROUP = "/sys/fs/cgroup/group"
 #: The kernel's own values.
 DEFAULTS = {
     "feec_mode": "0",
@@ -46,54 +47,19 @@ class Case:
     cap: str = "max"
     switches: Mapping[str, int] | None = None
 
-
-@dataclass(frozen=True)
-class Found:
-    """What a case printed, by line, and what the kernel counted meanwhile."""
-
-    lines: list[list[int]]
-    counted: dict[str, int]
-
-
-def script(cases: Mapping[str, Case]) -> list[str]:
-    """The agent's lines: one case after the other, each with switches and counters as at boot."""
-    lines = ["write /sys/fs/cgroup/cgroup.subtree_control +cpu", f"mkdir {GROUP}"]
-    lines.append(f"write {GROUP}/cgroup.procs 0")
-    # As they are in a kernel that nobody has written to.
-    lines += [f"expect {FILES}/{name} {value}" for name, value in DEFAULTS.items()]
-    for name, case in cases.items():
-        values = {**DEFAULTS, **{key: str(value) for key, value in (case.switches or {}).items()}}
-        lines += [f"write {FILES}/{key} {value}" for key, value in values.items()]
-        lines += [f"write {GROUP}/cpu.uclamp.max {case.cap}", "sleep-ms 100"]
-        # The mark of before is cleared by a pass of load balance, which an idle system has not.
-        lines += [f"write {STATS} 0", f"spawn {name} /bin/{case.program}", f"wait {name} 20000"]
-        lines += [f"collect {STATS} {name}.stats", f"collect /tmp/{name}.log {name}.log"]
-    return lines
+    @property
+    def switch_lines(self) -> list[str]:
+        """See `guest_cases.GuestCase`."""
+        values = {**DEFAULTS, **(self.switches or {})}
+        return [f"write {FILES}/{key} {value}" for key, value in values.items()]
 
 
 def run(
-    feec: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
+    kernel: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
 ) -> dict[str, Found]:
-    """What a guest finds in each of ``cases``, which it runs one after the other."""
-    names = {case.program.split()[0] for case in cases.values()}
-    done = boot(
-        feec.image,
-        platform,
-        script(cases),
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in names},
-    )
-    return {
-        name: Found(
-            [
-                [int(word) for word in line.split()]
-                for line in done.text(f"{name}.log").splitlines()
-            ],
-            counters(done.text(f"{name}.stats")),
-        )
-        for name in cases
-    }
+    """What a guest finds in each of ``cases``, whose switches are `DEFAULTS` as it boots."""
+    untouched = [f"expect {FILES}/{name} {value}" for name, value in DEFAULTS.items()]
+    return guest_cases.run(kernel, platform, cases, folder, untouched)
 
 
 #: A small task wakes up; on the CPUs of 0x7 another one runs, CPU 3 has utilization left.

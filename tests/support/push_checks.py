@@ -13,11 +13,10 @@ from pathlib import Path
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact
-from kernels.switches import FEATURES, STATS
-from tests.support.kernel_guest import boot
-from tests.support.stress import counters, guest_program
+from kernels.switches import FEATURES
+from tests.support import guest_cases
+from tests.support.guest_cases import Found
 
-GROUP = "/sys/fs/cgroup/group"
 #: Off in a kernel that nobody has written to.
 STUCK, IDLE = "FAIR_PUSH_STUCK", "FAIR_PUSH_IDLE"
 ANYWHERE = "0x3f"
@@ -38,18 +37,13 @@ class Case:
     on: tuple[str, ...] = ()
     cap: str = "max"
 
-
-@dataclass(frozen=True)
-class Found:
-    """What a case printed, by line, and what the kernel counted meanwhile."""
-
-    lines: list[list[int]]
-    counted: dict[str, int]
-
     @property
-    def cpus(self) -> list[int]:
-        """Where each task of ``stuck`` was at the end, sorted."""
-        return sorted(line[0] for line in self.lines)
+    def switch_lines(self) -> list[str]:
+        """See `guest_cases.GuestCase`."""
+        return [
+            f"write {FEATURES} {'' if feature in self.on else 'NO_'}{feature}"
+            for feature in (STUCK, IDLE)
+        ]
 
 
 CASES = {
@@ -71,44 +65,12 @@ EIGHT = {
 }
 
 
-def script(cases: Mapping[str, Case]) -> list[str]:
-    """The agent's lines: one case after the other, each with features and counters as at boot."""
-    lines = ["write /sys/fs/cgroup/cgroup.subtree_control +cpu", f"mkdir {GROUP}"]
-    lines.append(f"write {GROUP}/cgroup.procs 0")
-    lines += [f"word {FEATURES} NO_{feature}" for feature in (STUCK, IDLE)]
-    for name, case in cases.items():
-        for feature in (STUCK, IDLE):
-            lines.append(f"write {FEATURES} {'' if feature in case.on else 'NO_'}{feature}")
-        # The mark of before is cleared by a pass of load balance, which an idle system has not.
-        lines += [f"write {GROUP}/cpu.uclamp.max {case.cap}", "sleep-ms 100"]
-        lines += [f"write {STATS} 0", f"spawn {name} /bin/{case.program}", f"wait {name} 20000"]
-        lines += [f"collect {STATS} {name}.stats", f"collect /tmp/{name}.log {name}.log"]
-    return lines
-
-
 def run(
-    push: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
+    kernel: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
 ) -> dict[str, Found]:
-    """What a guest finds in each of ``cases``, which it runs one after the other."""
-    names = {case.program.split()[0] for case in cases.values()}
-    done = boot(
-        push.image,
-        platform,
-        script(cases),
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in names},
-    )
-    return {
-        name: Found(
-            [
-                [int(word) for word in line.split()]
-                for line in done.text(f"{name}.log").splitlines()
-            ],
-            counters(done.text(f"{name}.stats")),
-        )
-        for name in cases
-    }
+    """What a guest finds in each of ``cases``, where both features are off as it boots."""
+    off = [f"word {FEATURES} NO_{feature}" for feature in (STUCK, IDLE)]
+    return guest_cases.run(kernel, platform, cases, folder, off)
 
 
 def looks(result: Found) -> dict[str, int]:

@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from experiments.scenario_file import load_scenario
+from host.errors import RequestError
 
 GOOD = """
 summary = "s"
@@ -33,3 +40,14 @@ def write(
 
 
 SECOND = '[[task]]\nname = "b"\n[[task.phase]]\n'
+
+
+def check_refused(path: str, platform: Platform, words: Iterable[str]) -> None:
+    """Loading ``path`` gives one line that names the file and has ``words``."""
+    with pytest.raises(RequestError) as caught:
+        load_scenario(path, platform)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith(path + ": ")
+    for word in words:
+        assert word in line, line
