@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments.request import Request
-from kernels.own import read_own
+from kernels.own import Own, read_own
 
 #: Whose noise is measured: the double is made of its kernel, and differs by nothing.
 VARIANT = "mainline"
@@ -16,12 +16,17 @@ DOUBLE = "null"
 PATCH = Path(__file__).resolve().parents[1] / "kernels" / "null" / "changed-comment.patch"
 
 
+def double() -> Own:
+    """The double of `VARIANT`, which is of the name `DOUBLE`."""
+    return read_own([], [f"{DOUBLE}={PATCH}"])
+
+
 def null_requests(like: Request, seeds: int) -> list[Request]:
     """``seeds`` requests of `VARIANT`, then as many of its double with the seeds that follow.
 
     :param like: has everything else: scenario, platform, controls.
     """
-    double = read_own([], [f"{DOUBLE}={PATCH}"])
+    own = double()
     first = [replace(like, variant=VARIANT, seed=seed) for seed in range(seeds)]
-    again = [replace(like, variant=DOUBLE, seed=seeds + seed, own=double) for seed in range(seeds)]
+    again = [replace(like, variant=DOUBLE, seed=seeds + seed, own=own) for seed in range(seeds)]
     return [*first, *again]

@@ -108,7 +108,7 @@ def test_what_needs_gem5_says_so() -> None:
 
 
 @pytest.mark.guest
-@pytest.mark.kernels("feec", "sum")
+@pytest.mark.kernels("feec", "null", "sum")
 @pytest.mark.parametrize("name", RUN)
 def test_a_page_can_be_typed_in(name: str, tmp_path: Path) -> None:
     """Its commands in its order, with one seed; those that need gem5 or the reader's files not."""

@@ -2,7 +2,8 @@
 """What tests boot is built before the first of them, as long as that takes, and shown meanwhile.
 
 A test marked ``guest`` needs QEMU, its plugin, the guest image and the kernel ``base``; one that
-boots other kernels names them: ``@pytest.mark.kernels("feec")``.
+boots other kernels names them: ``@pytest.mark.kernels("feec")``. The kernel ``null`` is the double
+of ``eascope compare --null``.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import pytest
 
 from engines.qemu.build import plugin
 from engines.qemu.provider import qemu
+from experiments.null import DOUBLE, double
 from host.errors import EascopeError
 from host.proc import say
 from kernels.build import kernel
+from kernels.naming import variant_named
 from rootfs.image import initramfs
 
 
@@ -39,7 +42,7 @@ def prepare(kernels: Iterable[str]) -> None:
     plugin()
     initramfs()
     for name in kernels:
-        kernel(name)
+        kernel(variant_named(DOUBLE, double())[0] if name == DOUBLE else name)
 
 
 @pytest.fixture(scope="session", autouse=True)
