@@ -232,5 +232,5 @@ void child_kill(const char *name)
 		if (await(child, KILL_PATIENCE))
 			return;
 	}
-	fail("kill %s: it does not end, not even of SIGKILL", name);
+	fail("kill %s: still running after SIGKILL", name);
 }

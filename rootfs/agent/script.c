@@ -40,7 +40,7 @@ char *script_line(void)
 	fail_at(++number);
 	newline = memchr(line, '\n', end - line);
 	if (!newline)
-		fail("the script's last line has no newline: it was cut off");
+		fail("the script is cut off: its last line has no newline");
 	if (memchr(line, '\0', newline - line))
 		fail("zero byte in the script");
 	*newline = '\0';

@@ -129,7 +129,7 @@ static void none_lost(unsigned int cpu, const char *stats, const char *what)
 	const char *found = strstr(stats, what);	/* at the beginning of a line */
 
 	if (!found)
-		fail("ring buffer of cpu %u: the kernel's statistics do not say '%s'", cpu,
+		fail("ring buffer of cpu %u: the kernel's statistics lack '%s'", cpu,
 		     what + 1);
 	found += strlen(what);
 	if (strtoull(found, NULL, 10) != 0)

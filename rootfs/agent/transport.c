@@ -37,5 +37,5 @@ void transport_choose(void)
 			return;
 		}
 	}
-	fail("device tree asks for transport '%s': this agent does not know it", wanted.data);
+	fail("device tree: transport '%s': this agent has no such transport", wanted.data);
 }

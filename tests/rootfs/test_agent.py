@@ -31,7 +31,7 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (b"", "the script's first line must be 'eascope-script 1'"),
         (b"eascope-script 2\nexit\n", "script line 1: the script's first line must be"),
         (HEAD, "script line 1: the script ends without 'exit'"),
-        (HEAD + b"exit", "script line 2: the script's last line has no newline"),
+        (HEAD + b"exit", "script line 2: the script is cut off: its last line has no newline"),
         (HEAD + b"frob 1\n", "script line 2: unknown verb 'frob'"),
         (HEAD + b"\nexit\n", "script line 2: verb is missing"),
         (HEAD + b"wri\0te a b\n", "script line 2: zero byte"),

@@ -214,6 +214,6 @@ def test_unknown_transport_is_said_on_the_console(boot: Boot) -> None:
         boot(HEAD + b"exit\n", transport=transport)
     name = transport.decode()
     assert any(
-        line.endswith(f"FAIL: device tree asks for transport '{name}': this agent does not know it")
+        line.endswith(f"FAIL: device tree: transport '{name}': this agent has no such transport")
         for line in caught.value.console_tail
     )

@@ -150,8 +150,8 @@ static void idle_state(struct vcpu *vcpu, vtime at)
 	uint64_t cpu = channel_register(vcpu, 1), state = channel_register(vcpu, 2);
 
 	if (cpu != vcpu->index)
-		report_end("fail", "the idle driver says cpu%" PRIu64 " on cpu%u", cpu,
-			   vcpu->index);
+		report_end("fail", "the idle driver on cpu%u names cpu%" PRIu64, vcpu->index,
+			   cpu);
 	if (state == IDLE_EXIT_OVER) {
 		vcpu->announced_idle = IDLE_NONE;
 		vcpu->exit_ahead_ns = 0;
@@ -159,7 +159,7 @@ static void idle_state(struct vcpu *vcpu, vtime at)
 	} else if (state < config.n_idle_states) {
 		vcpu->announced_idle = state;
 	} else {
-		report_end("fail", "the idle driver enters state %" PRIu64 ", the platform has %u",
+		report_end("fail", "the idle driver enters state %" PRIu64 ": allowed: below %u",
 			   state, config.n_idle_states);
 	}
 }
@@ -190,7 +190,7 @@ static void write_file(struct vcpu *vcpu)
 	if (!read_string(channel_register(vcpu, 1), name, sizeof(name)) || !is_file_name(name))
 		report_end("fail", "the guest sends a file whose name is not allowed");
 	if (length > MAX_CHUNK)
-		report_end("fail", "the guest sends %" PRIu64 " bytes of %s at once, at most %u",
+		report_end("fail", "the guest sends %" PRIu64 " bytes of %s at once: allowed: up to %u",
 			   length, name, MAX_CHUNK);
 	if (open_fd < 0 || strcmp(name, open_name)) {
 		if (open_fd >= 0)
@@ -203,7 +203,7 @@ static void write_file(struct vcpu *vcpu)
 	if (length == 0)
 		return;
 	if (!qemu_plugin_read_memory_vaddr(data, buffer, length))
-		report_end("fail", "the guest sends memory of %s that it has not got", name);
+		report_end("fail", "the guest sends %s from memory that it does not map", name);
 	for (uint64_t done = 0; done < length;) {
 		ssize_t n = pwrite(open_fd, buffer->data + done, length - done, offset + done);
 

@@ -34,10 +34,10 @@ BAD_ENDS = {
     6: r"^the guest sends a file whose name is not allowed",
     7: r"^the guest sends the unknown message 77",
     8: r"^the guest writes EnergyCtrl at offset 0x40",
-    9: r"^the idle driver says cpu3 on cpu0",
-    10: r"^the guest sends 2097152 bytes of large at once, at most 1048576",
+    9: r"^the idle driver on cpu0 names cpu3",
+    10: r"^the guest sends 2097152 bytes of large at once: allowed: up to 1048576",
     11: r"^the guest sends a file whose name is not allowed",
-    12: r"^the idle driver enters state 5, the platform has 3",
+    12: r"^the idle driver enters state 5: allowed: below 3",
 }
 
 
