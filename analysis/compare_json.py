@@ -20,7 +20,7 @@ def summary(comparison: Comparison, variant: str) -> dict[str, Any]:
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict; `docs/reference/results.md` lists the keys."""
+    """A verdict; `docs/reference/measures.md` lists the keys."""
     primary = verdict.effects[0] if verdict.effects else None
     entry: dict[str, Any] = {
         "statement": verdict.statement,

@@ -5,7 +5,7 @@ An estimate is a function of means over seeds. Leaving out each seed in turn giv
 pseudo-values, whose mean is the estimate, so any function is as easy as a difference of means.
 Each end of the interval is the wider one of Student's t and of the BCa bootstrap of that mean:
 the one covers too seldom where a few seeds are far away, the other where seeds are few.
-``docs/reference/results.md`` has the coverage that was measured.
+``docs/reference/measures.md`` has the coverage that was measured.
 """
 
 from __future__ import annotations

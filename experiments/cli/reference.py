@@ -26,7 +26,7 @@ HEAD = """\
 
 Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one line
 on standard error. Commands read the variables under [environment](environment.md) and print the
-measures under [results](results.md).
+measures under [measures](measures.md).
 """
 
 

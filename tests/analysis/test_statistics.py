@@ -38,7 +38,7 @@ def test_intervals_cover_the_truth(case: str) -> None:
 def test_the_page_has_the_measured_coverage() -> None:
     """Between 93 and 97 % with twenty seeds, whatever the gap between the states."""
     table = coverage.table()
-    assert table.markdown() in (REPO / "docs/reference/results.md").read_text()
+    assert table.markdown() in (REPO / "docs/reference/measures.md").read_text()
     shares = [float(cell.split()[0]) for row in table.rows for cell in row[2:5]]
     assert len(shares) == len(CASES) * len(GAPS)
     assert all(93 <= share <= 97 for share in shares)

@@ -27,7 +27,7 @@ PAGES = [page for page in pages() if RESULTS not in page.parents]
 #: Options of other programs than eascope that sentences name.
 OTHERS = {"--debug-flags"}
 #: A page's commands are run in its order. The demo and the tests themselves are run by CI.
-RUN = ("README.md", "docs/recipes/compare-schedulers.md", "docs/reference/results.md")
+RUN = ("README.md", "docs/recipes/compare-schedulers.md", "docs/reference/measures.md")
 #: Commands whose verdict is about the host and not about the command.
 OF_THE_HOST = {"doctor", "verify"}
 

@@ -121,4 +121,4 @@ def test_the_page_of_measures_has_their_needs(capsys: pytest.CaptureFixture[str]
     runpy.run_module("analysis.measures", run_name="__main__")
     table = capsys.readouterr().out
     assert table.count("| `") >= len(MEASURES)
-    assert table in (REFERENCE / "results.md").read_text(), "run: python -m analysis.measures"
+    assert table in (REFERENCE / "measures.md").read_text(), "run: python -m analysis.measures"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of the run folder lists what a real run's folder holds."""
+"""The page of the run folder lists what the folders of a run and of a comparison hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.figures import write
 from experiments.cli.main import main
+from tests.support.compared import compared_runs
 from tests.support.markdown import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "run-folder.md").read_text()
@@ -41,6 +43,7 @@ def test_a_name_is_listed_once() -> None:
         "## `cell.json`",
         "## Files below `inputs/`",
         "## Files below `derived/",
+        "## Files of a comparison",
     ):
         listed = [name for row in section(title) for name in NAMED.findall(row[0])]
         assert len(listed) == len(set(listed))
@@ -61,3 +64,30 @@ def test_a_run_of_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert {path.name for path in (run / "inputs").iterdir()} == names("## Files below `inputs/`")
     (derived,) = (run / "derived").iterdir()
     assert {path.name for path in derived.iterdir()} == names("## Files below `derived/")
+
+
+def test_every_figure_of_a_comparison_is_listed(tmp_path: Path) -> None:
+    """Without derived power, so without the energy stack."""
+    write(compared_runs(tmp_path / "runs", 1), tmp_path / "figures")
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    listed = {name for name in names("## Files of a comparison") if name.endswith((".svg", ".pdf"))}
+    assert listed - drawn == {"stack.svg", "stack.pdf"}
+    assert drawn < listed
+
+
+@pytest.mark.guest
+@pytest.mark.kernels("feec")
+def test_a_comparison_with_all_that_it_can_have(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))
+    folder = tmp_path / "compared"
+    options = ["--platform", "juno-r2", "--scenario", "smoke", "--power", "derived"]
+    variants = ["feec-a", "feec-b"]
+    assert main(["compare", *variants, *options, "--decisions", "--out", str(folder)]) == 0
+    listed = {
+        name.replace("VARIANT", variant)
+        for name in names("## Files of a comparison")
+        for variant in variants
+    }
+    assert {path.name for path in folder.iterdir()} == listed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How often intervals cover the truth, on samples whose truth is known.
 
-``python -m tests.support.coverage`` prints the table of ``docs/reference/results.md``.
+``python -m tests.support.coverage`` prints the table of ``docs/reference/measures.md``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of results lists the figures, the tables' columns and the keys that the code has."""
+"""The page of measures lists the figures, the tables' columns and the keys that the code has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis.figures import FIGURES
 from tests.support.compared import compared_runs
 from tests.support.markdown import ROOT
 
-PAGE = (ROOT / "docs" / "reference" / "results.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "measures.md").read_text()
 NAMED = re.compile(r"`(\w+)`")
 
 
