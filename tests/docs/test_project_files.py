@@ -7,6 +7,8 @@ import re
 import subprocess
 import tomllib
 
+import pytest
+
 from tests import layers
 from tests.support.markdown import ROOT
 
@@ -17,14 +19,38 @@ def test_architecture_has_the_table_of_imports() -> None:
     )
 
 
-def test_architecture_names_every_room() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text()
-    listed = set(re.findall(r"^\| `([\w-]+)/` \|", text, re.MULTILINE))
+def rooms() -> list[str]:
+    """The folders at the top that git knows, without hidden ones."""
     tracked = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True
     ).stdout.decode()
     folders = {name.split("/")[0] for name in tracked.split("\0") if "/" in name}
-    assert listed == {name for name in folders if not name.startswith(".")}
+    return sorted(name for name in folders if not name.startswith("."))
+
+
+def test_architecture_names_every_room() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert sorted(re.findall(r"^\| `([\w-]+)/` \|", text, re.MULTILINE)) == rooms()
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_room_has_a_page_that_names_only_what_is_there(room: str) -> None:
+    """The first column of its table of files has paths of the room."""
+    text = (ROOT / room / "README.md").read_text()
+    tables = re.findall(r"^\| (?:here \||file \| does).*\n\|.*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    rows = [row.split("|")[1] for table in tables for row in table.splitlines()]
+    paths = [path for row in rows for path in re.findall(r"`([\w./-]+)`", row)]
+    # Where NAME stands for many, their folder is there.
+    fixed = [
+        path.partition("NAME")[0].rpartition("/")[0] if "NAME" in path else path for path in paths
+    ]
+    assert [path for path in fixed if not (ROOT / room / path).exists()] == []
+
+
+def test_the_list_of_pages_leads_to_every_room() -> None:
+    text = (ROOT / "docs" / "README.md").read_text()
+    linked = set(re.findall(r"\]\(\.\./([\w-]+)/README\.md\)", text))
+    assert linked == set(rooms()) - {"docs"}
 
 
 def test_the_citation_says_what_the_package_says() -> None:
@@ -39,3 +65,18 @@ def test_the_citation_says_what_the_package_says() -> None:
     assert fields["message"]
     assert "authors:" in lines
     assert not {"doi", "url", "repository-code"} & set(fields)
+
+
+def test_the_changelog_begins_with_the_package_s_version() -> None:
+    """Each version once, with a date or `unreleased`; only the newest may be unreleased."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    entries = [
+        re.fullmatch(r"(\d+\.\d+\.\d+) - (unreleased|\d{4}-\d\d-\d\d)", head) for head in heads
+    ]
+    assert all(entries), heads
+    versions = [entry[1] for entry in entries if entry]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert versions[0] == project["version"]
+    assert len(set(versions)) == len(versions)
+    assert "unreleased" not in [entry[2] for entry in entries[1:] if entry]
