@@ -145,7 +145,7 @@ def _entries(
 
 def _endless(entry: dict[str, Any]) -> bool:
     """Whether a thread runs until it is ended from outside."""
-    return entry["loop"] == -1 or any(phase["loop"] == -1 for phase in entry["phases"].values())
+    return entry["loop"] == -1 or any(phase.get("loop") == -1 for phase in entry["phases"].values())
 
 
 def _document(entries: dict[str, dict[str, Any]]) -> bytes:
@@ -221,6 +221,10 @@ def _entry(
         )
         for index, turn in enumerate(course.turns)
     }
+    timers = (phase["timer"] for phase in entry["phases"].values() if "timer" in phase)
+    if (first := next(timers, None)) is not None:
+        # A thread's timer is one and the same in all of its phases; its first event sets the mode.
+        first["mode"] = "absolute"
     return entry
 
 
@@ -233,8 +237,13 @@ def _meet(events: dict[str, Any], names: tuple[str, ...], met: Counter[str]) -> 
 
 
 def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> dict[str, Any]:
-    """A phase's events in order: wait, meet, work, tell those who wait for it, meet, rest."""
-    events: dict[str, Any] = {"loop": -1 if turn.loops is None else turn.loops}
+    """A phase's events in order: wait, meet, work, tell those who wait for it, meet, rest.
+
+    rt-app takes one loop where none is stated. The guest parses a phase per turn, so it is short.
+    """
+    events: dict[str, Any] = {}
+    if turn.loops != 1:
+        events["loop"] = -1 if turn.loops is None else turn.loops
     if phase.cpus is not None:
         events["cpus"] = list(phase.cpus)
     if phase.wait is not None:
@@ -255,7 +264,7 @@ def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> di
     if phase.sleep_us is not None:
         events["sleep"] = phase.sleep_us
     elif turn.period_us is not None:
-        events["timer"] = {"ref": "unique", "period": turn.period_us, "mode": "absolute"}
+        events["timer"] = {"ref": "unique", "period": turn.period_us}
     return events
 
 

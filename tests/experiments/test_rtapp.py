@@ -85,6 +85,19 @@ def test_traps_of_rtapp(tmp_path: Path, juno: Platform, juno_activity: Activity)
     assert isinstance(document["global"]["calibration"], int)
 
 
+def test_a_phase_states_only_what_differs(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """The guest parses a phase for each turn that a seed draws."""
+    phase = "loops = 1\nrun_us = 5\nperiod_us = 1000\n[[task.phase]]\nperiod_us = 1000"
+    (task,) = compiled(write(tmp_path, phase=phase), juno, juno_activity)["tasks"].values()
+    first, second = task["phases"].values()
+    assert "loop" not in first
+    assert first["timer"]["mode"] == "absolute"
+    assert list(second["timer"]) == ["ref", "period"], "the thread's timer keeps its mode"
+    assert second["timer"]["ref"] == first["timer"]["ref"] == "unique"
+
+
 def test_events_in_order(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
     """rt-app does a phase's keys in their order: wait, work, tell, rest."""
     path = write(

@@ -88,7 +88,7 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
                     phase["run"]
                     for phase in document[key]["phases"].values()
                     if "run" in phase
-                    for _ in range(abs(phase["loop"]))
+                    for _ in range(abs(phase.get("loop", 1)))
                 ]
                 for document in documents
             )

@@ -29,7 +29,7 @@ class Compiled:
     def phases(self, key: str) -> list[dict[str, Any]]:
         """A thread's phases, each as often as it loops."""
         phases = self.threads[key]["phases"].values()
-        return [phase for phase in phases for _ in range(abs(phase["loop"]))]
+        return [phase for phase in phases for _ in range(abs(phase.get("loop", 1)))]
 
 
 def test_work_varies_and_its_mean_is_kept(
