@@ -42,8 +42,9 @@ def error_words(cell: CellRecord, power: str) -> str:
     :param power: name of the power model that its energy is computed with.
     """
     return error_of(
-        *(cell.platform, cell.scenario, cell.mode),
-        reference=cell.engine_traits.reference,
+        cell.platform,
+        cell.scenario,
+        traits=cell.engine_traits,
         speeds=cell.controls.speeds,
         power=power,
     )

@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The device tree: a function of (platform, flavour, engine), the same bytes every time.
-
-``python -m configs.devicetree juno-r2`` prints the source; ``--dtb FILE`` writes the blob.
-"""
+"""The device tree: a function of (platform, board, flavour), the same bytes every time."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import sys
-from pathlib import Path
 
-from configs.board import Board, board_of
+from configs.board import Board
 from configs.core import Cache
 from configs.platform import Cluster, Opp, Platform
-from configs.platform_file import load_platform
-from host.errors import EascopeError, unknown
+from host.errors import unknown
 from host.proc import need, run
 
 #: Flavours: what a variant may ask of the device tree.
@@ -42,28 +35,27 @@ RNG_SEED = hashlib.sha512(b"eascope rng-seed 1").hexdigest()
 
 
 def device_tree(
-    platform: Platform, flavour: str = "std", engine: str = "qemu", rng_seed: str = ""
+    platform: Platform, board: Board, flavour: str = "std", rng_seed: str = ""
 ) -> bytes:
     """The flattened device tree (DTB).
 
+    :param board: the board that the engine simulates.
     :param flavour: one of `FLAVOURS`.
-    :param engine: the engine whose machine it describes.
     :param rng_seed: what the kernel's random numbers begin with; empty: `RNG_SEED`.
-    :raises RequestError: an unknown flavour or engine.
+    :raises RequestError: an unknown flavour.
     :raises EascopeError: when dtc is not installed or fails.
     """
-    source = device_tree_source(platform, flavour, engine, rng_seed)
+    source = device_tree_source(platform, board, flavour, rng_seed)
     dtc = need("dtc", "device-tree-compiler")
     return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
 
 
 def device_tree_source(
-    platform: Platform, flavour: str = "std", engine: str = "qemu", rng_seed: str = ""
+    platform: Platform, board: Board, flavour: str = "std", rng_seed: str = ""
 ) -> str:
     """The device tree's source text; see `device_tree`."""
     if flavour not in FLAVOURS:
         raise unknown("device-tree flavour", flavour, FLAVOURS)
-    board = board_of(engine)
     body = [
         f'model = "eascope {platform.model}";',
         f'compatible = "{board.compatible}";',
@@ -269,31 +261,3 @@ def _machine(platform: Platform, board: Board) -> list[str]:
         *_node(f"serial@{board.uart:x}", uart),
         *psci,
     ]
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Print a device tree's source, or write its blob."""
-    parser = argparse.ArgumentParser(
-        prog="python -m configs.devicetree",
-        description=main.__doc__,
-        epilog="example: python -m configs.devicetree juno-r2 --dtb juno-r2.dtb",
-    )
-    parser.add_argument("platform")
-    parser.add_argument("--flavour", default="std", help=", ".join(FLAVOURS))
-    parser.add_argument("--engine", default="qemu")
-    parser.add_argument("--dtb", type=Path, help="write the blob to this file")
-    options = parser.parse_args(arguments)
-    try:
-        platform = load_platform(options.platform)
-        if options.dtb is None:
-            print(device_tree_source(platform, options.flavour, options.engine), end="")
-        else:
-            options.dtb.write_bytes(device_tree(platform, options.flavour, options.engine))
-    except EascopeError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

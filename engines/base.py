@@ -6,12 +6,13 @@ An engine gets a kernel image, a device tree, a guest image and a script; it nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from configs.activity import Activity
+from configs.board import Board
 from configs.platform import Platform
 from engines.records import Traits
 from host.cache import digest_of, sha256_file
@@ -154,6 +155,10 @@ class Engine(Protocol):
         """
 
     @property
+    def board(self) -> Board:
+        """What its machine adds to a platform's device tree."""
+
+    @property
     def traits(self) -> Traits:
         """What its runs are read by."""
 
@@ -211,3 +216,22 @@ class Engine(Protocol):
         :param stall_s: host seconds without simulated progress after which the run fails.
         :raises EngineFailed: with the reason and the last lines of console and engine.
         """
+
+
+@dataclass(frozen=True)
+class EngineKind:
+    """What `engines.registry` has of an engine: all that is known before one is made.
+
+    :param summary: a line for lists.
+    :param make: the engine in a mode, which is empty where there are no modes.
+    :param code: our code that makes a run's files; every run's key has its digest.
+    :param modes: a line on each mode; the first one is the default.
+    :param remedy: how to get the engine; empty for one that every machine must have.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[str], Engine]
+    code: tuple[Path, ...]
+    modes: Mapping[str, str] = field(default_factory=dict)
+    remedy: str = ""

@@ -67,19 +67,21 @@ class Traits(Record):
     :param reference: other engines are measured against it.
     :param counts_elided: ``instructions`` of its counters has those of turns that were elided.
     :param stated_rates: CPUs execute at the rates that the activity states, not at their models'.
+    :param cpu_words: what its CPUs are, for captions: ``atomic``; empty where rates are stated.
     """
 
     reference: bool
     counts_elided: bool
     stated_rates: bool
+    cpu_words: str
 
 
 @dataclass(frozen=True)
 class HostRecord(Record):
     """What a run cost; it depends on the host's time, so it is outside every digest.
 
-    :param cpu_s: the engine's processor time, in s; None in records of before it was measured.
-    :param cpus: the host's processors.
+    :param cpu_s: the engine's processor time, in s.
+    :param cpus: the host's processors; None where the host does not say.
     :param host_s: seconds that the run took.
     :param machine: the host's architecture.
     :param mips: millions of guest instructions per host second.
@@ -94,10 +96,10 @@ class HostRecord(Record):
     host_s: float
     mips: float
     sim_s: float
-    cpu_s: float | None = None
-    cpus: int | None = None
-    machine: str | None = None
-    python: str | None = None
+    cpu_s: float
+    cpus: int | None
+    machine: str
+    python: str
     parts_s: Mapping[str, float] = field(default_factory=dict)
     parts_cpu_s: Mapping[str, float] = field(default_factory=dict)
 

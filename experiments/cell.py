@@ -12,6 +12,7 @@ from typing import Any
 from analysis.records.cell import (
     CellRecord,
 )
+from configs.board import Board
 from configs.devicetree import device_tree, device_tree_source
 from configs.platform import Platform
 from engines.base import Engine, Identity, Machine
@@ -124,7 +125,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
     record = cell_record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
-    dts = device_tree_source(names.given, variant.dtb, request.engine, seed)
+    dts = device_tree_source(names.given, names.engine.board, variant.dtb, seed)
     inputs = partial(
         inputs_of, machine, names.kernel, image, names.scenario.path, workload.documents, dts
     )
@@ -143,7 +144,7 @@ def machine_of(names: Names, text: bytes, rng_seed: str = "") -> Machine:
         platform=names.platform,
         activity=names.activity,
         image=image.image,
-        dtb=_device_tree(names.given, variant.dtb, request.engine, rng_seed),
+        dtb=_device_tree(names.given, names.engine.board, variant.dtb, rng_seed),
         initramfs=_initramfs().path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
@@ -188,9 +189,9 @@ def identity_of(engine: Engine) -> Identity:
         raise EascopeError(f"engine {engine.name} cannot be had: {error}") from error
 
 
-def _device_tree(platform: Platform, flavour: str, engine: str, rng_seed: str) -> Path:
+def _device_tree(platform: Platform, board: Board, flavour: str, rng_seed: str) -> Path:
     """The device tree as a file, in the cache under its own digest."""
-    blob = device_tree(platform, flavour, engine, rng_seed)
+    blob = device_tree(platform, board, flavour, rng_seed)
 
     def build(folder: Path) -> None:
         (folder / "machine.dtb").write_bytes(blob)

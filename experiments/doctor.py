@@ -35,9 +35,7 @@ OPTIONAL = {
         for name in RELEASES
         if name != DEFAULT
     },
-    "engine gem5": (
-        "not needed, the default engine is qemu; docs/recipes/gem5.md says how to get it"
-    ),
+    **{f"engine {kind.name}": kind.remedy for kind in ENGINES.values() if kind.remedy},
 }
 
 Check = dict[str, Any]

@@ -12,7 +12,7 @@ from configs.activity import (
 )
 from configs.platform import Platform
 from engines.base import Engine
-from engines.registry import get_engine
+from engines.registry import DEFAULT_ENGINE, get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
@@ -39,7 +39,7 @@ class Request:
     platform: str
     variant: str
     scenario: str
-    engine: str = "qemu"
+    engine: str = DEFAULT_ENGINE
     seed: int = 0
     full: bool = False
     elide: bool = True

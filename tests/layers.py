@@ -16,27 +16,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
+#: Stands for every engine: what has a folder below ``engines`` with a file ``engine.py``.
+ANY_ENGINE = "engines.NAME"
+ENGINE_ROOMS = tuple(
+    f"engines.{path.parent.name}" for path in sorted(ROOT.glob("engines/*/engine.py"))
+)
+
 #: Room -> the rooms that its modules may import besides their own, from the bottom up: a room
 #: names only rooms above it in this table. A module is in the room with the longest name that its
 #: own name begins with, so ``engines.qemu.engine`` is in ``engines.qemu``.
-ROOMS: dict[str, tuple[str, ...]] = {
+TABLE: dict[str, tuple[str, ...]] = {
     "host": (),
     "configs": ("host",),
     "power": ("host", "configs"),
     "rootfs": ("host",),
     "kernels": ("host", "configs"),
-    # What runs inside gem5, on gem5's own Python.
-    "engines.gem5.inside": (),
+    # What runs inside a simulator, on the simulator's own Python.
+    f"{ANY_ENGINE}.inside": (),
     # What engines leave in a run's folder, for those who write it and those who read it.
     "engines.records": ("host",),
     # The contract of an engine, and what engines share.
     "engines": ("host", "configs", "engines.records"),
-    "engines.qemu": ("host", "configs", "rootfs", "engines.records", "engines"),
-    "engines.gem5": (
-        *("host", "configs", "power", "rootfs", "engines.gem5.inside", "engines.records"),
+    ANY_ENGINE: (
+        *("host", "configs", "power", "rootfs", f"{ANY_ENGINE}.inside", "engines.records"),
         "engines",
     ),
-    "engines.registry": ("host", "engines", "engines.qemu", "engines.gem5"),
+    "engines.registry": ("host", "engines", ANY_ENGINE),
     "analysis": ("host", "configs", "power", "engines.records"),
     "experiments": (
         *("host", "configs", "power", "rootfs", "kernels", "engines.records", "engines"),
@@ -57,6 +62,32 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("engines.registry", "analysis", "experiments", "experiments.characterise"),
     ),
 }
+
+
+def _rooms() -> dict[str, tuple[str, ...]]:
+    """`TABLE` with the rooms of every engine in the place of `ANY_ENGINE`."""
+    rooms: dict[str, tuple[str, ...]] = {}
+    for room, allowed in TABLE.items():
+        for name in _of_engines(room):
+            rooms[name] = tuple(
+                other
+                for each in allowed
+                for other in _of_engines(each)
+                # An engine's row is about rooms of the same engine, any other about those of all.
+                if room == name or each == other or other.startswith(f"{name}.")
+            )
+    return rooms
+
+
+def _of_engines(room: str) -> list[str]:
+    """A row's rooms: of an engine's row, those of every engine that has such a folder."""
+    if not room.startswith(ANY_ENGINE):
+        return [room]
+    names = [room.replace(ANY_ENGINE, engine) for engine in ENGINE_ROOMS]
+    return [name for name in names if ROOT.joinpath(*name.split(".")).is_dir()]
+
+
+ROOMS = _rooms()
 
 #: Room -> the only packages from outside that it may import besides the standard library. Other
 #: rooms may import what pyproject.toml names.
@@ -241,7 +272,7 @@ def markdown() -> str:
     """The table of rooms as ARCHITECTURE.md shows it."""
     rows = (
         f"| `{room}` | {', '.join(f'`{name}`' for name in allowed) or 'nothing'} |"
-        for room, allowed in ROOMS.items()
+        for room, allowed in TABLE.items()
     )
     return "\n".join(["| room | may import |", "|---|---|", *rows]) + "\n"
 

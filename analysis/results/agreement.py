@@ -13,18 +13,20 @@ from host.record import Record
 
 
 @dataclass(frozen=True)
-class Column(Record):
+class AgreementColumn(Record):
     """An engine in one mode.
 
     :param name: as it stands in tables.
     :param mode: gem5's mode; empty on the fast engine.
     :param cpus: gem5's CPU model by cluster; empty on the fast engine.
+    :param cpu_words: what these CPUs are (`engines.records.Traits`).
     """
 
     name: str
     engine: str
     mode: str
     cpus: Mapping[str, str]
+    cpu_words: str
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class Agreement(ResultRecord):
     speeds: str
     power: str
     duration: str
-    columns: tuple[Column, ...]
+    columns: tuple[AgreementColumn, ...]
     cells: tuple[AgreementCell, ...]
     wake_ups: Mapping[str, WakeUps]
     executed: tuple[Executed, ...]

@@ -13,14 +13,8 @@ from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementCell
 from analysis.results.origin import RESULTS
+from engines.records import Traits
 
-#: gem5's CPUs by mode: without caches, with caches, with a pipeline and caches.
-CPUS = {
-    "elided": "atomic",
-    "timing": "timing",
-    "elided-detailed": "detailed",
-    "detailed": "detailed",
-}
 PATTERN = "engine-agreement*.json"
 
 
@@ -36,9 +30,8 @@ def agreements(folder: Path = RESULTS) -> tuple[Agreement, ...]:
 def error_of(
     platform: str,
     scenario: str,
-    mode: str = "",
     *,
-    reference: bool,
+    traits: Traits,
     speeds: str = "board",
     power: str = "published",
     folder: Path = RESULTS,
@@ -49,13 +42,12 @@ def error_of(
     modes the one counts that has most seeds: one seed says which placement was drawn, not how
     engines differ.
 
-    :param mode: of the engine; empty on the fast engine, which has none.
-    :param reference: the run is of the engine that others are measured against.
+    :param traits: of the engine that ran.
     :param speeds: of core types, ``board`` or ``measured``.
     :param power: name of the power model.
     """
-    if reference:
-        return f"the reference engine, on {cpus(mode)} CPUs"
+    if traits.reference:
+        return f"the reference engine, on {traits.cpu_words} CPUs"
     agreement = next(
         (
             record
@@ -82,18 +74,13 @@ def _worst(agreement: Agreement, cells: Iterable[AgreementCell], where: str) -> 
     seeds = max(count for count, _, _ in known)
     name = next(name for count, name, _ in known if count == seeds)
     differences = [abs(percent) for *which, percent in known if which == [seeds, name]]
-    mode = next(column.mode for column in agreement.columns if column.name == name)
+    words = next(column.cpu_words for column in agreement.columns if column.name == name)
     plural = "s" if len(differences) > 1 else ""
     over = f"means over {seeds} seeds" if seeds > 1 else "one seed of gem5"
     return (
-        f"energy within {max(differences):.1f} % of gem5's {cpus(mode)} CPUs{where}, "
+        f"energy within {max(differences):.1f} % of gem5's {words} CPUs{where}, "
         f"{len(differences)} cell{plural}, {over}"
     )
-
-
-def cpus(mode: str) -> str:
-    """What gem5's CPUs are in a mode: `CPUS`."""
-    return CPUS[mode]
 
 
 def _speeds(speeds: str) -> str:

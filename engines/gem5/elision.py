@@ -6,13 +6,11 @@ from __future__ import annotations
 from configs.activity import Activity
 from configs.platform import Platform
 from engines.base import Elision
+from engines.gem5.settings import has_pipelines
 from host.errors import RequestError
 from host.strict import shown_path
 from rootfs.elide_gem5 import MOST_FETCHED, with_table
 from rootfs.image import RT_APP_ELIDED_GEM5
-
-#: The mode in which CPUs have pipelines, so fetch more than they execute.
-DETAILED = "elided-detailed"
 
 
 def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
@@ -21,9 +19,10 @@ def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
     :param mode: one that elides.
     :raises RequestError: a core on which the function would not notice interrupts.
     """
+    # CPUs with pipelines fetch more than they execute.
     for core in (cluster.core for cluster in platform.clusters):
         width = core.structure["fetch_width"].value
-        if mode == DETAILED and core.pipeline != "in-order" and width > MOST_FETCHED:
+        if has_pipelines(mode) and core.pipeline != "in-order" and width > MOST_FETCHED:
             raise RequestError(
                 f"{shown_path(core.path)}: structure.fetch_width = {width}: allowed where busy "
                 f"loops are elided: 1 to {MOST_FETCHED}, or mode elided, or --no-elide"

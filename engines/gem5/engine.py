@@ -14,35 +14,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from configs.activity import Activity, measured_ipc
+from configs.board import Board
 from configs.platform import Platform
 from engines.base import (
     LIMIT_S,
     Elision,
+    EngineKind,
     EngineRun,
     ExecutedLoop,
     Machine,
     Transitions,
 )
+from engines.gem5.board import BOARD
 from engines.gem5.boot import KIND as BOOT_LOADER
 from engines.gem5.boot import boot_loader
 from engines.gem5.checkpoint import KIND as CHECKPOINT
 from engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
 from engines.gem5.elision import elision
 from engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
-from engines.gem5.process import TERMINAL, Ended, supervise
-from engines.gem5.provider import NAME, Gem5Identity, find_gem5, identity, version
+from engines.gem5.process import TERMINAL, Gem5Ended, supervise
+from engines.gem5.provider import CODE, NAME, RECIPE, Gem5Identity, find_gem5, identity, version
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
-from engines.gem5.settings import BOOT, MODES, has_pipelines
+from engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipelines
 from engines.records import Traits
 from host.errors import EascopeError, unknown
 from host.scratch import scratch
 
-DEFAULT_MODE = "elided"
-#: What a person may ask for: not ``boot``, which the engine does by itself.
-RUN_MODES = tuple(name for name in MODES if name != BOOT)
-#: Host seconds per simulated second where loops are elided, by mode.
-ELIDED_HOST_S_PER_S = {"elided": 20.0, "elided-detailed": 60.0}
-#: gem5 that executes everything: 600 to 2800 on atomic CPUs, by how busy they are.
+#: gem5 that executes everything: 600 to 2800 host seconds per simulated second on atomic CPUs, by
+#: how busy they are.
 EXECUTED_HOST_S_PER_S = 1000.0
 #: Simulated seconds in which a machine must have booted.
 BOOT_LIMIT_S = 30.0
@@ -66,7 +65,7 @@ class Gem5Engine:
     @property
     def elides(self) -> bool:
         """Whether this mode is one in which busy loops stand still."""
-        return self.mode.startswith("elided")
+        return MODES[self.mode].elided_host_s_per_s is not None
 
     @property
     def boots_every_run(self) -> bool:
@@ -79,9 +78,15 @@ class Gem5Engine:
         return f"gem5 {version(program)} in {program}"
 
     @property
+    def board(self) -> Board:
+        """VExpress_GEM5_V1."""
+        return BOARD
+
+    @property
     def traits(self) -> Traits:
         """The reference: loops that stand still count nothing, and CPU models have own rates."""
-        return Traits(reference=True, counts_elided=False, stated_rates=False)
+        words = MODES[self.mode].cpu_words
+        return Traits(reference=True, counts_elided=False, stated_rates=False, cpu_words=words)
 
     @property
     def artefacts(self) -> tuple[str, ...]:
@@ -90,11 +95,8 @@ class Gem5Engine:
 
     def host_s_per_s(self, *, elide: bool) -> float:
         """See :meth:`engines.base.Engine.host_s_per_s`."""
-        return (
-            ELIDED_HOST_S_PER_S.get(self.mode, EXECUTED_HOST_S_PER_S)
-            if elide
-            else EXECUTED_HOST_S_PER_S
-        )
+        elided = MODES[self.mode].elided_host_s_per_s if elide else None
+        return EXECUTED_HOST_S_PER_S if elided is None else elided
 
     def elision(self, platform: Platform, activity: Activity) -> Elision:
         """The copy whose loop stands still, with the cycles of a turn on each CPU."""
@@ -149,7 +151,7 @@ class Gem5Engine:
                 if (folder / TERMINAL).is_file():
                     (out / "console.log").write_bytes((folder / TERMINAL).read_bytes())
 
-    def _collect(self, folder: Path, out: Path, ended: Ended, boot_s: float) -> EngineRun:
+    def _collect(self, folder: Path, out: Path, ended: Gem5Ended, boot_s: float) -> EngineRun:
         code = (folder / "exit-code").read_text() if (folder / "exit-code").is_file() else "none"
         if code != "0":
             raise EascopeError(f"the guest agent ended with exit code {code}")
@@ -203,3 +205,13 @@ class Gem5Engine:
             return BootFacts(round(ended.host_s, 3), ended.sim_ns, ended.instructions)
 
         return checkpoint(key, boot, f"checkpoint of {machine.platform.name}: boot on gem5")
+
+
+GEM5 = EngineKind(
+    NAME,
+    "reference engine: gem5's CPU models; --mode says which, and whether busy loops elide",
+    make=lambda mode: Gem5Engine(mode=mode),
+    code=CODE,
+    modes={name: MODES[name].summary for name in RUN_MODES},
+    remedy=f"not needed, another engine is the default; {RECIPE} says how to get it",
+)

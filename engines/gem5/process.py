@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engines.base import EngineFailed
-from engines.gem5.inside.request import Request
+from engines.gem5.inside.request import Gem5Request
 from engines.gem5.provider import SCRIPTS, find_gem5
 from engines.process import PANIC, TAIL_LINES, Simulator, Spent, died, tail_lines
 
@@ -43,7 +43,7 @@ _NO_SPACE = os.strerror(errno.ENOSPC).encode()
 
 
 @dataclass
-class Ended(Spent):
+class Gem5Ended(Spent):
     """What was said about a run that reached its end.
 
     ``parts`` are host seconds by part, ``cpu_parts`` those of gem5's processor time; ``cause`` and
@@ -60,7 +60,7 @@ class _Gem5(Simulator):
     """The running gem5 and what it has said so far."""
 
     def __init__(self, folder: Path, log: BinaryIO) -> None:
-        self.ended = Ended()
+        self.ended = Gem5Ended()
         super().__init__("gem5", self.ended)
         self.folder = folder
         self.log = log
@@ -141,12 +141,12 @@ def environment() -> dict[str, str]:
 
 
 def supervise(
-    request: Request,
+    request: Gem5Request,
     folder: Path,
     wanted: str,
     stall_s: float,
     on_progress: Callable[[float], None] | None,
-) -> Ended:
+) -> Gem5Ended:
     """Run gem5 in ``folder`` on ``request`` until it ends with the cause ``wanted``.
 
     :param stall_s: host seconds without simulated progress after which it is killed.

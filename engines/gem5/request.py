@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.base import LIMIT_S, Machine
-from engines.gem5.inside.request import SCHEMA, MachineSettings, Request
+from engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings
 from engines.gem5.settings import machine_settings
 from host.record import Record
 
@@ -68,7 +68,7 @@ def settings_of(machine: Machine, mode: str, limit_s: float = LIMIT_S) -> Gem5Se
     )
 
 
-def request_of(settings: Gem5Settings, files: RequestFiles) -> Request:
+def request_of(settings: Gem5Settings, files: RequestFiles) -> Gem5Request:
     """What ``engines/gem5/inside/run.py`` reads."""
 
     def name(path: Path | None) -> str | None:

@@ -7,15 +7,17 @@ platform. Parameter names of the CPU models are gem5's own.
 
 from __future__ import annotations
 
-from configs.board import board_of
+from dataclasses import dataclass
+
 from configs.core import Cache, Core
 from configs.pipeline import Pipeline, load_pipeline
 from configs.platform import L3, Cluster, Platform
+from engines.gem5.board import BOARD
 from engines.gem5.boot import COUNTER_HZ
 from engines.gem5.inside.request import (
     CacheLevels,
     CacheSettings,
-    ClusterSettings,
+    Gem5ClusterSettings,
     MachineSettings,
     PipelineSettings,
     PredictorSettings,
@@ -26,21 +28,59 @@ from host.errors import unknown
 
 #: The mode of a boot to the agent's barrier.
 BOOT = "boot"
-#: Modes: what each is, for lists and messages.
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What gem5 simulates.
+
+    :param summary: for lists.
+    :param cpu_words: what its CPUs are, for captions.
+    :param model: gem5's class of every CPU; empty where the core's pipeline says it.
+    :param elided_host_s_per_s: host seconds per simulated second where busy loops are elided; None
+        for a mode that executes them.
+    """
+
+    summary: str
+    cpu_words: str
+    model: str = ""
+    elided_host_s_per_s: float | None = None
+
+    @property
+    def caches(self) -> bool:
+        """Whether it has caches: all but atomic CPUs do."""
+        return self.cpu_words != ATOMIC
+
+
+ATOMIC = "atomic"
+#: The first one that a person may ask for is the default.
 MODES = {
-    BOOT: "atomic CPUs without caches, to the agent's barrier; then a checkpoint",
-    "elided": "atomic CPUs without caches; busy loops stand still for the cycles they would take",
-    "elided-detailed": "Minor and O3 CPUs with caches; busy loops stand still likewise",
-    "timing": "timing CPUs (one instruction at a time) with caches",
-    "detailed": "Minor and O3 CPUs with caches; everything is executed",
+    BOOT: Mode(
+        "atomic CPUs without caches, to the agent's barrier; then a checkpoint",
+        cpu_words=ATOMIC,
+        model="ArmAtomicSimpleCPU",
+    ),
+    "elided": Mode(
+        "atomic CPUs without caches; busy loops stand still for the cycles they would take",
+        cpu_words=ATOMIC,
+        model="ArmAtomicSimpleCPU",
+        elided_host_s_per_s=20.0,
+    ),
+    "elided-detailed": Mode(
+        "Minor and O3 CPUs with caches; busy loops stand still likewise",
+        cpu_words="detailed",
+        elided_host_s_per_s=60.0,
+    ),
+    "timing": Mode(
+        "timing CPUs (one instruction at a time) with caches",
+        cpu_words="timing",
+        model="ArmTimingSimpleCPU",
+    ),
+    "detailed": Mode("Minor and O3 CPUs with caches; everything is executed", cpu_words="detailed"),
 }
-SIMPLE_MODELS = {
-    BOOT: "ArmAtomicSimpleCPU",
-    "elided": "ArmAtomicSimpleCPU",
-    "timing": "ArmTimingSimpleCPU",
-}
-#: Modes without caches.
-ATOMIC = (BOOT, "elided")
+#: What a person may ask for: not ``boot``, which the engine does by itself.
+RUN_MODES = tuple(name for name in MODES if name != BOOT)
+DEFAULT_MODE = RUN_MODES[0]
 DETAILED_MODELS = {"minor": "ArmMinorCPU", "o3": "ArmO3CPU"}
 
 #: gem5's classic caches have one line length for all.
@@ -66,25 +106,24 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
     """
     if mode not in MODES:
         raise unknown("gem5 mode", mode, MODES)
-    board = board_of("gem5")
     return {
         "schema": 1,
         "platform": platform.name,
         "mode": mode,
-        "memory_mode": "atomic" if mode in ATOMIC else "timing",
+        "memory_mode": "timing" if MODES[mode].caches else "atomic",
         "clusters": [_cluster(cluster, mode) for cluster in platform.clusters],
         "memory": {
-            "base": board.ram,
+            "base": BOARD.ram,
             "bytes": platform.memory_mib << 20,
             "device": DRAM,
             "line_bytes": LINE_BYTES,
         },
-        "l3": None if mode in ATOMIC or platform.l3 is None else _l3(platform.l3),
+        "l3": _l3(platform.l3) if MODES[mode].caches and platform.l3 else None,
         "system_hz": SYSTEM_HZ,
         "transition_latency_ns": platform.transition_latency_us * 1000,
-        "energy_ctrl": board.energy_ctrl,
-        "gic_distributor": board.gic_distributor,
-        "gic_cpu_interface": board.gic_cpu_interface,
+        "energy_ctrl": BOARD.energy_ctrl,
+        "gic_distributor": BOARD.gic_distributor,
+        "gic_cpu_interface": BOARD.gic_cpu_interface,
         "counter_hz": COUNTER_HZ,
         "extensions": list(EXTENSIONS),
     }
@@ -92,20 +131,19 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
 
 def has_pipelines(mode: str) -> bool:
     """Whether every CPU has a pipeline in ``mode``."""
-    return mode not in SIMPLE_MODELS
+    return not MODES[mode].model
 
 
-def _cluster(cluster: Cluster, mode: str) -> ClusterSettings:
+def _cluster(cluster: Cluster, mode: str) -> Gem5ClusterSettings:
     descending = cluster.opps[::-1]
-    pipeline = None if mode in ATOMIC else load_pipeline(cluster.core)
-    simple = SIMPLE_MODELS.get(mode)
-    detailed = None if simple else pipeline
+    pipeline = load_pipeline(cluster.core) if MODES[mode].caches else None
+    detailed = pipeline if has_pipelines(mode) else None
     return {
         "name": cluster.name,
         "index": cluster.index,
         "cpus": list(cluster.cpus),
         "core": cluster.core.name,
-        "model": DETAILED_MODELS[detailed.model] if detailed else SIMPLE_MODELS[mode],
+        "model": DETAILED_MODELS[detailed.model] if detailed else MODES[mode].model,
         "clocks_hz": [opp.khz * 1000 for opp in descending],
         "volts": [opp.uv / 1e6 for opp in descending],
         "caches": _caches(cluster, pipeline) if pipeline else None,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.qemu.settings import ClusterSettings, LoopSettings, QemuSettings
+from engines.qemu.settings import LoopSettings, QemuClusterSettings, QemuSettings
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _plugin_options(settings: QemuSettings) -> Iterator[str]:
         yield from _loop_options(settings.clusters, settings.loop)
 
 
-def _cluster_options(cluster: ClusterSettings) -> Iterator[str]:
+def _cluster_options(cluster: QemuClusterSettings) -> Iterator[str]:
     opps = "+".join(f"{opp.khz}@{opp.uv}@{opp.instructions_per_s}" for opp in cluster.opps)
     yield f"cluster={cluster.index}:{cluster.first_cpu}-{cluster.last_cpu}:{opps}"
     yield f"idle={cluster.index}:{':'.join(map(str, cluster.idle_exit_ns))}"
@@ -81,7 +81,7 @@ def _cluster_options(cluster: ClusterSettings) -> Iterator[str]:
         yield f"cluster_sleep={cluster.index}:{cluster.cluster_sleep}"
 
 
-def _loop_options(clusters: tuple[ClusterSettings, ...], loop: LoopSettings) -> Iterator[str]:
+def _loop_options(clusters: tuple[QemuClusterSettings, ...], loop: LoopSettings) -> Iterator[str]:
     for cluster in clusters:
         yield f"loop_weight={cluster.index}:{cluster.loop_weight}"
     for part in loop.code:

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from configs.activity import Activity
+from configs.board import Board
 from configs.platform import Platform
 from engines.base import (
     LIMIT_S,
     Elision,
+    EngineKind,
     EngineRun,
     ExecutedLoop,
     Identity,
@@ -25,6 +27,7 @@ from engines.base import (
     engine_code,
 )
 from engines.files import write_counters
+from engines.qemu.board import BOARD
 from engines.qemu.build import plugin, source_digest
 from engines.qemu.command import BootFiles, command
 from engines.qemu.files import counters_table, with_script
@@ -95,9 +98,14 @@ class QemuEngine:
         )
 
     @property
+    def board(self) -> Board:
+        """QEMU's ``virt``."""
+        return BOARD
+
+    @property
     def traits(self) -> Traits:
         """Elided instructions are counted, and the activity states every rate."""
-        return Traits(reference=False, counts_elided=True, stated_rates=True)
+        return Traits(reference=False, counts_elided=True, stated_rates=True, cpu_words="")
 
     @property
     def artefacts(self) -> tuple[str, ...]:
@@ -161,3 +169,11 @@ class QemuEngine:
                 for cluster in machine.platform.clusters
             },
         )
+
+
+QEMU = EngineKind(
+    NAME,
+    "fast engine: QEMU with a deterministic clock per cluster, constant IPC (the default)",
+    make=lambda mode: QemuEngine(mode=mode),
+    code=CODE,
+)

@@ -30,7 +30,7 @@ class Limits:
 
 
 @dataclass
-class Ended(Spent):
+class QemuEnded(Spent):
     """What the plugin said about a run that reached its end."""
 
     exit_code: int = 0
@@ -41,7 +41,7 @@ class _Qemu(Simulator):
     """The running QEMU, what it has said so far, and why it failed if it did."""
 
     def __init__(self, out: Path, log: Path) -> None:
-        self.ended = Ended()
+        self.ended = QemuEnded()
         super().__init__("QEMU", self.ended)
         self.out = out
         self.log = log
@@ -81,7 +81,7 @@ def supervise(
     scratch: Path,
     limits: Limits,
     on_progress: Callable[[float], None] | None,
-) -> Ended:
+) -> QemuEnded:
     """Run QEMU in ``out`` until its guest's agent says EXIT.
 
     :raises EngineFailed: when it ends in any other way.

@@ -11,9 +11,9 @@ import struct
 from dataclasses import dataclass
 
 from configs.activity import Activity
-from configs.board import board_of
 from configs.platform import Cluster
 from engines.base import LIMIT_S, Machine
+from engines.qemu.board import BOARD
 from host.record import Record
 from rootfs.elide import (
     BULK_TURNS,
@@ -54,7 +54,7 @@ class OppSettings(Record):
 
 
 @dataclass(frozen=True)
-class ClusterSettings(Record):
+class QemuClusterSettings(Record):
     """A cluster of CPUs.
 
     :param opps: by falling frequency, as EnergyCtrl counts them.
@@ -123,7 +123,7 @@ class QemuSettings(Record):
     accelerator: str
     thread: str
     translation_mib: int
-    clusters: tuple[ClusterSettings, ...]
+    clusters: tuple[QemuClusterSettings, ...]
     loop: LoopSettings | None
     energyctrl: int
     transition_latency_ns: int
@@ -168,7 +168,7 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
         translation_mib=TRANSLATION_MIB,
         clusters=clusters,
         loop=_loop(clusters),
-        energyctrl=board_of(NAME).energy_ctrl,
+        energyctrl=BOARD.energy_ctrl,
         transition_latency_ns=platform.transition_latency_us * 1000,
         program_quantum_ns=PROGRAM_QUANTUM_NS,
         kernel_quantum_ns=KERNEL_QUANTUM_NS,
@@ -179,8 +179,8 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
     )
 
 
-def _cluster(cluster: Cluster, activity: Activity) -> ClusterSettings:
-    return ClusterSettings(
+def _cluster(cluster: Cluster, activity: Activity) -> QemuClusterSettings:
+    return QemuClusterSettings(
         index=cluster.index,
         first_cpu=min(cluster.cpus),
         last_cpu=max(cluster.cpus),
@@ -199,7 +199,7 @@ def _instructions_per_s(cluster: Cluster, khz: int, activity: Activity) -> int:
     return round(khz * 1000 * activity.system_ipc(cluster))
 
 
-def _loop(clusters: tuple[ClusterSettings, ...]) -> LoopSettings | None:
+def _loop(clusters: tuple[QemuClusterSettings, ...]) -> LoopSettings | None:
     """Where the busy loop is, if it has a rate of its own on any cluster."""
     if all(cluster.loop_weight == WORK_UNITS for cluster in clusters):
         return None

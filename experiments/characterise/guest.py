@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from configs.board import board_of
+from engines.gem5.board import BOARD
 from engines.gem5.boot import COUNTER_HZ
 from host.cache import artefact, sha256_bytes, sha256_file
 from host.errors import EascopeError
@@ -28,9 +28,8 @@ BUSY_TURNS = 200
 #: Marks of the measured run of kernel k at level l: FIRST_MARK + LEVEL_MARKS l + 2 k, and the next.
 FIRST_MARK, LEVEL_MARKS = 1024, 64
 
-_BOARD = board_of("gem5")
 #: gem5 loads a kernel at the start of memory plus the low bits of its addresses.
-_LINK = _BOARD.ram
+_LINK = BOARD.ram
 _VIRTUAL = 0x40_0000
 _LINK_FLAGS = (
     *("-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-Wl,--omagic"),
@@ -62,7 +61,7 @@ def guest(levels: int, latency_ns: int) -> Path:
     settle = (latency_ns + 20_000) * COUNTER_HZ // 10**9
     defines = [
         f"-DLEVELS={levels}",
-        f"-DENERGYCTRL={_BOARD.energy_ctrl:#x}",
+        f"-DENERGYCTRL={BOARD.energy_ctrl:#x}",
         f"-DSETTLE_TICKS={settle}",
         f"-DBUSY_TURNS={BUSY_TURNS}",
         f"-DRT_APP_OFFSET={FUNCTION_OFFSET % 4096:#x}",

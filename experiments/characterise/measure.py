@@ -18,7 +18,7 @@ from engines.base import EngineFailed
 from engines.gem5.boot import boot_loader
 from engines.gem5.files import read_rows
 from engines.gem5.inside.columns import FIXED
-from engines.gem5.inside.request import Request
+from engines.gem5.inside.request import Gem5Request
 from engines.gem5.process import supervise
 from engines.gem5.provider import find_gem5, version
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of
@@ -48,7 +48,7 @@ class Measured:
     events: Mapping[str, float]
 
 
-def request(platform: Platform, cluster: Cluster) -> Request:
+def request(platform: Platform, cluster: Cluster) -> Gem5Request:
     """What gem5 is asked for: the platform with one CPU of ``cluster`` alone."""
     machine = machine_settings(platform, "detailed")
     alone = machine["clusters"][cluster.index]
@@ -75,7 +75,7 @@ def measure(
 
 
 def run_kernels(
-    asked: Request, folder: Path, what: str
+    asked: Gem5Request, folder: Path, what: str
 ) -> tuple[list[dict[str, float]], dict[int, int]]:
     """Let gem5 do what is ``asked``, in ``folder``: the rows, and when each mark was set (ns).
 

@@ -49,7 +49,11 @@ def _scenarios() -> Objects:
 def _engines() -> Objects:
     from engines.registry import ENGINES
 
-    return [{"name": name, "summary": summary} for name, summary in ENGINES.items()]
+    return [
+        _entry(kind.name, kind.summary)
+        | {"modes": [_entry(mode, summary) for mode, summary in kind.modes.items()]}
+        for kind in ENGINES.values()
+    ]
 
 
 KINDS: dict[str, Callable[[], Objects]] = {
@@ -85,7 +89,14 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(objects)
     else:
-        print_columns((entry["name"], entry["summary"]) for entry in objects)
+        print_columns(
+            line
+            for entry in objects
+            for line in (
+                (entry["name"], entry["summary"]),
+                *((f"  --mode {mode['name']}", mode["summary"]) for mode in entry.get("modes", ())),
+            )
+        )
     return 0
 
 

@@ -37,12 +37,14 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
         "--scenario", required=True, metavar="S", help="the workload, see: eascope list scenarios"
     )
     parser.add_argument(
-        "--engine", default="qemu", metavar="E", help="qemu (default, fast) or gem5 (reference)"
+        "--engine",
+        metavar="E",
+        help="what simulates, see: eascope list engines (default: the first of them)",
     )
     parser.add_argument(
         "--mode",
         metavar="M",
-        help="gem5's mode: elided (default, atomic CPUs), elided-detailed, timing or detailed",
+        help="one of the engine's modes, where it has any (default: the first of them)",
     )
     parser.add_argument("--full", action="store_true", help="take the scenario's full duration")
     parser.add_argument(

@@ -17,6 +17,7 @@ def request_of(
     options: argparse.Namespace, variant: str, seed: int, energy_model: GivenModel
 ) -> Request:
     """The request for one variant and seed, with the options of `add_cell`."""
+    from engines.registry import DEFAULT_ENGINE
     from experiments.controls import Controls
     from experiments.request import Request
     from kernels.own import read_own
@@ -33,7 +34,7 @@ def request_of(
         platform=options.platform,
         variant=variant,
         scenario=options.scenario,
-        engine=options.engine,
+        engine=options.engine or DEFAULT_ENGINE,
         seed=seed,
         full=options.full,
         elide=not options.no_elide,

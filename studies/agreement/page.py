@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.results.agreement import Against, Agreement, AgreementCell, Answer, Measure, Sample
-from analysis.results.error import cpus
 from host.table import Column, Table
 
 #: What is aimed at: difference of energy in per cent, points of residency.
@@ -31,7 +30,7 @@ def parts(record: Agreement) -> dict[str, str]:
 
 def answer(record: Agreement) -> str:
     """How far the energies differ, by the column of gem5 that has most seeds."""
-    columns = {column.name: column.mode for column in record.columns[1:]}
+    columns = {column.name: column.cpu_words for column in record.columns[1:]}
 
     def seeds(name: str) -> int:
         return max(len(cell.samples[name].seeds) for cell in record.cells if name in cell.samples)
@@ -42,7 +41,7 @@ def answer(record: Agreement) -> str:
     over = f"means over {seeds(name)} seeds" if seeds(name) > 1 else "one seed"
     return (
         f"the energies differ by at most {max(map(abs, rows)):.1f} %, and by {ENERGY_GOAL} % or "
-        f"less in {goal} of {len(rows)} cells (gem5's {cpus(columns[name])} CPUs, {over})"
+        f"less in {goal} of {len(rows)} cells (gem5's {columns[name]} CPUs, {over})"
     )
 
 

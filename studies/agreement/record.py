@@ -13,8 +13,8 @@ from analysis.results.agreement import (
     Against,
     Agreement,
     AgreementCell,
+    AgreementColumn,
     Answer,
-    Column,
     Executed,
     Sample,
     WakeUps,
@@ -60,12 +60,14 @@ def record_of(cells: Cells, command: str, executed: Mapping[str, float]) -> Agre
     )
 
 
-def _columns(cells: Cells) -> tuple[Column, ...]:
+def _columns(cells: Cells) -> tuple[AgreementColumn, ...]:
     columns = {}
     for by_column in cells.values():
         for name, runs in by_column.items():
             cell = next(iter(runs.values())).cell
-            columns[name] = Column(name, cell.engine, cell.mode, cpu_models(cell))
+            columns[name] = AgreementColumn(
+                *(name, cell.engine, cell.mode), cpu_models(cell), cell.engine_traits.cpu_words
+            )
     return tuple(columns.values())
 
 

@@ -9,7 +9,7 @@ engine are one sample.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from analysis.records.cell import CellRecord
@@ -33,7 +33,7 @@ class CostedRun:
     def host_s_per_s(self) -> float:
         """Processor seconds per simulated second; on gem5 of the window alone."""
         if not self.host.parts_cpu_s:
-            return (self.host.cpu_s or 0.0) / self.host.sim_s
+            return self.host.cpu_s / self.host.sim_s
         return self.host.parts_cpu_s["window"] / self.result.window_s
 
     @property
@@ -66,11 +66,12 @@ def mean_host(hosts: Sequence[HostRecord]) -> HostRecord:
     def mean_parts(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {name: fmean(part[name] for part in parts) for name in parts[0]}
 
-    return HostRecord(
+    return replace(
+        hosts[0],
         host_s=fmean(host.host_s for host in hosts),
         mips=fmean(host.mips for host in hosts),
         sim_s=fmean(host.sim_s for host in hosts),
-        cpu_s=fmean(host.cpu_s or 0.0 for host in hosts),
+        cpu_s=fmean(host.cpu_s for host in hosts),
         parts_s=mean_parts([host.parts_s for host in hosts]),
         parts_cpu_s=mean_parts([host.parts_cpu_s for host in hosts]),
     )

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from analysis.records import older
 from analysis.records.cell import CellRecord
 from analysis.records.result import Result
 from configs.platform import Platform
-from engines.gem5.engine import RUN_MODES, Gem5Engine
-from engines.gem5.settings import machine_settings
+from engines.gem5.settings import RUN_MODES, machine_settings
 from engines.records import Failure, HostRecord, read_marks, write_marks
 from host.errors import EascopeError
 from host.record import Record
@@ -82,33 +80,6 @@ def test_a_failure_is_written_again_with_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "failed.json"
     path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
     assert Failure.read(path).to_bytes() == path.read_bytes()
-
-
-def test_an_older_cell_has_what_was_the_case_then() -> None:
-    content = json.loads((RUN / "cell.json").read_bytes())
-    for key in ("mode", "energy_model", "programs", "set_otherwise"):
-        del content[key]
-    del content["controls"]["speeds"]
-    cell = CellRecord.decode(content, "cell.json")
-    assert cell.energy_model.words == "published"
-    assert (cell.mode, cell.programs, cell.set_otherwise) == ("", (), ())
-    assert cell.controls.speeds == "board"
-    assert older.cell(content)["elide"] is True
-
-
-def test_an_older_cell_says_of_its_engine_what_that_was() -> None:
-    content = json.loads((RUN / "cell.json").read_bytes())
-    now = CellRecord.decode(content, "cell.json")
-    del content["engine_traits"]
-    parts = content["engine_identity"]
-    qemu = {key: parts.pop(key) for key in ("package", "version", "closure_sha256")}
-    parts["qemu"] = qemu
-    assert CellRecord.decode(content, "cell.json") == now
-    content["engine"] = "gem5"
-    assert CellRecord.decode(content, "cell.json").engine_traits == Gem5Engine().traits
-    content["engine"] = "another"
-    with pytest.raises(EascopeError, match=r"^cell.json: engine_traits is missing"):
-        CellRecord.decode(content, "cell.json")
 
 
 def test_a_cell_of_a_later_schema_is_one_line() -> None:

@@ -15,6 +15,7 @@ import pytest
 from analysis import figures, report
 from analysis.compare import Comparison, comparison
 from analysis.results.error import error_of
+from engines.qemu.engine import QemuEngine
 from tests.support.records import controls_record
 
 Compared = Callable[[int], Comparison]
@@ -75,7 +76,7 @@ def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
 
 
 def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
-    error = escape(error_of("juno-r2", "test/bursts", reference=False))
+    error = escape(error_of("juno-r2", "test/bursts", traits=QemuEngine().traits))
     for words in (
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",

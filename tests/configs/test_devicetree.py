@@ -3,24 +3,25 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from configs.devicetree import FLAVOURS, device_tree, device_tree_source, main, opps_of
+from configs.board import Board
+from configs.devicetree import FLAVOURS, device_tree, device_tree_source, opps_of
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from engines.gem5.board import BOARD as GEM5_BOARD
+from engines.qemu.board import BOARD
+from engines.registry import ENGINES, get_engine
 from host.errors import EascopeError, RequestError
 from tests.support.dts import Node, decompile
-from tests.support.repo import REPO
 
 
 @pytest.fixture(scope="module")
 def tree(juno: Platform) -> Node:
-    return decompile(device_tree(juno))
+    return decompile(device_tree(juno, BOARD))
 
 
 def test_root_has_these_nodes_and_no_others(tree: Node) -> None:
@@ -208,7 +209,7 @@ def test_psci_and_transport(tree: Node) -> None:
 
 @pytest.fixture(scope="module")
 def gem5_tree(juno: Platform) -> Node:
-    return decompile(device_tree(juno, engine="gem5"))
+    return decompile(device_tree(juno, GEM5_BOARD))
 
 
 def test_gem5_starts_its_cpus_from_a_spin_table(gem5_tree: Node, juno: Platform) -> None:
@@ -220,7 +221,7 @@ def test_gem5_starts_its_cpus_from_a_spin_table(gem5_tree: Node, juno: Platform)
         assert cpus.at(name).cells("reg") == [mpidr]
         assert cpus.at(name).strings("enable-method") == ["spin-table"]
         assert cpus.at(name).cells("cpu-release-addr") == [0, 0x87FF_FFF8]
-    assert "/memreserve/ 0x87fff000 0x1000;" in device_tree_source(juno, engine="gem5")
+    assert "/memreserve/ 0x87fff000 0x1000;" in device_tree_source(juno, GEM5_BOARD)
 
 
 def test_gem5_has_the_addresses_of_vexpress_gem5_v1(gem5_tree: Node) -> None:
@@ -256,7 +257,7 @@ def test_gem5_and_the_fast_engine_have_the_same_cpus_and_opps(gem5_tree: Node, t
 
 
 def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
-    nocap = decompile(device_tree(juno, "nocap"))
+    nocap = decompile(device_tree(juno, BOARD, "nocap"))
     for cpu in range(6):
         assert "capacity-dmips-mhz" not in nocap.at(f"cpus/cpu@{cpu}").properties
     stripped = tree_copy(tree)
@@ -266,7 +267,7 @@ def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
 
 
 def test_opp2_is_std_with_the_slowest_and_the_fastest_opp(juno: Platform, tree: Node) -> None:
-    opp2 = decompile(device_tree(juno, "opp2"))
+    opp2 = decompile(device_tree(juno, BOARD, "opp2"))
     opps_by_cluster = {
         cluster.name: list(opp2.at(f"opp-table-{cluster.name}").children)
         for cluster in juno.clusters
@@ -301,28 +302,16 @@ def tree_copy(tree: Node) -> Node:
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_same_bytes_every_time(flavour: str) -> None:
-    first = device_tree(load_platform("juno-r2"), flavour)
-    assert first == device_tree(load_platform("juno-r2"), flavour)
+    first = device_tree(load_platform("juno-r2"), BOARD, flavour)
+    assert first == device_tree(load_platform("juno-r2"), BOARD, flavour)
 
 
-def test_same_bytes_in_another_process(juno: Platform, tmp_path: Path) -> None:
-    blob = tmp_path / "juno.dtb"
-    for hash_seed in ("1", "2"):
-        subprocess.run(
-            [sys.executable, "-m", "configs.devicetree", "juno-r2", "--dtb", str(blob)],
-            cwd=REPO,
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            check=True,
-        )
-        assert blob.read_bytes() == device_tree(juno)
-
-
-@pytest.mark.parametrize("engine", ["qemu", "gem5"])
+@pytest.mark.parametrize("board", [get_engine(name).board for name in ENGINES], ids=ENGINES)
 @pytest.mark.parametrize("flavour", FLAVOURS)
-def test_dtc_has_no_complaint(juno: Platform, flavour: str, engine: str) -> None:
+def test_dtc_has_no_complaint(juno: Platform, flavour: str, board: Board) -> None:
     done = subprocess.run(
         ["dtc", "-I", "dts", "-O", "dtb", "-o", "/dev/null", "-"],
-        input=device_tree_source(juno, flavour, engine).encode(),
+        input=device_tree_source(juno, board, flavour).encode(),
         capture_output=True,
         check=True,
     )
@@ -331,7 +320,7 @@ def test_dtc_has_no_complaint(juno: Platform, flavour: str, engine: str) -> None
 
 def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
     """Its CPUs say that they have no caches: the scheduler's domain MC is made of sockets then."""
-    cpus = decompile(device_tree(juno, "std", "gem5")).at("cpus")
+    cpus = decompile(device_tree(juno, GEM5_BOARD)).at("cpus")
     sockets = cpus.at("cpu-map").children
     assert list(sockets) == ["socket0", "socket1"]
     cpus_of_sockets = [
@@ -343,7 +332,7 @@ def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
 
 
 def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) -> None:
-    cpus = decompile(device_tree(load_platform(one_cluster))).at("cpus")
+    cpus = decompile(device_tree(load_platform(one_cluster), BOARD)).at("cpus")
     assert "idle-states" not in cpus.children
     assert "cpu-idle-states" not in cpus.at("cpu@0").properties
     assert list(cpus.at("cpu-map").children) == ["cluster0"]
@@ -351,13 +340,7 @@ def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) ->
 
 def test_unknown_flavour_offers_the_nearest(juno: Platform) -> None:
     with pytest.raises(RequestError, match=r"flavour 'nocaps' \(did you mean nocap\?\)"):
-        device_tree(juno, "nocaps")
-
-
-def test_engine_without_a_board_is_one_line(juno: Platform) -> None:
-    with pytest.raises(RequestError, match=r"engine .*'quemu' \(did you mean qemu\?\)") as caught:
-        device_tree(juno, engine="quemu")
-    assert "\n" not in str(caught.value)
+        device_tree(juno, BOARD, "nocaps")
 
 
 def test_without_dtc_the_package_is_named(
@@ -365,16 +348,4 @@ def test_without_dtc_the_package_is_named(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EascopeError, match="apt-get install device-tree-compiler"):
-        device_tree(juno)
-
-
-def test_command_prints_source_writes_blob_and_refuses(
-    juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["juno-r2"]) == 0
-    assert capsys.readouterr().out == device_tree_source(juno)
-    blob = tmp_path / "juno.dtb"
-    assert main(["juno-r2", "--flavour", "nocap", "--dtb", str(blob)]) == 0
-    assert blob.read_bytes() == device_tree(juno, "nocap")
-    assert main(["juno-r3"]) == 2
-    assert "did you mean juno-r2?" in capsys.readouterr().err
+        device_tree(juno, BOARD)

@@ -12,6 +12,7 @@ from configs.devicetree import device_tree
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from configs.source import KINDS, kind
+from engines.qemu.board import BOARD
 from host.errors import RequestError
 from rootfs.elide import TURN_INSTRUCTIONS
 from tests.support.dts import decompile
@@ -148,7 +149,7 @@ def test_cpu_names_of_three_clusters(pixel6: Platform) -> None:
 
 
 def test_device_tree_has_three_clusters(pixel6: Platform) -> None:
-    tree = decompile(device_tree(pixel6))
+    tree = decompile(device_tree(pixel6, BOARD))
     assert list(tree.at("cpus/cpu-map").children) == ["cluster0", "cluster1", "cluster2"]
     capacities = [tree.at(f"cpus/cpu@{cpu}").cells("capacity-dmips-mhz")[0] for cpu in pixel6.cpus]
     assert capacities == [250] * 4 + [620] * 2 + [1024] * 2

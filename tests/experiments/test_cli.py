@@ -51,7 +51,10 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
         [*RUN, "--engine", "gem5", "--mode", "elidde"],
         ["unknown gem5 mode 'elidde'", "did you mean elided?"],
     ),
-    "mode of the fast engine": ([*RUN, "--mode", "timing"], ["'timing'", "use --engine gem5"]),
+    "mode of the fast engine": (
+        [*RUN, "--mode", "timing"],
+        ["'timing'", "with --engine gem5"],
+    ),
     "kind": (["list", "platfroms"], ["'platfroms'", "did you mean platforms?"]),
     "long of another kind": (["list", "scenarios", "--long"], ["--long", "allowed: variants"]),
     "no scenario": (RUN[:-2], ["--scenario"]),

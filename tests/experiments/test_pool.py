@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from engines.gem5.engine import Gem5Engine
-from engines.records import HOST, HostRecord
+from engines.records import HOST
 from engines.registry import get_engine
 from experiments import pool
 from experiments.cell import Cell
 from experiments.pool import BOOT_S, Progress, estimate_s
 from experiments.runs import execute
 from tests.support.fake import cell
+from tests.support.records import host_record
 
 GEM5 = {"engine": "gem5", "mode": "elided"}
 
@@ -39,7 +40,7 @@ def test_a_first_run_is_guessed_by_its_kind() -> None:
 def test_earlier_runs_of_the_same_kind_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, elide, host_s in (("aa", True, 4.0), ("bb", False, 300.0)):
         run = execute(of_kind(key, **GEM5, elide=elide))
-        HostRecord(host_s=host_s, mips=1.0, sim_s=1.0).write(run.path / HOST)
+        host_record(host_s=host_s).write(run.path / HOST)
     assert estimate_s([of_kind("cc", **GEM5)]) == 4.0 * 1.5
     assert estimate_s([of_kind("cc", **GEM5, elide=False)]) == 300.0 * 1.5
     monkeypatch.setattr(pool, "workers", lambda: 2)

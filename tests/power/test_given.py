@@ -10,6 +10,7 @@ import pytest
 from configs.devicetree import device_tree_source
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from engines.qemu.board import BOARD
 from host.errors import RequestError
 from power.given import USUAL, as_given, given_model, given_record
 from power.level import load_level
@@ -38,7 +39,7 @@ def test_an_error_scales_one_cluster(board: Platform) -> None:
     assert model.words == "published, big +20 %"
     assert powers(platform, "little") == powers(board, "little")
     assert powers(platform, "big") == [217_800, 437_400, 648_000]
-    assert device_tree_source(platform) == device_tree_source(board).replace(
+    assert device_tree_source(platform, BOARD) == device_tree_source(board, BOARD).replace(
         "<181500>", "<217800>"
     ).replace("<364500>", "<437400>").replace("<540000>", "<648000>")
     # What a run's energy is computed from does not change.

@@ -15,6 +15,7 @@ from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
+from engines.qemu.board import BOARD
 from engines.records import READY, START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT
@@ -37,7 +38,7 @@ def boot(juno: Platform, juno_activity: Activity, tmp_path: Path) -> Boot:
     def run(script: bytes, transport: bytes = TRANSPORT) -> Path:
         number = len(list(tmp_path.glob("out-*")))
         dtb = tmp_path / "dtb"
-        dtb.write_bytes(device_tree(juno).replace(TRANSPORT, transport))
+        dtb.write_bytes(device_tree(juno, BOARD).replace(TRANSPORT, transport))
         machine = Machine(
             platform=juno,
             activity=juno_activity,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from analysis.results.agreement import Against, Agreement, AgreementCell, Column, Sample
+from analysis.results.agreement import Against, Agreement, AgreementCell, AgreementColumn, Sample
 from analysis.results.origin import RUNS, Origin
 
 
@@ -34,9 +34,11 @@ MEASURED = Agreement(
     "published",
     "short",
     (
-        Column("fast", "qemu", "", {}),
-        Column("elided", "gem5", "elided", {"little": "ArmAtomicSimpleCPU"}),
-        Column("elided-detailed", "gem5", "elided-detailed", {"little": "ArmMinorCPU"}),
+        AgreementColumn("fast", "qemu", "", {}, ""),
+        AgreementColumn("elided", "gem5", "elided", {"little": "ArmAtomicSimpleCPU"}, "atomic"),
+        AgreementColumn(
+            "elided-detailed", "gem5", "elided-detailed", {"little": "ArmMinorCPU"}, "detailed"
+        ),
     ),
     (cell("smoke", -3.04, 20.0), cell("eas/game", 1.26, 0.1), cell("eas/game", -0.2, 0.1)),
     {},

@@ -20,6 +20,7 @@ from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
+from engines.qemu.board import BOARD
 from engines.qemu.engine import QemuEngine
 from host.proc import run
 from host.toolchain import arm64_tool
@@ -77,7 +78,7 @@ def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Cal
 
     def make(name: str, **defines: int) -> Machine:
         dtb, empty = tmp_path / "machine.dtb", tmp_path / "empty"
-        dtb.write_bytes(device_tree(juno))
+        dtb.write_bytes(device_tree(juno, BOARD))
         empty.write_bytes(b"")
         image = compile_guest(name, tmp_path, **defines)
         return Machine(juno, one_rate, image, dtb, empty, b"", "")
@@ -93,7 +94,7 @@ def linux_machine(
 
     def make(script: bytes, *, quiet: bool = True, elided: bool = True) -> Machine:
         dtb = tmp_path / "machine.dtb"
-        dtb.write_bytes(device_tree(juno))
+        dtb.write_bytes(device_tree(juno, BOARD))
         image = with_rt_app(initramfs().path, tmp_path / "image.cpio", elided=elided)
         cmdline = "console=ttyAMA0 rdinit=/init" + (" quiet" if quiet else "")
         return Machine(

@@ -16,10 +16,9 @@ from analysis.records.cell import (
     Settings,
 )
 from analysis.records.result import Busy, Energy, Judged, Percentiles
-from engines.records import HostRecord
 from engines.registry import get_engine
 from studies.agreement.runs import CostedRun
-from tests.support.records import cell_record, result_record
+from tests.support.records import cell_record, host_record, result_record
 
 
 def costed(
@@ -59,7 +58,7 @@ def costed(
         engine_traits=get_engine("gem5" if parts else "qemu").traits,
     )
     spent = {"boot": 100.0, "warmup": 6.0, "window": 10.0} if parts else {}
-    host = HostRecord(host_s=9.0, mips=1.0, sim_s=1.0, cpu_s=2.0, parts_cpu_s=spent)
+    host = host_record(host_s=9.0, cpu_s=2.0, parts_cpu_s=spent)
     return CostedRun(result, cell, host)
 
 

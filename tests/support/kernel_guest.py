@@ -13,6 +13,7 @@ from configs.activity import load_activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
+from engines.qemu.board import BOARD
 from engines.registry import get_engine
 from experiments.cell import BOOT
 from rootfs.cpio import Archive
@@ -58,7 +59,7 @@ def boot(
     """
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
-    dtb.write_bytes(device_tree(platform, "std", "qemu"))
+    dtb.write_bytes(device_tree(platform, BOARD))
     image_of_guest = initramfs().path
     if programs:
         more = Archive()

@@ -21,6 +21,7 @@ from analysis.records.cell import (
 )
 from analysis.records.result import Energy, PowerModelRecord, Result
 from engines.qemu.engine import QemuEngine
+from engines.records import HostRecord
 
 
 def task_record(name: str, *threads: str, period_us: int | None = None) -> TaskRecord:
@@ -35,6 +36,14 @@ def task_record(name: str, *threads: str, period_us: int | None = None) -> TaskR
         uclamp=UclampRange(None, None),
         cpus=None,
     )
+
+
+def host_record(**changes: Any) -> HostRecord:
+    """What a run of a second cost that took a second."""
+    host = HostRecord(
+        host_s=1.0, mips=1.0, sim_s=1.0, cpu_s=1.0, cpus=2, machine="x86_64", python="3.11.7"
+    )
+    return replace(host, **changes)
 
 
 def controls_record(**changes: Any) -> ControlsRecord:

@@ -17,11 +17,11 @@ from analysis.records.cell import CELL, CellRecord, Expectation, Inputs, WindowR
 from configs.activity import load_activity
 from configs.platform import Platform
 from configs.resolved import machine_json
-from engines.records import HOST, MARKS, READY, START, STOP, HostRecord, Mark, write_marks
+from engines.records import HOST, MARKS, READY, START, STOP, Mark, write_marks
 from experiments.inputs import FOLDER, MACHINE
 from experiments.runs import OUTSIDE
 from host.sealed import seal
-from tests.support.records import cell_record, task_record
+from tests.support.records import cell_record, host_record, task_record
 from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking
 
 MS = 1_000_000
@@ -171,7 +171,7 @@ def write_run(
         assumed=("little: one instruction per cycle",),
     )
     cell.write(folder / CELL)
-    HostRecord(host_s=1.0, mips=100.0, sim_s=2.5).write(folder / HOST)
+    host_record(mips=100.0, sim_s=2.5).write(folder / HOST)
     write_inputs(folder, platform)
     reseal(folder)
     return cell

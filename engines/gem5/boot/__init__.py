@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.board import board_of
+from engines.gem5.board import BOARD
 from host.cache import artefact, sha256_file
 from host.proc import run
 from host.record import Record
@@ -50,10 +50,9 @@ def identity() -> BootLoaderIdentity:
 
 
 def _defines() -> list[str]:
-    board = board_of("gem5")
     return [
-        f"-DGICD={board.gic_distributor:#x}",
-        f"-DGICC={board.gic_cpu_interface:#x}",
+        f"-DGICD={BOARD.gic_distributor:#x}",
+        f"-DGICC={BOARD.gic_cpu_interface:#x}",
         f"-DCOUNTER_HZ={COUNTER_HZ}",
     ]
 

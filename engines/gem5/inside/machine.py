@@ -32,17 +32,17 @@ from m5.objects import (
 from engines.gem5.inside.caches import cache
 from engines.gem5.inside.cores import configure, cpu_class
 from engines.gem5.inside.request import (
-    ClusterSettings,
+    Gem5ClusterSettings,
+    Gem5Request,
     MachineSettings,
     MemorySettings,
-    Request,
 )
 
 #: Distance of the kernel's memory map from address 0, and of the device tree from its start.
 LOAD_OFFSET, DTB_OFFSET = 0x8000_0000, 0x800_0000
 
 
-def build(request: Request) -> tuple[Any, list[Any]]:
+def build(request: Gem5Request) -> tuple[Any, list[Any]]:
     """Root and the clusters, in the settings' order.
 
     :param request: as ``run.py`` reads it.
@@ -82,7 +82,7 @@ def _memory(system: Any, settings: MemorySettings) -> None:
     system.memory = MemCtrl(dram=device, port=system.membus.mem_side_ports)
 
 
-def _cluster(system: Any, settings: ClusterSettings) -> Any:
+def _cluster(system: Any, settings: Gem5ClusterSettings) -> Any:
     """CPUs with a clock and a supply of their own, as a child of ``system``."""
     cluster = CpuCluster()
     cluster.voltage_domain = VoltageDomain(voltage=[f"{volts}V" for volts in settings["volts"]])
@@ -170,7 +170,7 @@ def _power(cluster: Any, expressions: dict[str, Any]) -> None:
         )
 
 
-def _workload(system: Any, request: Request) -> None:
+def _workload(system: Any, request: Gem5Request) -> None:
     """Kernel, device tree and guest image; read when the machine boots, not when it is restored."""
     workload = ArmFsLinux(
         object_file=request["vmlinux"],

@@ -61,7 +61,7 @@ class PipelineSettings(TypedDict):
     tlbs: TlbSettings
 
 
-class ClusterSettings(TypedDict):
+class Gem5ClusterSettings(TypedDict):
     """CPUs of one clock; frequencies and voltages from the fastest OPP down.
 
     ``core`` is the core's name in ``configs/cores``, ``model`` gem5's class of CPU. ``caches`` and
@@ -95,7 +95,7 @@ class MachineSettings(TypedDict):
     platform: str
     mode: str
     memory_mode: str
-    clusters: list[ClusterSettings]
+    clusters: list[Gem5ClusterSettings]
     memory: MemorySettings
     l3: CacheSettings | None
     system_hz: int
@@ -125,7 +125,7 @@ class NeededRequest(TypedDict):
     stall_ns: int
 
 
-class Request(NeededRequest, total=False):
+class Gem5Request(NeededRequest, total=False):
     """A request, with what only studies ask for; see ``run.py``."""
 
     join: bool

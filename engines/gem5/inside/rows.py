@@ -24,7 +24,7 @@ from engines.gem5.inside.columns import (
     Columns,
     Term,
 )
-from engines.gem5.inside.request import SCHEMA, ClusterSettings, RowsFacts, RowsRecord
+from engines.gem5.inside.request import SCHEMA, Gem5ClusterSettings, RowsFacts, RowsRecord
 
 #: Readings of a CPU before those of its events: cycles (-1 where the model has none that can be
 #: believed), instructions, and ticks in each power state.
@@ -92,7 +92,7 @@ class ClusterLayout:
         return 2 + len(self.cpus) * self.cpu_width + len(self.shared.names)
 
 
-def cluster_layout(settings: ClusterSettings, cpu: Reading, shared: Reading) -> ClusterLayout:
+def cluster_layout(settings: Gem5ClusterSettings, cpu: Reading, shared: Reading) -> ClusterLayout:
     """The layout of a cluster as `engines.gem5.settings` describes it."""
     opps = tuple(
         (round(1e12 / hertz), hertz // 1000, round(volts * 1e6))

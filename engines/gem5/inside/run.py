@@ -35,13 +35,13 @@ sys.path.insert(0, str(REPO))
 from engines.gem5.inside import machine  # noqa: E402
 from engines.gem5.inside.columns import event_columns  # noqa: E402
 from engines.gem5.inside.probes import Probes, UnknownStatistic, resolve  # noqa: E402
-from engines.gem5.inside.request import SCHEMA, MachineSettings, Request, RowsFacts  # noqa: E402
+from engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings, RowsFacts  # noqa: E402
 from engines.gem5.inside.rows import Recorder, write_rows  # noqa: E402
 from engines.gem5.inside.session import Session  # noqa: E402
 
 
 class Gem5:
-    """The running machine: see `engines.gem5.inside.session.Machine`."""
+    """The running machine: see `engines.gem5.inside.session.RunningMachine`."""
 
     def __init__(
         self, settings: MachineSettings, clusters: list[Any], system: Any, text_at_marks: bool
@@ -88,7 +88,7 @@ class Gem5:
             self._probes.snapshot(self._recorder, m5.curTick())
 
     def simulate(self, ticks: int) -> Any:
-        """See `engines.gem5.inside.session.Machine`; so the rest."""
+        """See `engines.gem5.inside.session.RunningMachine`; so the rest."""
         return m5.simulate(ticks)
 
     def tick(self) -> int:
@@ -160,7 +160,7 @@ def say(text: str) -> None:
 
 def main() -> None:
     """Run the request that is named on the command line."""
-    request: Request = json.loads(Path(sys.argv[1]).read_text())
+    request: Gem5Request = json.loads(Path(sys.argv[1]).read_text())
     if request["schema"] != SCHEMA:
         raise SystemExit(f"{sys.argv[1]}: schema = {request['schema']}: allowed: {SCHEMA}")
     root, clusters = machine.build(request)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engines.gem5.inside.request import Request
+from engines.gem5.inside.request import Gem5Request
 from engines.gem5.inside.rows import TICKS_PER_NS
 
 #: Marks of the guest agent.
@@ -24,7 +24,7 @@ STEP = {"atomic": 1_000_000_000, "timing": 200_000_000}
 TELL_S = 0.5
 
 
-class Event(Protocol):
+class ExitEvent(Protocol):
     """Why gem5's simulate() returned."""
 
     def getCause(self) -> str:
@@ -34,10 +34,10 @@ class Event(Protocol):
         """A number that belongs to the cause."""
 
 
-class Machine(Protocol):
+class RunningMachine(Protocol):
     """gem5's side of a run."""
 
-    def simulate(self, ticks: int) -> Event:
+    def simulate(self, ticks: int) -> ExitEvent:
         """Go on for at most ``ticks``."""
 
     def tick(self) -> int:
@@ -104,8 +104,8 @@ class Session:
     :param spent: processor seconds of this process.
     """
 
-    machine: Machine
-    request: Request
+    machine: RunningMachine
+    request: Gem5Request
     say: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
     spent: Callable[[], float] = time.process_time

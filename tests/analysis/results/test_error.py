@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.error import CPUS, agreements, error_of
-from engines.gem5.settings import BOOT, MODES
+from analysis.results.error import agreements, error_of
+from engines.gem5.engine import GEM5
+from engines.qemu.engine import QEMU
 from tests.support.agreement import MEASURED
+
+FAST = QEMU.make("").traits
 
 
 @pytest.fixture
@@ -20,16 +23,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_cells_of_the_scenario_count_and_gem5s_cpus_are_named(folder: Path) -> None:
-    assert error_of("juno-r2", "smoke", folder=folder, reference=False) == (
+    assert error_of("juno-r2", "smoke", folder=folder, traits=FAST) == (
         "energy within 3.0 % of gem5's atomic CPUs, 1 cell, means over 10 seeds"
     )
-    assert error_of("juno-r2", "eas/game", folder=folder, reference=False) == (
+    assert error_of("juno-r2", "eas/game", folder=folder, traits=FAST) == (
         "energy within 1.3 % of gem5's atomic CPUs, 2 cells, means over 10 seeds"
     )
 
 
 def test_other_scenarios_are_said_to_be_others(folder: Path) -> None:
-    assert error_of("juno-r2", "ui/jank", folder=folder, reference=False) == (
+    assert error_of("juno-r2", "ui/jank", folder=folder, traits=FAST) == (
         "energy within 3.0 % of gem5's atomic CPUs on other scenarios, 3 cells, means over 10 seeds"
     )
 
@@ -41,7 +44,7 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
     )
     record = replace(MEASURED, cells=cells, speeds="measured")
     record.write(tmp_path / "engine-agreement-measured.json")
-    assert error_of("juno-r2", "smoke", speeds="measured", folder=tmp_path, reference=False) == (
+    assert error_of("juno-r2", "smoke", speeds="measured", folder=tmp_path, traits=FAST) == (
         "energy within 20.0 % of gem5's detailed CPUs, 1 cell, one seed of gem5"
     )
 
@@ -57,27 +60,26 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
 def test_another_platform_speed_or_power_has_no_figure(
     folder: Path, platform: str, speeds: str, power: str, words: str
 ) -> None:
-    sentence = error_of(
-        platform, "smoke", speeds=speeds, power=power, folder=folder, reference=False
-    )
+    sentence = error_of(platform, "smoke", speeds=speeds, power=power, folder=folder, traits=FAST)
     assert sentence.startswith("no error against gem5 was measured on ")
     assert sentence.endswith(words)
     assert "%" not in sentence
 
 
-def test_every_mode_of_gem5_has_its_cpus() -> None:
-    assert {*CPUS} == {*MODES} - {BOOT}
-    assert CPUS["timing"] == "timing"
-
-
-def test_gem5_names_its_cpus(folder: Path) -> None:
-    for mode, cpus in CPUS.items():
-        sentence = error_of("pixel6", "smoke", mode, reference=True, folder=folder)
-        assert sentence == f"the reference engine, on {cpus} CPUs"
+def test_gem5_names_its_cpus_in_every_mode(folder: Path) -> None:
+    assert {
+        mode: error_of("pixel6", "smoke", traits=GEM5.make(mode).traits, folder=folder)
+        for mode in GEM5.modes
+    } == {
+        "elided": "the reference engine, on atomic CPUs",
+        "elided-detailed": "the reference engine, on detailed CPUs",
+        "timing": "the reference engine, on timing CPUs",
+        "detailed": "the reference engine, on detailed CPUs",
+    }
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
-    assert error_of("juno-r2", "smoke", folder=tmp_path, reference=False).startswith("no error")
+    assert error_of("juno-r2", "smoke", folder=tmp_path, traits=FAST).startswith("no error")
 
 
 def test_the_committed_records_are_read() -> None:

@@ -22,6 +22,7 @@ from configs.activity import Activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
+from engines.gem5.board import BOARD
 from engines.gem5.elision import elision
 from engines.records import START, STOP
 from engines.registry import get_engine
@@ -43,7 +44,7 @@ Boot = Callable[..., Path]
 def machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Machine:
     """The machine of a cell of variant mainline, so that all tests share one checkpoint."""
     dtb = tmp_path / "dtb"
-    dtb.write_bytes(device_tree(juno, engine="gem5"))
+    dtb.write_bytes(device_tree(juno, BOARD))
     built = kernel()
     return Machine(
         juno, juno_activity, built.image, dtb, initramfs().path, b"", BOOT, vmlinux=built.vmlinux

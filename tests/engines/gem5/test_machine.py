@@ -17,7 +17,7 @@ from engines.gem5.expressions import expressions, readable
 from engines.gem5.files import read_rows
 from engines.gem5.inside.columns import L2, MEMORY, SHARED, cpu_events
 from engines.gem5.inside.operations import LOADS
-from engines.gem5.process import Ended, supervise
+from engines.gem5.process import Gem5Ended, supervise
 from experiments.characterise.guest import BUSY_TURNS, FIRST_MARK
 from experiments.characterise.measure import STALL_S, evaluate, request
 from power.events import load_events
@@ -34,7 +34,7 @@ class MachineRun:
 
     rows: list[dict[str, float]]
     marks: dict[int, int]
-    ended: Ended
+    ended: Gem5Ended
     stats: dict[str, float]
     asked: dict[str, Any]
 

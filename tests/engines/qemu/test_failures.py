@@ -162,7 +162,7 @@ def test_another_qemu_than_the_plugin_knows_does_not_start(
 
 def test_the_fast_engine_has_no_modes() -> None:
     """One line, exit code 2."""
-    with pytest.raises(RequestError, match=r"mode 'timing': the fast engine has none: use --engin"):
+    with pytest.raises(RequestError, match=r"^mode 'timing': engine qemu has none: allowed"):
         get_engine("qemu", "timing")
 
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m experiments.devicetree juno-r2``: the device tree that an engine's guest gets.
+
+It prints the source; ``--dtb FILE`` writes the blob.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from configs.devicetree import FLAVOURS, device_tree, device_tree_source
+from configs.platform_file import load_platform
+from engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
+from host.errors import EascopeError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a device tree's source, or write its blob."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.devicetree",
+        description=main.__doc__,
+        epilog="example: python -m experiments.devicetree juno-r2 --dtb juno-r2.dtb",
+    )
+    parser.add_argument("platform")
+    parser.add_argument("--flavour", default="std", help=", ".join(FLAVOURS))
+    parser.add_argument("--engine", default=DEFAULT_ENGINE, help=", ".join(ENGINES))
+    parser.add_argument("--dtb", type=Path, help="write the blob to this file")
+    options = parser.parse_args(arguments)
+    try:
+        what = load_platform(options.platform), get_engine(options.engine).board, options.flavour
+        if options.dtb is None:
+            print(device_tree_source(*what), end="")
+        else:
+            options.dtb.write_bytes(device_tree(*what))
+    except EascopeError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
