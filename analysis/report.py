@@ -179,8 +179,6 @@ def _expectations(comparison: Comparison) -> str:
 def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
     """What the kernel was given, and the verdicts compared with those under the usual model."""
     given = comparison.cell.energy_model
-    if not given.opp_microwatt:  # an older record
-        return ""
     rows = [
         (
             *(cluster, f"{int(khz) / 1000:g}", f"{power / 1000:.1f}"),

@@ -59,8 +59,7 @@ class Source:
             return table
         executed = {program.name for program in self.cell.programs}
         elided = {thread for thread, task in self.threads.items() if task not in executed}
-        if self.cell.replicate is not None:
-            elided |= {*self.cell.replicate.others}
+        elided |= {*self.cell.replicate.others}
         return with_elided(table, self.slices, self.platform, self.activity, elided)
 
     @cached_property

@@ -2,8 +2,7 @@
 """A platform and its activity as one JSON document, exactly as a run used them, and back.
 
 A finished run is read by this document and not by the files that it was made from: those may have
-changed since, or be gone. Fields are written by name, so a class may gain a field with a default
-and still read what was written before.
+changed since, or be gone.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from configs.activity import Activity
 from configs.platform import Platform
-from host.record import Record, WrongValue
+from host.record import Record
 
-#: Raised when a document of an older version could no longer be read for what it meant.
+#: Of the document: any other is refused.
 SCHEMA = 1
 
 
@@ -35,16 +34,11 @@ def machine_json(platform: Platform, activity: Activity) -> bytes:
 class _Machine(Record):
     """The document."""
 
+    schema_read: ClassVar[int] = SCHEMA
+
     schema: int
     platform: Platform
     activity: Activity
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        if data.get("schema") != SCHEMA:
-            raise WrongValue("schema", data.get("schema"), f"{SCHEMA}, in this version of eascope")
-        return data
 
 
 def read_machine(path: Path) -> tuple[Platform, Activity]:

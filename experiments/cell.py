@@ -54,7 +54,7 @@ class Cell:
     def simulated_s(self) -> float:
         """Simulated seconds from the workload's start to its end, for estimates."""
         window_s = self.names.scenario.window.simulated_s(self.names.request.full)
-        return window_s + (self.record.replicate.stir_ms / 1000 if self.record.replicate else 0)
+        return window_s + self.record.replicate.stir_ms / 1000
 
 
 @cache

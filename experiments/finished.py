@@ -15,7 +15,7 @@ from analysis.derive import Derived, derive
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.cell import Cell
-from experiments.inputs import machine_of
+from experiments.inputs import simulated_with
 from experiments.runs import Run
 from power.choice import power_model
 
@@ -23,17 +23,17 @@ from power.choice import power_model
 def platform_of(run: Run) -> Platform:
     """The platform that ``run`` was simulated with.
 
-    :raises EascopeError: as `experiments.inputs.machine_of`.
+    :raises EascopeError: as `experiments.inputs.simulated_with`.
     """
-    return machine_of(run.path, run.cell)[0]
+    return simulated_with(run.path)[0]
 
 
 def derived_by(run: Run, power: str) -> Derived:
     """Tables and result of ``run`` with energies by the model ``power`` (see `power.choice`).
 
-    :raises EascopeError: when the run is damaged, or what it was made of is not known any more.
+    :raises EascopeError: when the run is damaged.
     """
-    return _derived(run, *machine_of(run.path, run.cell), power)
+    return _derived(run, *simulated_with(run.path), power)
 
 
 def derived_for(cell: Cell, run: Run, power: str) -> Derived:
@@ -49,7 +49,6 @@ def derived_for(cell: Cell, run: Run, power: str) -> Derived:
         derived.cell,
         inputs=now.inputs,
         expect=now.expect,
-        # Older records do not say what was set otherwise.
         set_otherwise=now.set_otherwise,
         borrowed=now.borrowed,
         assumed=now.assumed,

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from analysis.records.cell import CellRecord
 from configs.activity import Activity
 from configs.core import CORES
 from configs.delta import platform_path
@@ -24,11 +23,9 @@ from configs.platform_file import PLATFORMS
 from configs.resolved import machine_json, read_machine
 from configs.system_activity import system_path
 from engines.base import Machine
-from experiments.controls import Controls
 from host.cache import sha256_file
 from host.errors import EascopeError
 from host.record import json_bytes
-from host.sealed import DONE, Done
 from kernels.build import KernelArtefact, fragment_text
 from kernels.queues import series_patches
 from kernels.variants import SERIES, Kernel
@@ -119,46 +116,18 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
     return gzip.compress(stream.getvalue(), mtime=0)
 
 
-def machine_of(run: Path, cell: CellRecord) -> tuple[Platform, Activity]:
+def simulated_with(run: Path) -> tuple[Platform, Activity]:
     """The platform and the activity that ``run`` was simulated with.
 
-    A run without ``inputs/`` is of before there were any: it is read by today's files, as long as
-    they are still what its ``cell.json`` has the digests of.
-
-    :raises EascopeError: when that machine is not known any more, or its record is damaged.
+    :raises EascopeError: one line, when the record of them is missing or damaged.
     """
     path = run / FOLDER / MACHINE
-    if path.is_file():
-        return _read(path, sha256_file(path))
-    if _is_recorded(run):
+    if not path.is_file():
         raise EascopeError(f"{path}: is missing: remove {run} and run again")
-    return _by_digest(run, cell)
-
-
-def _is_recorded(run: Path) -> bool:
-    """Whether ``done`` names the file that the run is to be read by."""
-    return (run / DONE).is_file() and f"{FOLDER}/{MACHINE}" in Done.read(run / DONE).files
+    return _read(path, sha256_file(path))
 
 
 @cache
 def _read(path: Path, _digest: str) -> tuple[Platform, Activity]:
     """`read_machine`, once for each content of the file."""
     return read_machine(path)
-
-
-def _by_digest(run: Path, cell: CellRecord) -> tuple[Platform, Activity]:
-    """Today's files, when they are those that an older run was made of."""
-    name = cell.platform
-    older = f"{run} is older than the records of what a run is made of"
-    remedy = "run its cell again"
-    try:
-        platform, activity = Controls(speeds=cell.controls.speeds).load(name)
-    except EascopeError as error:
-        raise EascopeError(f"{older}, and {error}: {remedy}") from error
-    for kind, then, today in (
-        ("platform", cell.inputs.platform, platform.digest),
-        ("activity", cell.inputs.activity, activity.digest),
-    ):
-        if then != today:
-            raise EascopeError(f"{older}, and the {kind} of {name!r} has changed since: {remedy}")
-    return platform, activity

@@ -24,14 +24,14 @@ KINDS = {
     "temporary": "folders of processes that were killed",
     "locks": "lock files that no process holds",
     "failed": "runs that failed or are broken; the same command tries them again",
-    "derived": "tables of older versions; they are derived again from their runs when asked for",
+    "derived": "tables that other code made; they are derived again from their runs when asked for",
     "comparisons": "figures and reports; the same command draws them again",
     "cache": "built or fetched artefacts; whatever needs one makes it again",
 }
 #: Kinds of which only what was not used for some days is removed.
 AGED = ("derived", "comparisons", "cache")
 DAY_S = 86_400.0
-#: A temporary folder of a version that held no locks; no run takes so long.
+#: A temporary folder outside of runs and cache has no lock; no process needs one for so long.
 UNHELD_DAYS = 7.0
 
 

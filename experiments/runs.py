@@ -267,7 +267,7 @@ def check(run: Run) -> list[str]:
             wrong.append(f"{run.path}: simkey in {CELL} is {simkey!r}")
     except EascopeError as error:
         return [str(error)]
-    # Tables without digests are of an older version: nothing reads them any more.
+    # Tables without digests are unfinished: nothing reads them.
     for done in sorted(done for root in roots_of(run.path) for done in root.glob(f"[!.]*/{DONE}")):
         wrong += [f"{line}: eascope show makes it anew" for line in damage(done.parent)]
     return wrong

@@ -152,7 +152,7 @@ class PrivateApt:
     def _prepare(self) -> None:
         """Fetch the package lists when there are none of `SUITES`; the caller holds the lock.
 
-        Lists of fewer suites, which an older version left, serve where new ones cannot be had.
+        Lists that lack some of `SUITES` serve where new ones cannot be had.
         """
         if self._stale or self.ready:
             return

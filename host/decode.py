@@ -47,10 +47,12 @@ def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
     """
     if not isinstance(value, dict):
         raise WrongValue(key, value, "an object")
-    # What records of older versions lack is known to their class.
-    current = getattr(kind, "current", dict)
+    schema = getattr(kind, "schema_read", None)
+    if schema is not None and value.get("schema") != schema:
+        allowed = f"{schema}, in this version of eascope"
+        raise WrongValue(_at(key, "schema"), value.get("schema"), allowed)
     hashed = cast(Hashable, kind)  # mypy takes a class for its objects
-    known, types, rest = _fields(hashed), _types(hashed), dict(current(value))
+    known, types, rest = _fields(hashed), _types(hashed), dict(value)
     given: dict[str, Any] = {}
     for entry in known:
         if entry.metadata.get("rest"):

@@ -115,11 +115,8 @@ class Record:
 
     #: Whether the file has ASCII alone, with escapes for everything else.
     ascii_only: ClassVar[bool] = False
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """``data`` with what records of older versions lack; a class that has such overrides it."""
-        return data
+    #: The one value of the key ``schema`` that is read; None for a record without that key.
+    schema_read: ClassVar[int | None] = None
 
     @classmethod
     def decode(cls, value: object, file: Path | str) -> Self:

@@ -182,13 +182,17 @@ def breaches(tree: Tree) -> list[str]:
         room, target = room_of(module), room_of(imported)
         if room is None or target is None or target == room or target in ROOMS[room]:
             continue
-        order = list(ROOMS)
-        way = "upward" if order.index(target) > order.index(room) else "undeclared"
+        way = "upward" if _row(target) > _row(room) else "undeclared"
         allowed = ", ".join(ROOMS[room]) or "nothing of other rooms"
         lines.append(f"{where}: {way} from {room} to {target}: allowed: {allowed}")
     for module, imports in tree.others.items():
         lines += (reason for where in imports if (reason := _foreign(module, where)))
     return sorted(lines)
+
+
+def _row(room: str) -> int:
+    """Where a room stands in `TABLE`: all engines in the same row."""
+    return next(row for row, name in enumerate(TABLE) if room in _of_engines(name))
 
 
 def _foreign(module: str, where: Import) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from analysis.records import older
 from engines.records import Traits
-from host.record import REST, Record, WrongValue
+from host.record import REST, Record
 
 CELL = "cell.json"
 SCHEMA = 1
@@ -43,7 +42,7 @@ class EnergyModelRecord(Record):
     :param source: where they come from (`power.given.SOURCES`).
     :param errors_percent: errors that were put into them, by cluster.
     :param words: both in words.
-    :param opp_microwatt: uW of a busy CPU by cluster and kHz; empty in older records.
+    :param opp_microwatt: uW of a busy CPU by cluster and kHz.
     """
 
     source: str
@@ -78,11 +77,6 @@ class ControlsRecord(Record):
     speeds: str
     trace_events: tuple[str, ...]
     others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        return older.controls(data)
 
 
 @dataclass(frozen=True)
@@ -190,11 +184,6 @@ class Expectation(Record):
     size_percent: float | None = None
     fails_under: tuple[str, ...] = ()
 
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Without what older records had besides."""
-        return older.expectation(data)
-
 
 @dataclass(frozen=True)
 class ClusterModel(Record):
@@ -239,11 +228,6 @@ class IdentityRecord(Record):
     version: str
     others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
 
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        return older.identity(data)
-
 
 @dataclass(frozen=True)
 class CellRecord(Record):
@@ -257,8 +241,11 @@ class CellRecord(Record):
     :param set_otherwise: controls that are not as the platform and the kernel have them.
     :param borrowed: figures of the platform that come from another board.
     :param engine_traits: what of the engine decides how the run is read.
+    :param replicate: what the seed drew.
     :param assumed: activity and system rates that were not measured on this platform.
     """
+
+    schema_read: ClassVar[int] = SCHEMA
 
     schema: int
     simkey: str
@@ -288,20 +275,12 @@ class CellRecord(Record):
     engine_identity: IdentityRecord
     engine_traits: Traits
     settings: Settings
-    #: None in older records: starts alone were drawn.
-    replicate: ReplicateRecord | None = None
+    replicate: ReplicateRecord
 
     @property
     def replicates(self) -> bool:
         """Whether the seed drew more than when threads start."""
-        return self.replicate is not None and self.replicate.noise
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        if data.get("schema") != SCHEMA:
-            raise WrongValue("schema", data.get("schema"), f"{SCHEMA}, in this version of eascope")
-        return older.cell(data)
+        return self.replicate.noise
 
     @property
     def threads(self) -> dict[str, str]:

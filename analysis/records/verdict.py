@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from analysis.records import older
 from host.record import Record
 
 #: Seeds from which on there is a verdict.
@@ -70,15 +68,6 @@ class Verdict(Record):
     seeds: int = 0
     also_shown_of: tuple[str, ...] = ()
     finding: str = ""
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        if "holds" not in data:
-            return data
-        seeds = int(data["seeds"])
-        kept = "the record has no values by seed" if seeds >= ENOUGH_FOR_VERDICT else ""
-        return older.verdict(data) | {"reason": kept or few_seeds(seeds)}
 
     @property
     def explained(self) -> str:

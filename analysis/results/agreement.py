@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from analysis.records import older
 from analysis.results.origin import ResultRecord
 from host.record import Record
 
@@ -57,11 +55,6 @@ class Answer(Record):
     met: tuple[int, int]
     seeds: tuple[int, int]
     alike: bool
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        return older.answer(data)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from analysis.records import older
 from analysis.records.verdict import Verdict
 from analysis.results.origin import ResultRecord
 from host.record import Record
@@ -82,7 +80,7 @@ class ScenarioResult(Record):
     :param energy_model: that the kernel was given, in words.
     :param set_otherwise: all other controls that are not the platform's.
     :param throughput: name of the program that throughput is of; empty where there is none.
-    :param replicates: whether seeds drew more than starts; not so in older records.
+    :param replicates: whether seeds drew more than starts.
     """
 
     scenario: str
@@ -96,11 +94,6 @@ class ScenarioResult(Record):
     energy_model: str = "published"
     set_otherwise: tuple[str, ...] = ()
     replicates: bool = False
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        return older.scenario_result(data)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from engines.files import write_counters
 from engines.gem5.inside.request import SCHEMA
 from engines.records import COUNTERS, MARKS, Mark, write_marks
 from host.errors import EascopeError
-from host.record import Record, WrongValue
+from host.record import Record
 
 #: What the agent calls a piece of a file.
 _PIECE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)@(\d+)")
@@ -37,19 +37,14 @@ class Rows(Record):
     :param transitions: OPP requests (gem5 counts none) and completed changes by cluster.
     """
 
+    schema_read: ClassVar[int] = SCHEMA
+
     schema: int
     columns: tuple[str, ...]
     rows: int
     marks: tuple[tuple[int, int], ...]
     transitions: Mapping[str, tuple[int | None, int]]
     instructions: int
-
-    @classmethod
-    def current(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """See `Record`."""
-        if data.get("schema") != SCHEMA:
-            raise WrongValue("schema", data.get("schema"), str(SCHEMA))
-        return data
 
 
 def join_pieces(folder: Path, out: Path) -> list[str]:

@@ -81,8 +81,7 @@ def _tests(record: Comparisons) -> str:
         return f"Differences from the first variant carry a 95 % interval ({made})."
     return (
         "Differences from the first variant carry a 95 % interval (percentile bootstrap of pairs). "
-        "The record is from before there were verdicts and has means alone, so every statement is "
-        "undecided."
+        "The record has means alone, so every statement is undecided."
     )
 
 

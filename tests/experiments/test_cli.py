@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.registry import DEFAULT_ENGINE
 from experiments.cli.status import distinguishing
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.request import Request, resolve
@@ -159,7 +160,8 @@ def test_examples_are_right() -> None:
         options = make_parser().parse_args(verb.EXAMPLE.split()[1:])
         for variant in getattr(options, "variants", [getattr(options, "variant", None)]):
             if variant is not None:
-                resolve(Request(options.platform, variant, options.scenario, options.engine))
+                engine = options.engine or DEFAULT_ENGINE
+                resolve(Request(options.platform, variant, options.scenario, engine))
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.compare import comparison
-from analysis.records.cell import CELL
 from configs.activity import load_activity
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
@@ -116,28 +115,6 @@ def test_inputs_are_under_the_runs_digests(juno: Platform, tmp_path: Path) -> No
     machine.unlink()
     with pytest.raises(EascopeError, match=r"machine.json: is missing: remove .* and run again"):
         derived_by(Run(run), "published")
-
-
-def older(run: Path, juno: Platform, digest: str) -> Run:
-    """A run as it was before runs had inputs: digests of platform and activity in its record."""
-    record = write_run(run, juno, playback("mainline", 0))
-    (run / FOLDER / MACHINE).unlink()
-    (run / FOLDER).rmdir()
-    replace(record, inputs=replace(record.inputs, platform=digest)).write(run / CELL)
-    reseal(run)
-    return Run(run)
-
-
-def test_an_older_run_is_read_by_todays_files_while_they_are_the_same(
-    juno: Platform, tmp_path: Path
-) -> None:
-    unchanged = older(tmp_path / "same", juno, juno.digest)
-    assert derived_by(unchanged, "published").result.energy_j.total > 0
-    changed = older(tmp_path / "other", juno, "0" * 64)
-    done = eascope("show", str(changed.path))
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "the platform of 'juno-r2' has changed since: run its cell again" in done.stderr
 
 
 def test_a_failed_run_keeps_its_inputs() -> None:

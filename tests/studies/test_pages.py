@@ -13,8 +13,7 @@ from analysis.compare import Comparison, comparison
 from analysis.compare_text import text as text_of
 from analysis.derive import derive
 from analysis.records.cell import Expectation, KernelRecord
-from analysis.results.comparisons import ScenarioResult
-from analysis.results.findings import NO_CONTROLS, Finding
+from analysis.results.findings import Finding
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.controls import AS_IT_IS, Controls
@@ -163,33 +162,6 @@ def test_a_finding_is_not_that_of_other_controls(
     shown = parts(record_of([(group, scenario, changed)], "make results"))["scenarios"]
     assert "energy is never negative" not in shown
     assert "Finding: none under these conditions; there is one for speeds board" in shown
-
-
-@pytest.mark.parametrize(
-    ("words", "speeds", "energy_model", "set_otherwise"),
-    [
-        (NO_CONTROLS, "board", "published", ()),
-        ("rate limit 2000 us", "board", "published", ("rate-limit-2000-us",)),
-        ("measured speeds", "measured", "published", ()),
-        ("energy model wrong: big=-20%", "board", "published, big -20 %", ()),
-    ],
-)
-def test_older_records_have_their_controls_in_words(
-    words: str, speeds: str, energy_model: str, set_otherwise: tuple[str, ...]
-) -> None:
-    older = {
-        "scenario": "smoke",
-        "summary": "",
-        "source": "",
-        "controls": words,
-        "throughput": "",
-        "variants": [],
-        "judged": [],
-    }
-    record = ScenarioResult.decode(older, "controls.json")
-    assert (record.speeds, record.energy_model) == (speeds, energy_model)
-    assert record.set_otherwise == set_otherwise
-    assert ScenarioResult.decode(record.encode(), "controls.json") == record
 
 
 def test_only_some_variants_of_a_page() -> None:

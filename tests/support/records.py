@@ -14,6 +14,7 @@ from analysis.records.cell import (
     IdentityRecord,
     Inputs,
     KernelRecord,
+    ReplicateRecord,
     Settings,
     TaskRecord,
     UclampRange,
@@ -60,6 +61,24 @@ def controls_record(**changes: Any) -> ControlsRecord:
     return replace(controls, **changes)
 
 
+#: What a seed draws that sets nothing but when threads start, of a machine without any.
+STARTS_ALONE = ReplicateRecord(
+    noise=False,
+    idle_us=0,
+    rt_app_us=0,
+    programs_us={},
+    starts_us={},
+    order=(),
+    work_cv={},
+    clocks={},
+    others=(),
+    background="",
+    stir_ms=0,
+    rng_seed="",
+    threads_sha256="",
+)
+
+
 def cell_record(**changes: Any) -> CellRecord:
     """A cell of the fast engine on juno-r2, with the given fields changed."""
     cell = CellRecord(
@@ -95,6 +114,7 @@ def cell_record(**changes: Any) -> CellRecord:
         engine_identity=IdentityRecord("qemu", "1:10.0.0"),
         engine_traits=QemuEngine().traits,
         settings=Settings(EngineSettings(), "", True, 1024),
+        replicate=STARTS_ALONE,
     )
     return replace(cell, **changes)
 
