@@ -10,6 +10,7 @@ from engines.base import Elision
 from experiments.program import KINDS
 from experiments.rtapp import RT_APP_NAME, Workload
 from experiments.scenario import Scenario
+from kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
 
@@ -44,7 +45,7 @@ TRACING_ON = "/sys/kernel/tracing/tracing_on"
 #: What is written there is mixed into the kernel's random numbers.
 RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
-REPORTED = ("/proc/version", "/proc/cmdline", "/proc/sys/kernel/sched_energy_aware")
+REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVERNOR)
 
 #: The agent's verb `bytes` takes so many at once.
 AGENT_BYTES = 64

@@ -16,6 +16,7 @@ SWITCH_ROOTS = (
 SCHED_DEBUG = "/sys/kernel/debug/sched"
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
 FEATURES = f"{SCHED_DEBUG}/features"
+IDLE_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 
