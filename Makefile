@@ -41,7 +41,7 @@ kernels: setup ## build every kernel that a variant names
 rootfs: setup ## build the guest image
 	@$(PYTHON) -m rootfs.image
 
-pages: setup ## draw docs/results from the records of results/, without any run
+pages: setup ## draw docs/results and the README's tables from the records of results/, without any run
 	@$(PYTHON) -m studies.draw
 
 results: setup ## results and their pages: every scenario's variants over twenty seeds (resumable)
@@ -77,7 +77,10 @@ VIDEO = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-
 
 figures: setup ## the figures of the documents: the demo's, video playback's energy stack
 	@mkdir -p docs/figures
-	@$(DEMO) --out runs/figures/demo
+	@$(DEMO) --out runs/figures/demo > docs/figures/.printed
+	@sed '/^figures: /d; /^report: /d' docs/figures/.printed > docs/figures/frequency-spike.txt
+	@rm docs/figures/.printed
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg
+	@$(PYTHON) -m studies.draw front
 	@$(VIDEO) --power derived --out runs/figures/derived
 	@cp runs/figures/derived/stack.svg docs/figures/

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m studies.draw``: every page of ``docs/results`` from its record and notes, no runs."""
+"""``python -m studies.draw``: every page of ``docs/results`` from its record and notes, no runs.
+
+The drawn parts of the README are among them (`studies.front`).
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from analysis.results.agreement import Agreement
 from analysis.results.comparisons import Comparisons
 from analysis.results.elision import Elision
 from analysis.results.first_figure import FirstFigure
-from analysis.results.origin import RESULTS, ResultRecord
+from analysis.results.origin import RESULTS, RUNS, ResultRecord
 from analysis.results.wakeup_cost import WakeUpCost
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
-from studies import characterisation_page, elision_page, first_figure_page, wakeup_page
+from studies import characterisation_page, elision_page, first_figure_page, front, wakeup_page
 from studies.agreement import page as agreement_page
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as comparisons_page
@@ -28,18 +31,26 @@ from studies.power_validation import validation
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a page is drawn: what its record is, and the parts that its notes set in place."""
+    """How a page is drawn.
+
+    :ivar kind: what its record is.
+    :ivar parts: by name; its notes set each in its place.
+    :ivar also: what its notes may name besides, such as the change of any cell.
+    """
 
     kind: type[ResultRecord]
     parts: Callable[[Any], Mapping[str, str]]
+    also: Callable[[Any], Mapping[str, str]] = lambda record: {}
 
 
 DRAWINGS: Mapping[str, Drawing] = {
-    "engine-agreement": Drawing(Agreement, agreement_page.parts),
-    "engine-agreement-measured": Drawing(Agreement, agreement_page.parts),
+    **{
+        name: Drawing(Agreement, agreement_page.parts, agreement_page.also)
+        for name in ("engine-agreement", "engine-agreement-measured")
+    },
     "elision": Drawing(Elision, elision_page.parts),
     **{
-        name: Drawing(Comparisons, comparisons_page.parts)
+        name: Drawing(Comparisons, comparisons_page.parts, comparisons_page.changes)
         for name in ("uclamp", "clamps", "clamps-weight", "eas-pixel6", "eas-juno-r2", "controls")
     },
     "wakeup-cost": Drawing(WakeUpCost, wakeup_page.parts),
@@ -55,6 +66,8 @@ ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {
 #: The page that names all others, with their answers.
 INDEX = "README"
 ALL = (*DRAWINGS, *ELSEWHERE, INDEX)
+#: The name by which the README is drawn.
+FRONT = "front"
 
 
 def index(results: Path = RESULTS) -> dict[str, str]:
@@ -62,13 +75,26 @@ def index(results: Path = RESULTS) -> dict[str, str]:
     parts: dict[str, str] = {}
     for name, drawing in DRAWINGS.items():
         record = drawing.kind.read(results / f"{name}.json")
-        shown = dict(drawing.parts(record))
-        if isinstance(record, Comparisons):
-            shown |= comparisons_page.changes(record)
+        shown = {**drawing.parts(record), **drawing.also(record)}
         parts |= {f"{name}/{part}": text for part, text in shown.items()}
     for name, shown_by in ELSEWHERE.items():
         parts |= {f"{name}/{part}": text for part, text in shown_by().items()}
+    parts["starts-alone"] = _starts_alone(results)
     return {part: text for part, text in parts.items() if "\n" not in text}
+
+
+def _starts_alone(results: Path) -> str:
+    """The pages whose records have seeds that draw starts and nothing else."""
+    older = []
+    for name, drawing in DRAWINGS.items():
+        record = drawing.kind.read(results / f"{name}.json")
+        if isinstance(record, Comparisons):
+            drew_more = all(result.replicates for result in record.scenarios)
+        else:
+            drew_more = record.origin.made_from == RUNS
+        if not drew_more:
+            older.append(f"[{name}]({name}.md)")
+    return ", ".join(older) or "none"
 
 
 def drawn(name: str, results: Path = RESULTS) -> str:
@@ -77,12 +103,17 @@ def drawn(name: str, results: Path = RESULTS) -> str:
     :raises EascopeError: one line, when the record or the notes are damaged.
     """
     if name == INDEX:
-        return page_of(name, index(results), results / NOTES.name, some=True)
+        return page_of(name, {}, results / NOTES.name, also=index(results))
     if name in ELSEWHERE:
         return page_of(name, ELSEWHERE[name](), results / NOTES.name)
+    record = DRAWINGS[name].kind.read(results / f"{name}.json")
+    return _page(name, record, results / NOTES.name)
+
+
+def _page(name: str, record: ResultRecord, notes: Path) -> str:
+    """The page of a record and of the notes below ``notes``."""
     drawing = DRAWINGS[name]
-    record = drawing.kind.read(results / f"{name}.json")
-    return page_of(name, drawing.parts(record), results / NOTES.name)
+    return page_of(name, drawing.parts(record), notes, also=drawing.also(record))
 
 
 def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
@@ -90,7 +121,7 @@ def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
 
     :returns: the page.
     """
-    text = page_of(name, DRAWINGS[name].parts(record))
+    text = _page(name, record, NOTES)
     record.write((folder or RESULTS) / f"{name}.json")
     page = (folder or PAGES) / f"{name}.md"
     write_atomic(page, text.encode())
@@ -104,15 +135,20 @@ def main(arguments: list[str] | None = None) -> int:
         description=main.__doc__,
         epilog="example: python -m studies.draw engine-agreement",
     )
-    parser.add_argument("page", nargs="*", help=", ".join(ALL))
+    names = (*ALL, FRONT)
+    parser.add_argument("page", nargs="*", help=", ".join(names))
     options = parser.parse_args(arguments)
     with Ending() as ending:
         for name in options.page:
-            if name not in ALL:
-                raise unknown("page", name, ALL)
-        for name in options.page or ALL:
-            write_atomic(PAGES / f"{name}.md", drawn(name).encode())
-            say(f"  {PAGES / f'{name}.md'}")
+            if name not in names:
+                raise unknown("page", name, names)
+        for name in options.page or names:
+            if name == FRONT:
+                page, text = front.README, front.drawn(front.README.read_text(encoding="utf-8"))
+            else:
+                page, text = PAGES / f"{name}.md", drawn(name)
+            write_atomic(page, text.encode())
+            say(f"  {page}")
     return ending.code
 
 

@@ -12,12 +12,18 @@ def parts(record: FirstFigure) -> dict[str, str]:
     total = record.measures[0]
     heads = ["", f"{record.baseline} (EAS)", f"{record.variant} (EAS off)", "difference", "95 %"]
     return {
-        "energy": f"{total.percent:+.1f} % ({total.low:+.1f} to {total.high:+.1f} mJ)",
+        "energy": _energy(total),
         "conditions": f"* {record.scenario} on {record.platform}, fast engine, busy loops elided, "
         f"windows of {record.window_s:.0f} s, {record.seeds} seeds, energy in mJ.\n"
         f"* {record.origin.words}",
         "measures": Table.of(heads, map(_row, record.measures)).markdown(),
     }
+
+
+def _energy(total: ComparedMeasure) -> str:
+    """``no difference shown: +0.8 % (-15.1 to +22.3 mJ)``."""
+    change = f"{total.percent:+.1f} % ({total.low:+.1f} to {total.high:+.1f} mJ)"
+    return f"no difference shown: {change}" if total.low <= 0 <= total.high else change
 
 
 def _row(measure: ComparedMeasure) -> list[str]:

@@ -22,11 +22,13 @@ PAGES = RESULTS.parent / "docs" / "results"
 _PART = re.compile(r"\{\{ ([\w./-]+) \}\}")
 
 
-def page_of(name: str, parts: Mapping[str, str], notes: Path = NOTES, *, some: bool = False) -> str:
+def page_of(
+    name: str, parts: Mapping[str, str], notes: Path = NOTES, also: Mapping[str, str] | None = None
+) -> str:
     """The text of the page ``name``.
 
     :param parts: Markdown by name; every one must have its place in the notes.
-    :param some: whether parts may be left out.
+    :param also: further parts, which may be left out.
     :raises RequestError: one line: a part that does not exist, or one that has no place.
     """
     path = notes / f"{name}.md"
@@ -35,12 +37,13 @@ def page_of(name: str, parts: Mapping[str, str], notes: Path = NOTES, *, some: b
     except OSError as error:
         raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: notes") from error
     used = set(_PART.findall(text))
+    known = {**(also or {}), **parts}
     for part in _PART.finditer(text):
-        if part[1] not in parts:
+        if part[1] not in known:
             line = f"line {text.count(chr(10), 0, part.start()) + 1}"
-            allowed = f"one of {', '.join(parts)}{nearest(part[1], parts)}"
+            allowed = f"one of {', '.join(known)}{nearest(part[1], known)}"
             raise bad_input(shown_path(path), line, part[0], allowed)
     for part_name in parts:
-        if part_name not in used and not some:
+        if part_name not in used:
             raise RequestError(f"{shown_path(path)}: {{{{ {part_name} }}}} is missing")
-    return _PART.sub(lambda part: parts[part[1]], text)
+    return _PART.sub(lambda part: known[part[1]], text)

@@ -15,6 +15,7 @@ def parts(record: WakeUpCost) -> dict[str, str]:
         heads += [form, ""]
     return {
         "answer": _answer(record),
+        "pinned": _largest_change(record),
         "conditions": "\n".join(
             [
                 f"* Two threads ping-pong through pipes {short} and {long} times on "
@@ -45,6 +46,13 @@ def _answer(record: WakeUpCost) -> str:
     if not changes:
         return f"{record.variants[0].name} alone was measured"
     return f"{', '.join(changes)} of {record.variants[0].name}'s instructions"
+
+
+def _largest_change(record: WakeUpCost) -> str:
+    """The largest change of any variant where threads are pinned (the first form)."""
+    form = next(iter(record.forms))
+    changes = [variant.change_percent.get(form) for variant in record.variants]
+    return f"{max((abs(change) for change in changes if change is not None), default=0):.1f} %"
 
 
 def _row(variant: VariantCost) -> list[str]:

@@ -28,6 +28,35 @@ def parts(record: Agreement) -> dict[str, str]:
     }
 
 
+def also(record: Agreement) -> dict[str, str]:
+    """Figures that notes may quote in a sentence, by name."""
+    ends = [
+        abs(end)
+        for cell in record.cells
+        for sample in cell.samples.values()
+        for end in (sample.least, sample.most)
+        if end is not None
+    ]
+    answers = [
+        answer.alike
+        for cell in record.cells
+        for against in cell.against.values()
+        for answer in against.answers
+    ]
+    times: dict[str, list[float]] = {}
+    for cell in record.cells:
+        for name, ratio in cell.times.items():
+            times.setdefault(name, []).append(ratio)
+    return {
+        "seeds": f"{max(ends, default=0):.0f} %",
+        "alike": f"{sum(answers)} of {len(answers)}",
+        "times": ", ".join(
+            f"{min(some):.0f} to {max(some):.0f} times less processor time than gem5's `{name}`"
+            for name, some in times.items()
+        ),
+    }
+
+
 def answer(record: Agreement) -> str:
     """How far the energies differ, by the column of gem5 that has most seeds."""
     columns = {column.name: column.cpu_words for column in record.columns[1:]}

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
+from analysis.records.verdict import REFUTED, SHOWN
 from analysis.results.comparisons import (
     Change,
     Comparisons,
@@ -23,6 +25,7 @@ def parts(record: Comparisons) -> dict[str, str]:
     judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
     return {
         "verdicts": counts(judged),
+        "decided": _decided(record),
         "summary": _summary(record).markdown(),
         "conditions": _conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
@@ -32,21 +35,61 @@ def parts(record: Comparisons) -> dict[str, str]:
 def changes(record: Comparisons) -> dict[str, str]:
     """How much more energy a variant takes than the first one, by scenario and variant.
 
-    Where a scenario stands under several sets of controls, the first one counts.
+    Where a scenario stands under several sets of controls, the first one counts, and
+    ``SCENARIO/VARIANT/range`` has the least and the largest of all.
     """
-    first = {result.scenario: result for result in reversed(record.scenarios)}
-    return {
-        f"{result.scenario}/{variant.name}": _in_words(variant.energy_change)
-        for result in first.values()
-        for variant in result.variants
-        if variant.energy_change is not None
-    }
+    known: dict[str, list[Change]] = {}
+    for result in record.scenarios:
+        for variant in result.variants:
+            if variant.energy_change is not None:
+                name = f"{result.scenario}/{variant.name}"
+                known.setdefault(name, []).append(variant.energy_change)
+    words = {name: _in_words(some[0]) for name, some in known.items()}
+    for name, some in known.items():
+        percents = [change.percent for change in some]
+        words[f"{name}/range"] = f"{_signed(min(percents))} to {_signed(max(percents))} %"
+    return words
+
+
+def _decided(record: Comparisons) -> str:
+    """Of which scenarios and variants statements are shown, and of which refuted.
+
+    Where a scenario stands under several sets of controls, each variant has the number of them.
+    """
+    settings = Counter(result.scenario for result in record.scenarios)
+    lines = []
+    for word in (SHOWN, REFUTED):
+        cells: dict[str, Counter[str]] = {}
+        for result in record.scenarios:
+            variants = {
+                judged.variant
+                for judged in result.judged
+                if judged.verdict == word and not judged.also_shown_of
+            }
+            if variants:
+                cells.setdefault(result.scenario, Counter()).update(sorted(variants))
+        scenarios = []
+        for scenario, counted in cells.items():
+            of = f" of {settings[scenario]} settings"
+            names = [
+                f"{name} with {count}{of}" if settings[scenario] > 1 else name
+                for name, count in counted.items()
+            ]
+            scenarios.append(f"{scenario} ({', '.join(names)})")
+        lines.append(f"* {word}: {'; '.join(scenarios) or 'none'}")
+    return "\n".join(lines)
 
 
 def _in_words(change: Change) -> str:
+    percent = f"{_signed(change.percent)} %"
     if change.low is None or change.high is None:
-        return f"{change.percent:+.1f} %"
-    return f"{change.percent:+.1f} % ({change.low:+.1f} to {change.high:+.1f})"
+        return percent
+    return f"{percent} ({_signed(change.low)} to {_signed(change.high)})"
+
+
+def _signed(value: float) -> str:
+    """With a sign and a digit; never -0.0."""
+    return f"{round(value, 1) + 0.0:+.1f}"
 
 
 def _conditions(record: Comparisons) -> str:
@@ -68,7 +111,10 @@ def _meaning_of_seeds(record: Comparisons) -> str:
     """What the spread over seeds is."""
     if all(result.replicates for result in record.scenarios):
         return "[Seeds](../concepts/replicates.md) draw what differs between two runs on a device."
-    return "The spread over seeds is phase sensitivity, not noise."
+    return (
+        "Seeds draw when tasks start, within 16 ms, and nothing else: their spread is not that of "
+        "[replicates](../concepts/replicates.md), and intervals are too narrow."
+    )
 
 
 def _tests(record: Comparisons) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figure at the README's top is what ``make demo`` draws."""
+"""The figure at the README's top is what ``make demo`` draws, and its text what that prints."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from studies.front import PRINTED
 from tests.support.command import eascope
 
 FIGURE = Path("docs/figures/frequency-spike.svg")
@@ -47,7 +48,10 @@ def test_the_answer_is_visible(repo: Path) -> None:
 
 @pytest.mark.guest
 @pytest.mark.kernels("sum")
-def test_the_demo_draws_the_committed_figure(repo: Path, tmp_path: Path) -> None:
+def test_the_demo_draws_and_prints_what_is_committed(repo: Path, tmp_path: Path) -> None:
     done = eascope(*demo(repo), "--out", str(tmp_path / "demo"))
     assert done.returncode == 0, done.stderr
     assert content(tmp_path / "demo" / "clock.svg") == content(repo / FIGURE), "run: make figures"
+    lines = done.stdout.splitlines(keepends=True)
+    printed = [line for line in lines if not line.startswith(("figures: ", "report: "))]
+    assert "".join(printed) == PRINTED.read_text(), "run: make figures"

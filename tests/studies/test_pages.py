@@ -13,6 +13,7 @@ from analysis.compare import Comparison, comparison
 from analysis.compare_text import text as text_of
 from analysis.derive import derive
 from analysis.records.cell import Expectation, KernelRecord
+from analysis.results.comparisons import Change, ScenarioResult
 from analysis.results.findings import Finding
 from configs.activity import Activity
 from configs.platform import Platform
@@ -24,7 +25,7 @@ from host.errors import RequestError
 from kernels import variants
 from kernels.variants import load_variants
 from studies.pages.__main__ import main
-from studies.pages.page import parts
+from studies.pages.page import changes, parts
 from studies.pages.pages import EAS, FIVE, Group, only, pages
 from studies.pages.record import record_of
 from studies.pages.run import requests
@@ -125,6 +126,64 @@ def test_controls_are_named_where_a_scenario_stands_more_than_once(
     assert shown["scenarios"].count("### eas/video-playback\n") == 1
     assert "#### eas/video-playback: rate limit 2000 us" in shown["scenarios"]
     assert "| eas/video-playback, rate limit 2000 us |" in shown["summary"]
+
+
+def test_the_answer_lists_what_is_shown_and_what_is_refuted(
+    compared: Comparison, juno: Platform
+) -> None:
+    scenario = load_scenario("eas/video-playback", juno)
+    groups = [
+        Group("eas/video-playback", ("mainline", "cas"), controls)
+        for controls in (AS_IT_IS, Controls(rate_limit_us=2000))
+    ]
+    record = record_of([(group, scenario, compared) for group in groups], "make results")
+    assert parts(record)["decided"] == "* shown: none\n* refuted: none"
+    first, other = record.scenarios
+
+    def judged(result: ScenarioResult, *words: str) -> ScenarioResult:
+        verdicts = zip(result.judged, ("mainline", "cas"), words, strict=False)
+        return replace(
+            result,
+            judged=tuple(
+                replace(verdict, variant=variant, verdict=word)
+                for verdict, variant, word in verdicts
+            ),
+        )
+
+    record = replace(
+        record, scenarios=(judged(first, "shown", "refuted"), judged(other, "undecided", "refuted"))
+    )
+    assert parts(record)["decided"].splitlines() == [
+        "* shown: eas/video-playback (mainline with 1 of 2 settings)",
+        "* refuted: eas/video-playback (cas with 2 of 2 settings)",
+    ]
+    record = replace(record, scenarios=record.scenarios[:1])
+    assert parts(record)["decided"].splitlines() == [
+        "* shown: eas/video-playback (mainline)",
+        "* refuted: eas/video-playback (cas)",
+    ]
+
+
+def test_changes_of_energy_have_their_range_over_controls(
+    compared: Comparison, juno: Platform
+) -> None:
+    scenario = load_scenario("eas/video-playback", juno)
+    groups = [
+        Group("eas/video-playback", ("mainline", "cas"), controls)
+        for controls in (AS_IT_IS, Controls(rate_limit_us=2000))
+    ]
+    record = record_of([(group, scenario, compared) for group in groups], "make results")
+    first, other = record.scenarios
+    base, variant = other.variants
+    other = replace(
+        other, variants=(base, replace(variant, energy_change=Change(-0.04, None, None)))
+    )
+    shown = changes(replace(record, scenarios=(first, other)))
+    percent = first.variants[1].energy_change
+    assert percent is not None
+    assert shown["eas/video-playback/cas"] == f"{percent.percent:+.1f} %"
+    ends = sorted([percent.percent, 0.0])
+    assert shown["eas/video-playback/cas/range"] == f"{ends[0]:+.1f} to {ends[1]:+.1f} %"
 
 
 def test_a_finding_is_not_that_of_other_controls(

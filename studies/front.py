@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parts of the README that are drawn: what the demo prints, and how far off each part is.
+
+They stand between comments, ``<!-- headline -->`` and ``<!-- end of headline -->``. Their texts are
+in ``results/notes/front``; figures in them come from what `make figures` leaves next to the
+README's figure, and from records.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from analysis.results.agreement import Agreement, AgreementColumn
+from analysis.results.origin import RESULTS
+from configs.activity import load_activity
+from configs.platform_file import load_platform
+from experiments.characterise.record import capacities
+from studies.agreement import page as agreement_page
+from studies.characterisation_page import PLATFORMS
+from studies.notes import NOTES, page_of
+from studies.power_validation.others import chips
+from studies.power_validation.validation import parts as validation_parts
+
+README = RESULTS.parent / "README.md"
+FRONT = NOTES.name + "/front"
+#: What ``make demo`` prints, without the places of its files, and the figure that it draws.
+PRINTED = RESULTS.parent / "docs" / "figures" / "frequency-spike.txt"
+FIGURE = PRINTED.with_suffix(".svg")
+#: Rows that the README leaves out, and the paragraph of conditions.
+_LEFT_OUT = re.compile(r"placement, work on |frequency, little ")
+_CONDITIONS = 1
+
+
+def drawn(text: str, results: Path = RESULTS) -> str:
+    """The README ``text`` with its drawn parts as they are by the records below ``results``.
+
+    :raises EascopeError: one line, when a record or a note is damaged.
+    :raises ValueError: when the README has no place for a part.
+    """
+    parts = {"headline": headline_parts(), "validity": validity_parts(results)}
+    for name, known in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, found_begin, rest = text.partition(begin)
+        _, found_end, after = rest.partition(end)
+        if not found_begin or not found_end:
+            raise ValueError(f"{README.name} has no {begin.strip()} .. {end}")
+        content = page_of(name, known, results / FRONT)
+        text = f"{before}{begin}{content}{end}{after}"
+    return text
+
+
+def headline_parts() -> dict[str, str]:
+    """What the demo printed, and what its figure says of the big cluster's clock."""
+    labels = dict(re.findall(r"<!-- ([\w-]+): (\d+ changes per second)", FIGURE.read_text("utf-8")))
+    return {
+        "printed": shortened(PRINTED.read_text(encoding="utf-8")),
+        **{f"changes.{name}": label.partition(" ")[0] for name, label in labels.items()},
+    }
+
+
+def shortened(printed: str) -> str:
+    """What the README shows of a comparison's text, as an indented block."""
+    paragraphs = printed.strip().split("\n\n")
+    del paragraphs[_CONDITIONS]
+    lines = [line for line in "\n\n".join(paragraphs).splitlines() if not _LEFT_OUT.match(line)]
+    return "\n".join(f"    {line}".rstrip() for line in lines)
+
+
+def validity_parts(results: Path = RESULTS) -> dict[str, str]:
+    """How far off each part is, by the committed records."""
+    agreement = Agreement.read(results / "engine-agreement.json")
+    gem5 = agreement.columns[1:]
+    errors = [chip.mean_error for chip in chips() if chip.rows]
+    return {
+        "energy": ", within ".join(
+            f"{_worst(agreement, column):.1f} % of gem5's {column.cpu_words} CPUs"
+            for column in gem5
+        ),
+        "wake-ups": ", ".join(
+            f"{agreement.wake_ups[column.name].mean:.2f} times as long as on gem5's "
+            f"{column.cpu_words} CPUs"
+            for column in gem5
+            if column.name in agreement.wake_ups
+        ),
+        "seeds": agreement_page.also(agreement)["seeds"],
+        "calibrated": validation_parts()["left-out-error"],
+        "chips": f"{100 * min(errors):+.0f} to {100 * max(errors):+.0f} %",
+        **{f"littles.{platform}": _littles(platform) for platform in PLATFORMS},
+    }
+
+
+def _worst(agreement: Agreement, column: AgreementColumn) -> float:
+    """The largest difference of energy from gem5's in this mode, in per cent."""
+    return max(
+        abs(cell.against[column.name].energy_percent)
+        for cell in agreement.cells
+        if column.name in cell.against
+    )
+
+
+def _littles(name: str) -> str:
+    """Capacity of the platform's smallest CPUs: by gem5's cores, and the device tree's."""
+    platform = load_platform(name)
+    first = capacities(platform, load_activity(platform).measured)[0]
+    return f"{first['busy_loop']} instead of {first['board']}"

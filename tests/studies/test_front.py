@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The README's headline is what the demo prints, and its table of validity what records say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.results.agreement import Agreement
+from analysis.results.comparisons import Comparisons
+from analysis.results.origin import RESULTS
+from studies import front
+from studies.draw import FRONT, main
+
+README = front.README.read_text(encoding="utf-8")
+
+
+def test_the_readme_is_drawn_from_the_demo_and_the_records() -> None:
+    assert front.drawn(README) == README, "run: make pages"
+
+
+def test_the_readme_quotes_the_demo_s_command() -> None:
+    makefile = (front.README.parent / "Makefile").read_text()
+    (demo,) = re.findall(r"^DEMO = \$\(EASCOPE\) (.+)$", makefile, re.MULTILINE)
+    assert f"What `eascope {demo}` prints" in README
+
+
+def test_another_error_in_a_record_changes_the_readme(tmp_path: Path) -> None:
+    shutil.copytree(RESULTS, tmp_path / "results")
+    path = tmp_path / "results" / "engine-agreement.json"
+    record = Agreement.read(path)
+    first, *others = record.cells
+    worse = replace(first.against["elided"], energy_percent=-43.2)
+    replace(
+        record, cells=(replace(first, against={**first.against, "elided": worse}), *others)
+    ).write(path)
+    assert "43.2 %" in front.drawn(README, tmp_path / "results")
+    assert "43.2 %" not in README
+
+
+def test_another_output_of_the_demo_changes_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = tmp_path / "printed.txt"
+    text = front.PRINTED.read_text()
+    (energy,) = re.findall(r"^energy, total .*$", text, re.MULTILINE)
+    printed.write_text(text.replace(energy, "energy, total   mJ   1.23   4.56   +3.33"))
+    monkeypatch.setattr(front, "PRINTED", printed)
+    assert "energy, total   mJ   1.23" in front.drawn(README)
+
+
+def test_figures_in_the_texts_come_from_records() -> None:
+    """The texts have no digits but those of names: a word that has letters, too."""
+    rows = (RESULTS / front.FRONT / "validity.md").read_text().splitlines()[2:]
+    for row in rows:
+        error = re.sub(r"\{\{.*?\}\}|\]\(.*?\)", "", row.split("|")[3])
+        assert [word for word in error.split() if re.fullmatch(r"[\d.,%:]+", word)] == []
+
+
+def test_the_page_of_the_scenario_says_what_the_figure_says() -> None:
+    """Mainline's changes lie among the record's seeds, and the sum all but removes them."""
+    record = Comparisons.read(RESULTS / "uclamp.json")
+    (scenario,) = (each for each in record.scenarios if each.scenario == "uclamp/frequency-spike")
+    shown = front.headline_parts()
+    changes = {
+        variant.name: transitions
+        for variant in scenario.variants
+        if (transitions := variant.clusters["big"].transitions_per_s) is not None
+    }
+    mainline = changes["mainline"]
+    assert mainline.least - 1 <= float(shown["changes.mainline"]) <= mainline.most + 1
+    for rate in (changes["uclamp-sum"].mean, float(shown["changes.uclamp-sum"])):
+        assert rate < mainline.mean / 20
+
+
+def test_a_readme_without_a_place_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"has no <!-- validity --> \.\. <!-- end of"):
+        front.drawn(README.replace("<!-- validity -->", ""))
+
+
+def test_only_the_readme_can_be_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "README.md"
+    copy.write_text(
+        re.sub(r"<!-- validity -->\n(.|\n)*<!-- end", "<!-- validity -->\n<!-- end", README)
+    )
+    monkeypatch.setattr(front, "README", copy)
+    assert main([FRONT]) == 0
+    assert capsys.readouterr().err.split() == [str(copy)]
+    assert copy.read_text() == README
