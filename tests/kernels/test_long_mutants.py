@@ -87,7 +87,7 @@ MUTANTS = [
     ),
     Mutant(
         "what-waits-is-forgotten",  # as it was before: a bias that stays
-        "\t\tpart->floor = uclamp_eff_value(p, UCLAMP_MIN);\n",
+        "\t\tpart->floor = uclamp_util_value(p, UCLAMP_MIN);\n",
         "\t\tpart->floor = part->bias;\n",
         ("lower clamp is stale", "sum is less than what runs"),
     ),
@@ -99,7 +99,7 @@ MUTANTS = [
     ),
     Mutant(
         "what-is-promised-stays",
-        "\t\tpart->floor = uclamp_eff_value(p, UCLAMP_MIN);\n",
+        "\t\tpart->floor = uclamp_util_value(p, UCLAMP_MIN);\n",
         "\t\tpart->floor = 0;\n",
         ("lower clamp is stale",),
     ),

@@ -18,6 +18,8 @@ POINTS: dict[str, tuple[int, int | None, set[str]]] = {
     "sum-busy-unclamped": (0, None, {"FEEC_BUSY_UNCLAMPED"}),
     "sum-spare0": (0, None, {RFC, "FEEC_SPARE0"}),
     "uclamp-sum-tristate": (0, None, {RFC, "UCLAMP_FITS_TRISTATE"}),
+    "uclamp-sum-no-headroom": (0, None, {RFC, "UCLAMP_NO_HEADROOM"}),
+    "uclamp-sum-ou-unclamped": (0, None, {RFC, "UCLAMP_OU_UNCLAMPED"}),
     "uclamp-sum-fixed": (2, 128, {RFC}),
     "uclamp-sum-fixed-w64": (2, 64, {RFC}),
     "uclamp-sum-fixed-w0": (2, 0, {RFC}),

@@ -135,6 +135,70 @@ def test_a_boost_that_cannot_be_had(guest: Guest, feature: str) -> None:
         assert share_of_eas < 0.05
 
 
+@pytest.mark.parametrize("feature", ["UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_OU_UNCLAMPED"])
+def test_what_a_cap_hides_may_mean_overutilized(guest: Guest, feature: str) -> None:
+    """A capped hog alone on its CPU: it is in nobody's way, but a tenth of what it uses counts."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("capped", 4, "-M 100"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    khz, counted = guest.sampled(lines, cpu=4, ms=800)
+    # Whether it is overutilized is all that the feature decides.
+    assert share([int(word) for word in khz.split()], BIG_KHZ[1]) == 0
+    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    if feature == "UCLAMP_OU_UNCLAMPED":
+        assert share_of_eas < 0.05
+    else:
+        assert share_of_eas > 0.6
+
+
+#: A hog's or a sleeping task's options and the OPP of a big CPU, of 512, 853 and 1024, that it asks
+#: for without and with headroom of a quarter: 480 or 600, 800 or 1000; no clamp has it always.
+HEADROOM = {
+    "cap": ("-M 480", 0, 1),
+    "boost": ("-m 800 -r 500 -p 5000", 1, 2),
+    "greatest-boost": ("-m 1024 -r 500 -p 5000", 2, 2),
+    "none": ("", 2, 2),
+}
+
+
+@pytest.mark.parametrize("case", HEADROOM)
+@pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
+def test_a_clamp_may_have_no_headroom(guest: Guest, feature: str, case: str) -> None:
+    options, without, with_headroom = HEADROOM[case]
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("clamped", 4, options),
+        "sleep-ms 300",
+    ]
+    khz = guest.khz(lines, cpu=4, ms=400)
+    wanted = BIG_KHZ[without if feature == "UCLAMP_NO_HEADROOM" else with_headroom]
+    assert khz.count(wanted) / len(khz) >= 0.98
+
+
+@pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
+def test_what_fits_without_headroom(guest: Guest, feature: str) -> None:
+    """A boost of seven eighths of a big CPU fits it, but with a quarter more: then EAS goes on."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("boosted", 4, "-m 900 -r 500 -p 20000"),
+        # The mark of a moment stays until load balance looks, which it does where a CPU is busy.
+        hog("busy", 1, "-M 50"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    _, counted = guest.sampled(lines, cpu=0, ms=800)
+    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    if feature == "UCLAMP_NO_HEADROOM":
+        assert share_of_eas > 0.6
+    else:
+        assert share_of_eas < 0.25
+
+
 def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:
     """Where it slept it is judged as elsewhere: with its cap, not with what is left of it."""
     lines = [

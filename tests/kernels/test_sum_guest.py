@@ -30,9 +30,12 @@ def sum_kernel(request: pytest.FixtureRequest) -> KernelArtefact:
     return kernel_of(request.param)
 
 
-def test_sums_hold_under_stress(sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path) -> None:
+@pytest.mark.parametrize("clamps", ["NO_UCLAMP_NO_HEADROOM", "UCLAMP_NO_HEADROOM"])
+def test_sums_hold_under_stress(
+    sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path, clamps: str
+) -> None:
     """Tasks that are clamped, moved, grouped and killed leave sums that are those of the tasks."""
-    switches = [(FEATURES, "UCLAMP_CHECK"), (f"{FILES}/uclamp_wait", "2")]
+    switches = [(FEATURES, clamps), (FEATURES, "UCLAMP_CHECK"), (f"{FILES}/uclamp_wait", "2")]
     deadlines = sum_kernel.version.startswith("6.12")
     out = tmp_path / "run"
     done = survive(sum_kernel.image, juno, out, switches=switches, ms=1_000, deadlines=deadlines)
