@@ -19,34 +19,39 @@ def answers(comparison: Comparison) -> list[str]:
 
 def _energy(comparison: Comparison, name: str) -> str:
     """``cas uses 10.5 % less energy than mainline (-13.9 .. -8.2), 20 seeds``."""
-    base, total = comparison.baseline, comparison.total
-    difference = total.differences[name]
+    base, energy = comparison.baseline, comparison.primary
+    difference = energy.differences[name]
+    of_work = "" if energy is comparison.total else f" {energy.row.label}"
+    by_work = of_work and f" by their energy{of_work}"
     seeds = f"{difference.seeds} seeds" if difference.seeds > 1 else "one seed"
     if difference.clear is None:
         percent = "" if difference.percent is None else f" ({difference.percent:+.1f} %)"
         return (
-            f"{name} {total.mean(name):.2f} mJ, {base} {total.mean(base):.2f} mJ{percent}; "
-            f"{seeds}, no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
+            f"{name} {energy.mean(name):.2f} mJ, {base} {energy.mean(base):.2f} mJ{of_work}"
+            f"{percent}; {seeds}, no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
         )
     if difference.percent is None:
-        return f"{base} uses no energy, {name} {total.mean(name):.2f} mJ, {seeds}"
+        return f"{base} uses no energy, {name} {energy.mean(name):.2f} mJ{of_work}, {seeds}"
     interval = percent_interval(difference)
     if not difference.clear:
         return (
-            f"{name} and {base} cannot be told apart: {difference.percent:+.1f} % ({interval}), "
-            f"{seeds}"
+            f"{name} and {base} cannot be told apart{by_work}: {difference.percent:+.1f} % "
+            f"({interval}), {seeds}"
         )
     word = "more" if difference.absolute > 0 else "less"
     percent = f"{abs(difference.percent):.1f} %"
     few = difference.seeds < ENOUGH_FOR_VERDICT
     reservation = f", too few for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
-    return f"{name} uses {percent} {word} energy than {base} ({interval}), {seeds}{reservation}"
+    return (
+        f"{name} uses {percent} {word} energy{of_work} than {base} ({interval}), "
+        f"{seeds}{reservation}"
+    )
 
 
 def _null(comparison: Comparison) -> list[str]:
     """``mainline against itself: +0.2 % (-0.9 .. +1.3), 20 other seeds``; nothing unless asked."""
     null = comparison.null
-    made = null.difference(comparison.total.row) if null else None
+    made = null.difference(comparison.primary.row) if null else None
     if null is None or made is None or made.percent is None:
         return []
     interval = f" ({percent_interval(made)})" if made.clear is not None else ""

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.compare import Comparison
+from analysis.compare import OTHER_WORK_PERCENT, Comparison
 from analysis.records.result import Result
-
-#: Variants whose work differs by more than these percent did not do the same.
-OTHER_WORK_PERCENT = 2.0
 
 
 def attention(comparison: Comparison) -> list[str]:
@@ -58,6 +55,10 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
                 percents[task] = percent
         if percents:
             words = ", ".join(f"{task} {percent:+.1f} %" for task, percent in percents.items())
-            yield (
-                f"{name} and {base} did different work ({words}): energies are not of the same work"
+            unit = comparison.cell.work.unit
+            follows = (
+                f"energy is compared per {unit}"
+                if name in comparison.other_work
+                else "energies are not of the same work"
             )
+            yield f"{name} and {base} did different work ({words}): {follows}"

@@ -15,10 +15,13 @@ from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.records.verdict import Verdict
 from analysis.results.findings import Conditions, control_words, findings, seed_words
-from analysis.rows import Row, rows
+from analysis.rows import PER_WORK, WORK, Row, rows
 from analysis.verdicts import judge
 from configs.platform import Platform
 from host.errors import EascopeError
+
+#: Variants whose work differs by more than these percent did not do the same.
+OTHER_WORK_PERCENT = 2.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class Comparison:
     def lines(self) -> list[Line]:
         """Every measure that at least one run gives."""
         lines = []
-        for row in rows(self.platform, self.tasks):
+        for row in rows(self.platform, self.tasks, self.cell.work.unit):
             values = {
                 name: {
                     seed: number
@@ -134,6 +137,24 @@ class Comparison:
         if line is None:
             raise EascopeError("internal error: a result has no energy")
         return line
+
+    @cached_property
+    def other_work(self) -> dict[str, float]:
+        """Variants whose work differs from the baseline's, with the difference in percent."""
+        line = self.line(*WORK)
+        if line is None:
+            return {}
+        return {
+            name: made.percent
+            for name, made in line.differences.items()
+            if made.percent is not None and abs(made.percent) > OTHER_WORK_PERCENT
+        }
+
+    @property
+    def primary(self) -> Line:
+        """The energy by which variants are compared: of the same work, where work differs."""
+        per_work = self.line(*PER_WORK) if self.other_work else None
+        return self.total if per_work is None else per_work
 
     @cached_property
     def conditions(self) -> Conditions:

@@ -22,6 +22,7 @@ from analysis.records.result import RESULT, PowerModelRecord, Result
 from analysis.source import Source
 from analysis.trace import read_trace
 from analysis.window import read_window
+from analysis.work import with_work
 from configs.activity import Activity
 from configs.platform import Platform
 from engines.records import MARKS
@@ -135,4 +136,5 @@ def result_of(source: Source) -> Result:
         expect=(),
         **{name: value for name, value in measured.items() if value is not None},
     )
+    result = with_work(source.cell, result)
     return replace(result, expect=expect.of_run(source.cell, result))

@@ -60,7 +60,10 @@ def _head(comparison: Comparison, name: str) -> str:
 def _leading(comparison: Comparison) -> list[list[str]]:
     """Energy, missed deadlines, placement, frequency: the rows that every comparison has."""
     clusters = [cluster.name for cluster in comparison.platform.clusters]
-    paths: list[tuple[str, ...]] = [("energy_j", "total"), ("missed_deadlines",)]
+    paths: list[tuple[str, ...]] = [comparison.total.row.path]
+    if comparison.primary is not comparison.total:
+        paths.append(comparison.primary.row.path)
+    paths.append(("missed_deadlines",))
     paths += [("work_share", name) for name in clusters[1:]]
     paths += [("migrations",), ("overutilized_share",)]
     paths += [("mean_mhz", name) for name in clusters]

@@ -28,6 +28,9 @@ STACK_WORDS = {
 _STACK = ("energy_j", "stack")
 
 
+#: Where a run's work is, and the energy of a unit of it.
+WORK, PER_WORK = ("work",), ("energy_per_work_j",)
+
 #: How keys of ``result.json`` end, and the unit that this names.
 UNITS = {"_j": "J", "_us": "us", "_mhz": "MHz", "_per_s": "1/s", "throughput": "1/s", "_s": "s"}
 
@@ -93,9 +96,10 @@ def _has(result: Result, path: Sequence[str]) -> bool:
     return True
 
 
-def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
-    """All lines for a platform and the scenario's tasks."""
+def rows(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[Row]:
+    """All lines for a platform and the scenario's tasks and unit of work."""
     yield Row("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
+    yield Row("energy", f"per {work_unit}", "mJ", PER_WORK, 1e3, 3)
     for cluster in platform.clusters:
         yield Row("energy", cluster.name, "mJ", ("energy_j", "cluster", cluster.name), 1e3, 2)
     yield Row("energy", "mean power", "mW", ("energy_j", "total"), 1e3, 2, per_second=True)
@@ -114,6 +118,7 @@ def rows(platform: Platform, tasks: Sequence[str]) -> Iterator[Row]:
     yield Row(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
     for task in (*tasks, "(other)"):
         yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
+    yield Row("work", f"in {work_unit}", "", WORK, digits=2)
     yield from _work(tasks)
     for cluster in platform.clusters:
         yield Row("placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100)

@@ -69,6 +69,7 @@ def cell_record(
         expect=tuple(
             expect.record() for expect in scenario.expect if expect.variant == names.variant.name
         ),
+        work=scenario.work,
         borrowed=tuple(platform.borrowed),
         assumed=(
             *names.activity.assumed,

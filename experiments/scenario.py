@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.records.cell import Expectation
+from analysis.records.work import LOOPS_WORK, WorkRecord
 from experiments.program import Program
 
 #: What a task's timer is, and how far it is from an exact one.
@@ -169,3 +170,4 @@ class Scenario:
     digest: str
     #: One of `BACKGROUNDS`.
     background: str = "none"
+    work: WorkRecord = LOOPS_WORK

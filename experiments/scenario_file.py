@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+from analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
 from analysis.statement import ExpectationError
 from analysis.statement import parse as parse_statement
 from configs.cpunames import CpuNameError
@@ -43,7 +44,7 @@ MOST_PROGRAMS = 9
 LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
-    "": ("summary", "source", "loads", "background", "task", "program", "window", "expect"),
+    "": ("summary", "source", "loads", "background", "task", "program", "window", "expect", "work"),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
         *("work_cv", "clock", "start_within_us"),
@@ -53,6 +54,7 @@ KEYS = {
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
         *("sleep_us", "period_us", "cpus"),
     ),
+    "work": ("unit", "counted"),
     "window": ("warmup_ms", "short_ms", "full_ms", "until"),
 }
 
@@ -86,6 +88,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         ),
         digest=sha256_bytes(canonical_json(top.data)),
         background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
+        work=_work(top, names_there if with_tasks else []),
     )
     top.finish()
     check_tasks(scenario, tables)
@@ -289,6 +292,22 @@ def _window(table: StrictTable) -> Window:
         short = table.integer("short_ms", 1, full, "ms, up to full_ms")
     table.finish()
     return Window(warmup, short, full, until)
+
+
+def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
+    """What is counted as work: the file's, or operations of programs, or the busy loop's."""
+    programs = top.has("program")
+    if not top.has("work"):
+        return WorkRecord("operation", PROGRAMS) if programs else LOOPS_WORK
+    table = top.table("work")
+    table.only(KEYS["work"])
+    unit = table.text("unit")
+    if not re.fullmatch(r"[a-z][a-z -]{0,23}", unit):
+        raise table.error("unit", "what one unit is called, in 1 to 24 of a-z, space and -")
+    known = [f"{kind}.{task}" for kind in (TURNS, WAKE_UPS) for task in tasks]
+    counted = table.text("counted", [*known, PROGRAMS] if programs else known)
+    table.finish()
+    return WorkRecord(unit, counted)
 
 
 def _expect(table: StrictTable) -> Expect:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from analysis.records.work import WorkRecord
 from engines.records import Traits
 from host.record import REST, Record
 
@@ -237,6 +238,7 @@ class CellRecord(Record):
     :param elide: whether busy loops were elided.
     :param declares: the state that the variant stands for, such as ``eas``.
     :param switches: paths and values that the guest's agent wrote.
+    :param work: what the scenario counts as work.
     :param digests: of the bytes that the run's key is made from.
     :param set_otherwise: controls that are not as the platform and the kernel have them.
     :param borrowed: figures of the platform that come from another board.
@@ -276,6 +278,7 @@ class CellRecord(Record):
     engine_traits: Traits
     settings: Settings
     replicate: ReplicateRecord
+    work: WorkRecord
 
     @property
     def replicates(self) -> bool:

@@ -135,3 +135,5 @@ class Result(Record):
     overutilized_share: float | None = None
     eas: bool | None = None
     memory_j: MemoryEnergy | None = None
+    energy_per_work_j: float | None = None
+    work: float | None = None

@@ -55,6 +55,9 @@ class VariantResult(Record):
 
     :param energy_change: from the first variant; None for that one.
     :param throughput_per_s: of the scenario's program, where it has one.
+    :param energy_per_work_mj: of one unit of the scenario's work.
+    :param per_work_change: of that energy, from the first variant; None for that one.
+    :param work_change: of the work done, from the first variant; None for that one.
     :param energy_mj_by_seed: in the order of seeds; empty in converted records.
     """
 
@@ -69,6 +72,9 @@ class VariantResult(Record):
     throughput_change: Change | None
     clusters: Mapping[str, ClusterResult]
     energy_mj_by_seed: tuple[float, ...] = ()
+    energy_per_work_mj: Spread | None = None
+    per_work_change: Change | None = None
+    work_change: Change | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ class ScenarioResult(Record):
     :param energy_model: that the kernel was given, in words.
     :param set_otherwise: all other controls that are not the platform's.
     :param throughput: name of the program that throughput is of; empty where there is none.
+    :param work_unit: what the scenario counts as work.
+    :param other_work: whether variants' work differs, so that they are compared by energy per work.
     :param replicates: whether seeds drew more than starts.
     """
 
@@ -94,6 +102,8 @@ class ScenarioResult(Record):
     energy_model: str = "published"
     set_otherwise: tuple[str, ...] = ()
     replicates: bool = False
+    work_unit: str = ""
+    other_work: bool = False
 
 
 @dataclass(frozen=True)

@@ -38,15 +38,18 @@ def changes(record: Comparisons) -> dict[str, str]:
     Where a scenario stands under several sets of controls, the first one counts, and
     ``SCENARIO/VARIANT/range`` has the least and the largest of all.
     """
-    known: dict[str, list[Change]] = {}
+    known: dict[str, list[tuple[Change, str]]] = {}
     for result in record.scenarios:
         for variant in result.variants:
-            if variant.energy_change is not None:
+            change = _primary(result, variant)
+            if change is not None:
                 name = f"{result.scenario}/{variant.name}"
-                known.setdefault(name, []).append(variant.energy_change)
-    words = {name: _in_words(some[0]) for name, some in known.items()}
+                known.setdefault(name, []).append((change, _by(result)))
+    words = {}
     for name, some in known.items():
-        percents = [change.percent for change in some]
+        change, by = some[0]
+        words[name] = _in_words(change) + by
+        percents = [other.percent for other, _ in some]
         words[f"{name}/range"] = f"{_signed(min(percents))} to {_signed(max(percents))} %"
     return words
 
@@ -78,6 +81,15 @@ def _decided(record: Comparisons) -> str:
             scenarios.append(f"{scenario} ({', '.join(names)})")
         lines.append(f"* {word}: {'; '.join(scenarios) or 'none'}")
     return "\n".join(lines)
+
+
+def _primary(result: ScenarioResult, variant: VariantResult) -> Change | None:
+    """How variants are compared: by energy, or by that of the same work where work differs."""
+    return variant.per_work_change if result.other_work else variant.energy_change
+
+
+def _by(result: ScenarioResult) -> str:
+    return f" per {result.work_unit}" if result.other_work else ""
 
 
 def _in_words(change: Change) -> str:
@@ -136,11 +148,12 @@ def _summary(record: Comparisons) -> Table:
     rows = []
     for result in record.scenarios:
         changes = [
-            f"{variant.name} {_change(variant.energy_change, 'the same')}"
+            f"{variant.name} {_change(_primary(result, variant), 'the same')}"
             for variant in result.variants[1:]
         ]
         name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
-        rows.append([name, "; ".join(changes) or "-", counts(result.judged)])
+        energies = "; ".join(changes) + (_by(result) if changes else "")
+        rows.append([name, energies or "-", counts(result.judged)])
     heads = [
         "scenario",
         f"energy, % of {record.scenarios[0].variants[0].name}'s",
@@ -171,7 +184,10 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
 
 def _figures(result: ScenarioResult) -> Table:
     base = result.variants[0].name
-    heads = ["variant", "energy (mJ)", f"% of {base}'s", "latency p95 (us)", "missed", "migrations"]
+    heads = ["variant", "energy (mJ)", f"% of {base}'s"]
+    if result.other_work:
+        heads += ["work, %", f"mJ per {result.work_unit}", "%"]
+    heads += ["latency p95 (us)", "missed", "migrations"]
     heads += [
         "overutilized (%)",
         *([f"{result.throughput} (1/s)", "%"] if result.throughput else []),
@@ -186,6 +202,12 @@ def _figures_row(result: ScenarioResult, variant: VariantResult) -> list[str]:
         variant.name,
         _spread(variant.energy_mj, 1),
         _change(variant.energy_change, "" if first else "-"),
+    ]
+    if result.other_work:
+        row.append(_change(variant.work_change, "" if first else "-"))
+        row.append(_spread(variant.energy_per_work_mj, 1))
+        row.append(_change(variant.per_work_change, "" if first else "-"))
+    row += [
         "-" if latency is None else f"{_spread(latency.p95_us, 0)} {latency.task}",
         *(_spread(variant.missed_deadlines, 1), _spread(variant.migrations, 1)),
         _spread(variant.overutilized_percent, 1),

@@ -18,6 +18,7 @@ from analysis.results.comparisons import (
     VariantResult,
 )
 from analysis.results.origin import RUNS, Origin
+from analysis.rows import PER_WORK, WORK
 from experiments.scenario import Scenario
 from studies.pages.pages import Group
 from studies.versions import versions_of
@@ -62,6 +63,8 @@ def _scenario(group: Group, scenario: Scenario, compared: Comparison) -> Scenari
         energy_model=compared.cell.energy_model.words,
         set_otherwise=compared.cell.set_otherwise,
         replicates=compared.cell.replicates,
+        work_unit=compared.cell.work.unit,
+        other_work=compared.primary is not compared.total,
     )
 
 
@@ -73,6 +76,7 @@ def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResul
     energy = compared.line("energy_j", "total")
     if energy is None:
         raise ValueError("a comparison without energy")
+    per_work = compared.line(*PER_WORK)
     clusters = [cluster.name for cluster in compared.platform.clusters]
     return VariantResult(
         name=name,
@@ -93,6 +97,9 @@ def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResul
             for cluster in clusters
         },
         energy_mj_by_seed=tuple(energy.values[name].values()),
+        energy_per_work_mj=_spread(per_work, name),
+        per_work_change=_change(per_work, name, compared.baseline),
+        work_change=_change(compared.line(*WORK), name, compared.baseline),
     )
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pytest
+
 from analysis.attention import attention
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
@@ -66,3 +68,25 @@ def test_other_work_is_said(platform: Platform) -> None:
         "cas and mainline did different work (decode +80.0 %): energies are not of the same work"
     ]
     assert attention(compared(platform, [slow], [near])) == []
+
+
+def test_what_energy_is_compared_by_follows_the_work(platform: Platform) -> None:
+    """Half the energy for a third of the work is more for the same work."""
+    energy = stated("mainline", 0).result.energy_j
+    full = {"speed": {"decode": 0.9}, "work": 3.0, "energy_per_work_j": 0.1}
+    part = {"speed": {"decode": 0.3}, "work": 1.0, "energy_per_work_j": 0.15}
+    both = compared(
+        platform,
+        [{**full, "energy_j": dataclasses.replace(energy, total=0.3)}],
+        [{**part, "energy_j": dataclasses.replace(energy, total=0.15)}],
+    )
+    assert attention(both) == [
+        "cas and mainline did different work (decode -66.7 %): energy is compared per s of work"
+    ]
+    assert both.other_work == {"cas": pytest.approx(-66.7, abs=0.1)}
+    shown = glance(both)
+    assert shown.startswith("cas 150.00 mJ, mainline 100.00 mJ per s of work (+50.0 %); one seed")
+    assert "energy, per s of work" in shown
+    same = compared(platform, [full], [{**full, "work": 3.05}])
+    assert same.primary is same.total
+    assert "per s of work" not in glance(same)

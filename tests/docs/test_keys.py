@@ -205,6 +205,7 @@ def test_scenario_files(asked: Asked, tmp_path: Path) -> None:
         ("", "At the top"),
         ("task", "`[[task]]`"),
         ("task.phase", "`[[task.phase]]`"),
+        ("work", "`[work]`"),
         ("window", "`[window]`"),
     ],
 )

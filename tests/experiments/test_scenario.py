@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.records.work import LOOPS_WORK, WorkRecord
 from configs.platform import Platform
 from experiments import program
 from experiments.scenario import UNKNOWN_MS
@@ -40,6 +41,19 @@ WRONG = {
     ),
     "min above max": ({"task": "uclamp = {min = 9, max = 8}"}, ["uclamp.min", "9", "8"]),
     "boolean clamp": ({"task": "uclamp = {max = true}"}, ["uclamp.max", "True", "0..1024"]),
+    "work of a stranger": (
+        {"more": '[work]\nunit = "frame"\ncounted = "turns.b"'},
+        ["work.counted", "'turns.b'", "turns.a, wakeups.a"],
+    ),
+    "work without a unit": ({"more": '[work]\ncounted = "turns.a"'}, ["work.unit", "missing"]),
+    "work in no words": (
+        {"more": '[work]\nunit = "J/s"\ncounted = "turns.a"'},
+        ["work.unit", "'J/s'", "a-z"],
+    ),
+    "operations of no program": (
+        {"more": '[work]\nunit = "op"\ncounted = "programs"'},
+        ["work.counted", "'programs'", "turns.a"],
+    ),
     "two kinds of work": ({"phase": "run_us = 1\nruntime_us = 1"}, ["runtime_us", "run_us"]),
     "two kinds of rest": ({"phase": "sleep_us = 1\nperiod_us = 100"}, ["period_us", "sleep_us"]),
     "nothing to do": ({"phase": "loops = 3"}, ["task[0].phase[0]", "run_us"]),
@@ -295,3 +309,10 @@ def test_a_program_that_is_not_there_is_the_requests_fault(monkeypatch: pytest.M
     with pytest.raises(RequestError, match="put a static arm64 perf at /nowhere/") as caught:
         perf.check_present()
     assert caught.value.exit_code == 2
+
+
+def test_work_is_counted_as_the_scenario_says(tmp_path: Path, juno: Platform) -> None:
+    frames = write(tmp_path, more='[work]\nunit = "frame"\ncounted = "turns.a"')
+    assert load_scenario(frames, juno).work == WorkRecord("frame", "turns.a")
+    assert load_scenario(write(tmp_path), juno).work == LOOPS_WORK
+    assert load_scenario("eas/sched-pipe", juno).work == WorkRecord("operation", "programs")

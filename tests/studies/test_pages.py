@@ -102,8 +102,15 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     ]
     assert record.scenarios[0].variants[1].energy_mj_by_seed == tuple(totals[1])
     mean = [sum(values) / len(values) for values in totals]
+    per_work = [
+        sum(values) / len(values)
+        for runs in compared.variants.values()
+        for values in ([run.result.energy_per_work_j or 0 for run in runs],)
+    ]
     line = next(row for row in text.splitlines() if row.startswith("| cas |"))
     assert f"| cas | {mean[1]:.1f}" in line
+    assert f" | {100 * (per_work[1] / per_work[0] - 1):+.1f} | " in line
+    assert "| mJ per s of work |" in text
     assert f"| {100 * (mean[1] / mean[0] - 1):+.1f} |" in line
     assert "* **undecided**: cas: `missed_deadlines < 1`: 0, stated below 1; met in 2 of 2" in text
     assert "* **undecided**: cas: `energy_j.total < 0`: " in text
@@ -111,7 +118,7 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     assert "  Finding: energy is never negative" in text
     assert shown["verdicts"] == "0 shown, 0 refuted, 3 undecided"
     assert "| 0 shown, 0 refuted, 3 undecided |" in shown["summary"]
-    assert f"cas {100 * (mean[1] / mean[0] - 1):+.1f} |" in shown["summary"]
+    assert f"cas {100 * (per_work[1] / per_work[0] - 1):+.1f} per s of work |" in shown["summary"]
 
 
 def test_controls_are_named_where_a_scenario_stands_more_than_once(
@@ -176,12 +183,12 @@ def test_changes_of_energy_have_their_range_over_controls(
     first, other = record.scenarios
     base, variant = other.variants
     other = replace(
-        other, variants=(base, replace(variant, energy_change=Change(-0.04, None, None)))
+        other, variants=(base, replace(variant, per_work_change=Change(-0.04, None, None)))
     )
     shown = changes(replace(record, scenarios=(first, other)))
-    percent = first.variants[1].energy_change
+    percent = first.variants[1].per_work_change
     assert percent is not None
-    assert shown["eas/video-playback/cas"] == f"{percent.percent:+.1f} %"
+    assert shown["eas/video-playback/cas"] == f"{percent.percent:+.1f} % per s of work"
     ends = sorted([percent.percent, 0.0])
     assert shown["eas/video-playback/cas/range"] == f"{ends[0]:+.1f} to {ends[1]:+.1f} %"
 

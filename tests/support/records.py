@@ -21,6 +21,7 @@ from analysis.records.cell import (
     WindowRecord,
 )
 from analysis.records.result import Energy, PowerModelRecord, Result
+from analysis.records.work import LOOPS_WORK
 from engines.qemu.engine import QemuEngine
 from engines.records import HostRecord
 
@@ -115,6 +116,7 @@ def cell_record(**changes: Any) -> CellRecord:
         engine_traits=QemuEngine().traits,
         settings=Settings(EngineSettings(), "", True, 1024),
         replicate=STARTS_ALONE,
+        work=LOOPS_WORK,
     )
     return replace(cell, **changes)
 

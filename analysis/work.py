@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Work: how much a run got done, by what its scenario counts, from its other measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analysis.records.cell import CellRecord
+from analysis.records.result import Result
+from analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
+
+
+def with_work(cell: CellRecord, result: Result) -> Result:
+    """``result`` with `work_done` and the energy of a unit of it, absent where nothing was done."""
+    done = work_done(cell, result)
+    per_work = result.energy_j.total / done if done else None
+    return replace(result, work=done, energy_per_work_j=per_work)
+
+
+def work_done(cell: CellRecord, result: Result) -> float:
+    """Work of all tasks in the window, in the scenario's unit.
+
+    The busy loop's is in seconds of the largest CPU at its top OPP.
+    """
+    kind, _, name = cell.work.counted.partition(".")
+    if kind == TURNS:
+        return result.turns[name]
+    if kind == WAKE_UPS:
+        return result.wakeups[name]
+    if kind == PROGRAMS:
+        return sum(program.count for program in cell.programs)
+    if kind != BUSY_LOOP:
+        raise ValueError(f"{kind}: no way to count work")
+    threads = {task.name: len(task.threads) for task in cell.tasks}
+    return result.window_s * sum(speed * threads[task] for task, speed in result.speed.items())
