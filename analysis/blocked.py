@@ -9,14 +9,14 @@ from __future__ import annotations
 import polars as pl
 
 from analysis.records.cell import TaskRecord
-from analysis.source import Source
+from analysis.source import RunData
 from host.errors import EascopeError
 
 #: Bits of ``prev_state`` of a thread that has ended.
 _DEAD = 0x30
 
 
-def check_gets_on(source: Source) -> None:
+def check_gets_on(source: RunData) -> None:
     """Refuse a run in which nothing of the scenario ran, or a task waited through the window.
 
     :raises EascopeError: one line that names the tasks.
@@ -40,12 +40,12 @@ def check_gets_on(source: Source) -> None:
         )
 
 
-def _waits_longer(task: TaskRecord, source: Source) -> bool:
+def _waits_longer(task: TaskRecord, source: RunData) -> bool:
     """Whether a task waits for others, and never rests as long as the window is."""
     return task.waits and 1000 * task.rest_us < source.window.ns
 
 
-def _asleep(source: Source, thread: str, ran: set[str]) -> bool:
+def _asleep(source: RunData, thread: str, ran: set[str]) -> bool:
     """Whether a thread that lives slept from before the window to its end, and nobody woke it."""
     if thread in ran:
         return False

@@ -15,7 +15,7 @@ from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.records.verdict import Verdict
 from analysis.results.findings import Conditions, control_words, findings, seed_words
-from analysis.rows import PER_WORK, WORK, Row, rows
+from analysis.rows import PER_WORK, WORK, MeasureRow, rows
 from analysis.verdicts import judge
 from configs.platform import Platform
 from host.errors import EascopeError
@@ -28,7 +28,7 @@ OTHER_WORK_PERCENT = 2.0
 class Line:
     """One measure over variants: values per seed, and differences from the baseline."""
 
-    row: Row
+    row: MeasureRow
     values: dict[str, dict[int, float]]
     differences: dict[str, Difference]
 

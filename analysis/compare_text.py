@@ -11,7 +11,7 @@ from analysis.difference import Difference
 from analysis.engine import engine_words, kernel_words
 from analysis.null import Null
 from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
-from analysis.rows import Row
+from analysis.rows import MeasureRow
 from analysis.statistics import ENOUGH, PAIRED_ABOVE
 from analysis.verdict_text import details
 from host.table import Section, Table
@@ -106,7 +106,7 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
     return cells
 
 
-def null_words(null: Null, row: Row, digits: int) -> str:
+def null_words(null: Null, row: MeasureRow, digits: int) -> str:
     """``+-1.2``: what a difference must exceed to be more than noise."""
     floor = null.floor(row)
     return "-" if floor is None else f"+-{floor:.{digits}f}"

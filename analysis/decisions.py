@@ -15,19 +15,17 @@ import polars as pl
 
 from analysis.derive import Derived
 from analysis.records.cell import CellRecord
-from analysis.tables.tasks import thread_names, with_task
-from analysis.trace import TraceError, read_trace
+from analysis.tables.tasks import OTHER, thread_names, with_task
+from analysis.trace import DECISION_EVENT, TraceError, read_trace
 from analysis.window import read_window
 from host.table import Column, Table
 
-EVENT = "sched_feec_decision"
 #: Why EAS is asked, by the event's number.
 PATHS = ("wake", "push", "tick")
 #: The mode of placement that looks at the distance to the next OPP before the number of tasks.
 HEADROOM_MODE = 2
 #: Decisions that a report lists one by one.
 LISTED = 40
-OTHER = "(other)"
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def decisions(run: Derived) -> pl.DataFrame:
     :raises TraceError: when a list of candidates is not understood.
     """
     window = read_window(run.run / "marks.json")
-    table = read_trace(run.run / "trace.dat").table(EVENT)
+    table = read_trace(run.run / "trace.dat").table(DECISION_EVENT)
     table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))
     table = table.filter(pl.col("t_ns").is_between(0, window.ns, closed="left"))
     reasons, paths = [], []
@@ -132,7 +130,7 @@ def decisions(run: Derived) -> pl.DataFrame:
 
 def recorded(cell: CellRecord) -> bool:
     """Whether a run of ``cell`` has recorded decisions."""
-    return any(event.endswith(f":{EVENT}") for event in cell.controls.trace_events)
+    return any(event.endswith(f":{DECISION_EVENT}") for event in cell.controls.trace_events)
 
 
 def summary(tables: Mapping[str, pl.DataFrame]) -> Table:

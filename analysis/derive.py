@@ -19,7 +19,7 @@ from analysis.derived_folder import derived_folder
 from analysis.measures import MEASURES
 from analysis.records.cell import CELL, CellRecord
 from analysis.records.result import RESULT, PowerModelRecord, Result
-from analysis.source import Source
+from analysis.source import RunData
 from analysis.trace import read_trace
 from analysis.window import read_window
 from analysis.work import with_work
@@ -100,8 +100,8 @@ def code_digest(paths: tuple[Path, ...], root: Path = REPO) -> str:
 
 def _source(
     run: Path, cell: CellRecord, platform: Platform, activity: Activity, power: PowerModel
-) -> Source:
-    return Source(
+) -> RunData:
+    return RunData(
         run=run,
         cell=cell,
         platform=platform,
@@ -112,7 +112,7 @@ def _source(
     )
 
 
-def _derive_into(folder: Path, source: Source) -> None:
+def _derive_into(folder: Path, source: RunData) -> None:
     """Compute the result and write it with its tables."""
     result = result_of(source)
     for name in TABLES:
@@ -121,7 +121,7 @@ def _derive_into(folder: Path, source: Source) -> None:
     result.write(folder / RESULT)
 
 
-def result_of(source: Source) -> Result:
+def result_of(source: RunData) -> Result:
     """Every measure that the run can give, then the expectations that are about it alone.
 
     :raises EascopeError: when the scenario did not get on.

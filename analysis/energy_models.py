@@ -20,7 +20,7 @@ from host.table import Section, Table
 
 
 @dataclass(frozen=True)
-class Row:
+class StatementRow:
     """One statement and what it comes to under the usual and under the asked energy model."""
 
     group: str
@@ -47,23 +47,29 @@ class EnergyModels:
         return self.usual.cell.energy_model.words, self.asked.cell.energy_model.words
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[StatementRow]:
         """Energy, placement and misses of each variant, differences, and every expectation."""
         rows = []
         both = (self.usual, self.asked)
         for name in self.asked.names:
             rows += [
-                Row(name, label, *(_cell(compared, name, path, scale, digits) for compared in both))
+                StatementRow(
+                    name, label, *(_cell(compared, name, path, scale, digits) for compared in both)
+                )
                 for label, path, scale, digits in self._measures()
             ]
         for name in self.asked.names[1:]:
             group = f"{name} against {self.asked.baseline}"
-            rows.append(Row(group, "energy (%)", *(_percent(compared, name) for compared in both)))
+            rows.append(
+                StatementRow(group, "energy (%)", *(_percent(compared, name) for compared in both))
+            )
         words = [
             {(v.variant, v.statement): short(v) for v in compared.verdicts} for compared in both
         ]
         for key, word in words[1].items():
-            rows.append(Row("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word))
+            rows.append(
+                StatementRow("expectations", f"{key[0]}: {key[1]}", words[0].get(key, "-"), word)
+            )
         return rows
 
     def _measures(self) -> Iterable[tuple[str, tuple[str, ...], float, int]]:

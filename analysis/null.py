@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
-from analysis.rows import Row
+from analysis.rows import MeasureRow
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Null:
     runs: Sequence[Derived]
     again: Sequence[Derived]
 
-    def difference(self, row: Row) -> Difference | None:
+    def difference(self, row: MeasureRow) -> Difference | None:
         """How much a measure differs though nothing does; None where it is not measured."""
         first, second = (
             [number for run in runs if (number := row.value(run.result)) is not None]
@@ -30,7 +30,7 @@ class Null:
         )
         return difference(first, second, aligned=False) if first and second else None
 
-    def floor(self, row: Row) -> float | None:
+    def floor(self, row: MeasureRow) -> float | None:
         """What a difference of a measure must exceed to say something, in the row's unit.
 
         The far end of the interval; without an interval the difference itself.

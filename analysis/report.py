@@ -19,9 +19,10 @@ from analysis.compare_text import SPREAD, interval_words, table
 from analysis.energy_models import EnergyModels
 from analysis.engine import engine_words, error_words
 from analysis.records.cell import TaskRecord
+from analysis.tables.tasks import OTHER
 from analysis.verdict_text import counts, details
 from host.cache import write_atomic
-from host.table import Cell, Column, Row, Table
+from host.table import Column, Row, Table, TableCell
 
 _STYLE = """
 :root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }
@@ -160,11 +161,11 @@ def _expectations(comparison: Comparison) -> str:
         rows.append(
             (
                 *(
-                    Cell(verdict.verdict, verdict.verdict),
+                    TableCell(verdict.verdict, verdict.verdict),
                     verdict.variant,
-                    Cell(verdict.statement, "code"),
+                    TableCell(verdict.statement, "code"),
                 ),
-                *(details(verdict), Cell(note, "note")),
+                *(details(verdict), TableCell(note, "note")),
             )
         )
     if not rows:
@@ -298,7 +299,7 @@ def _energy_notes(comparison: Comparison) -> str:
         "times the power of the idle state; the emulated cost of idle exits is a component of its "
         "own; each cluster's shared part is counted apart. A task's energy is its share of the "
         "active energy of the intervals in which it ran; active energy that no thread covers and "
-        "that of other threads is <code>(other)</code>.</p>"
+        f"that of other threads is <code>{OTHER}</code>.</p>"
     ]
     notes = [f"<li>{escape(line)}</li>" for line in model.notes]
     if notes:
@@ -325,7 +326,7 @@ def _provenance(comparison: Comparison) -> str:
     runs = [
         (
             *(name, str(run.cell.seed)),
-            *(Cell(run.cell.simkey, "code"), Cell(run.path.name, "code")),
+            *(TableCell(run.cell.simkey, "code"), TableCell(run.path.name, "code")),
         )
         for name in comparison.names
         for run in comparison.variants[name]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from analysis.records.result import Result
 from analysis.statement import Absent, value_at
+from analysis.tables.tasks import OTHER
 from configs.platform import Platform
 from host.record import child
 from power.billed import component_of
@@ -36,7 +37,7 @@ UNITS = {"_j": "J", "_us": "us", "_mhz": "MHz", "_per_s": "1/s", "throughput": "
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """One line of the table.
 
     :param group: heading under which it stands.
@@ -96,64 +97,74 @@ def _has(result: Result, path: Sequence[str]) -> bool:
     return True
 
 
-def rows(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[Row]:
+def rows(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:
     """All lines for a platform and the scenario's tasks and unit of work."""
-    yield Row("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
-    yield Row("energy", f"per {work_unit}", "mJ", PER_WORK, 1e3, 3)
+    yield MeasureRow("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
+    yield MeasureRow("energy", f"per {work_unit}", "mJ", PER_WORK, 1e3, 3)
     for cluster in platform.clusters:
-        yield Row("energy", cluster.name, "mJ", ("energy_j", "cluster", cluster.name), 1e3, 2)
-    yield Row("energy", "mean power", "mW", ("energy_j", "total"), 1e3, 2, per_second=True)
+        yield MeasureRow(
+            "energy", cluster.name, "mJ", ("energy_j", "cluster", cluster.name), 1e3, 2
+        )
+    yield MeasureRow("energy", "mean power", "mW", ("energy_j", "total"), 1e3, 2, per_second=True)
     names = dict.fromkeys(
         component_of(state.name) for cluster in platform.clusters for state in cluster.idle_states
     )
     for name in ("active", *names, "idle_exit", "shared"):
         part = ("energy_j", "component", name)
-        yield Row("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
+        yield MeasureRow("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
     for name in STACK:
         part = (*_STACK, name)
-        yield Row("energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2)
+        yield MeasureRow(
+            "energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2
+        )
     path, group = ("memory_j", "controller"), "memory, not in the total"
-    yield Row("energy stack", STACK_WORDS["controller"], "mJ", path, 1e3, 2, needs=_STACK)
-    yield Row(group, "memory controller", "mJ", path, 1e3, 2, unless=_STACK)
-    yield Row(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
-    for task in (*tasks, "(other)"):
-        yield Row("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
-    yield Row("work", f"in {work_unit}", "", WORK, digits=2)
+    yield MeasureRow("energy stack", STACK_WORDS["controller"], "mJ", path, 1e3, 2, needs=_STACK)
+    yield MeasureRow(group, "memory controller", "mJ", path, 1e3, 2, unless=_STACK)
+    yield MeasureRow(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
+    for task in (*tasks, OTHER):
+        yield MeasureRow("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
+    yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
     yield from _work(tasks)
     for cluster in platform.clusters:
-        yield Row("placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100)
+        yield MeasureRow(
+            "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100
+        )
     for cpu in platform.cpus:
         label = f"cpu {cpu} busy ({platform.cluster_of(cpu).name})"
-        yield Row("placement", label, "%", ("cpu_busy", str(cpu)), 100)
-    yield Row("placement", "migrations", "", ("migrations",), digits=0)
-    yield Row("placement", "overutilized", "%", ("overutilized_share",), 100)
+        yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), 100)
+    yield MeasureRow("placement", "migrations", "", ("migrations",), digits=0)
+    yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), 100)
     for cluster in platform.clusters:
-        yield Row("frequency", f"{cluster.name} mean", "MHz", ("mean_mhz", cluster.name))
+        yield MeasureRow("frequency", f"{cluster.name} mean", "MHz", ("mean_mhz", cluster.name))
         for opp in cluster.opps:
             spent = ("residency", cluster.name, str(opp.khz))
-            yield Row("frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, 100)
+            yield MeasureRow(
+                "frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, 100
+            )
         moves = ("opp_transitions_per_s", cluster.name)
-        yield Row("frequency", f"{cluster.name} transitions", "1/s", moves)
+        yield MeasureRow("frequency", f"{cluster.name} transitions", "1/s", moves)
     for task in tasks:
         for name in ("p50", "p95", "p99", "max"):
-            yield Row("wake-up latency", f"{task} {name}", "us", ("latency_us", task, name))
+            yield MeasureRow("wake-up latency", f"{task} {name}", "us", ("latency_us", task, name))
     for task in tasks:
         for name in ("p50", "p95", "p99", "max"):
-            yield Row(
+            yield MeasureRow(
                 "lateness after the timer", f"{task} {name}", "us", ("lateness_us", task, name)
             )
     for task in tasks:
         for name in ("p50", "p95", "p99", "max"):
-            yield Row("response time", f"{task} {name}", "us", ("response_us", task, name))
+            yield MeasureRow("response time", f"{task} {name}", "us", ("response_us", task, name))
     for task in tasks:
-        yield Row("throughput", task, "1/s", ("throughput", task))
+        yield MeasureRow("throughput", task, "1/s", ("throughput", task))
     for task in tasks:
-        yield Row("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
-    yield Row("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)
+        yield MeasureRow("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
+    yield MeasureRow("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)
 
 
-def _work(tasks: Sequence[str]) -> Iterator[Row]:
+def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
     """What each task did, by the busy loop's speed and by turns."""
     group = "work, 100 % = all of a largest CPU"
-    yield from (Row(group, task, "%", ("speed", task), 100, 2) for task in tasks)
-    yield from (Row("turns that ended", task, "", ("turns", task), digits=0) for task in tasks)
+    yield from (MeasureRow(group, task, "%", ("speed", task), 100, 2) for task in tasks)
+    yield from (
+        MeasureRow("turns that ended", task, "", ("turns", task), digits=0) for task in tasks
+    )

@@ -26,7 +26,7 @@ from power.billed import PowerModel
 
 
 @dataclass(frozen=True)
-class Source:
+class RunData:
     """A run that is being derived.
 
     :param run: its folder.

@@ -61,7 +61,7 @@ class Absent(Exception):
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasurePath:
     """A path into ``result.json``, of one variant (``""``: the expectation's own)."""
 
     path: tuple[str, ...]
@@ -72,7 +72,7 @@ class Measure:
         return lookup(self.path, self.variant)
 
     @property
-    def measures(self) -> Iterator[Measure]:
+    def measures(self) -> Iterator[MeasurePath]:
         """Itself."""
         yield self
 
@@ -99,13 +99,13 @@ class Operation:
         return _OPERATIONS[self.name](*(operand.value(lookup) for operand in self.operands))
 
     @property
-    def measures(self) -> Iterator[Measure]:
+    def measures(self) -> Iterator[MeasurePath]:
         """All measures in it, from left to right."""
         for operand in self.operands:
             yield from operand.measures
 
 
-Term = Measure | Operation
+Term = MeasurePath | Operation
 
 
 def number(value: float, percent: bool = False) -> Operation:
@@ -136,7 +136,7 @@ class Part:
     right: Term
 
     @property
-    def measures(self) -> Iterator[Measure]:
+    def measures(self) -> Iterator[MeasurePath]:
         """All measures of both sides, from left to right."""
         yield from self.left.measures
         yield from self.right.measures
@@ -150,7 +150,7 @@ class Statement:
     parts: tuple[Part, ...]
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[MeasurePath, ...]:
         """All measures, from left to right."""
         return tuple(measure for part in self.parts for measure in part.measures)
 
@@ -287,7 +287,7 @@ class _Parser:
         if not self.take(")"):
             raise self.wrong("')'")
 
-    def measure(self) -> Measure:
+    def measure(self) -> MeasurePath:
         keys = [self.key()]
         while self.take("."):
             keys.append(self.key())
@@ -296,7 +296,7 @@ class _Parser:
         if kind == "variant":
             self.at += 1
             variant = value[1:-1].strip()
-        return Measure(tuple(keys), variant)
+        return MeasurePath(tuple(keys), variant)
 
     def key(self) -> str:
         kind, value, start = self.tokens[self.at]

@@ -18,6 +18,9 @@ import polars as pl
 from host.errors import EascopeError
 from host.lisa import host_trace_cmd
 
+#: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
+DECISION_EVENT = "sched_feec_decision"
+
 #: Fields of the events that analysis reads, in the order of their format: ``int`` or ``str``.
 FIELDS: dict[str, dict[str, type]] = {
     "sched_switch": {
@@ -32,7 +35,7 @@ FIELDS: dict[str, dict[str, type]] = {
     "cpu_frequency": {"state": int, "cpu_id": int},
     "cpu_idle": {"state": int, "cpu_id": int},
     "lisa__sched_overutilized": {"overutilized": int},
-    "sched_feec_decision": {
+    DECISION_EVENT: {
         **{"comm": str, "pid": int, "prev_cpu": int, "dst_cpu": int, "mode": int, "path": int},
         **{"candidates": str},
     },

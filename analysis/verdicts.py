@@ -24,7 +24,7 @@ from analysis.records.verdict import (
     Verdict,
     few_seeds,
 )
-from analysis.statement import Absent, Lookup, Measure, Part, Statement, Term, parse, value_at
+from analysis.statement import Absent, Lookup, MeasurePath, Part, Statement, Term, parse, value_at
 from analysis.statistics import ENOUGH, Estimate, estimate, seeds_needed
 
 #: A `Result` by variant and seed.
@@ -203,11 +203,11 @@ def _test(entry: Expectation, results: Results) -> _Test:
     seeds = sorted(set.intersection(*(set(results[variant]) for variant in needed)))
     if not seeds:
         raise _NotTested("no seed is common to its variants")
-    by_variant: list[dict[Measure, list[float]]] = [{} for _ in needed]
+    by_variant: list[dict[MeasurePath, list[float]]] = [{} for _ in needed]
     try:
         for measure in statement.measures:
             variant = measure.variant or own
-            by_variant[needed.index(variant)][Measure(measure.path, variant)] = [
+            by_variant[needed.index(variant)][MeasurePath(measure.path, variant)] = [
                 value_at(results[variant][seed], measure.path) for seed in seeds
             ]
         return _values(statement, own, by_variant, len(seeds))
@@ -218,15 +218,15 @@ def _test(entry: Expectation, results: Results) -> _Test:
 
 
 def _values(
-    statement: Statement, own: str, samples: list[dict[Measure, list[float]]], seeds: int
+    statement: Statement, own: str, samples: list[dict[MeasurePath, list[float]]], seeds: int
 ) -> _Test:
     values = {measure: row for sample in samples for measure, row in sample.items()}
 
     def alone(seed: int) -> Lookup:
-        return lambda path, variant: values[Measure(path, variant or own)][seed]
+        return lambda path, variant: values[MeasurePath(path, variant or own)][seed]
 
     def mean(path: tuple[str, ...], variant: str) -> float:
-        row = values[Measure(path, variant or own)]
+        row = values[MeasurePath(path, variant or own)]
         return sum(row) / len(row)
 
     def positive(term: Term) -> bool:
@@ -245,7 +245,7 @@ def _values(
 def _claims(
     parts: Sequence[Part],
     own: str,
-    samples: list[dict[Measure, list[float]]],
+    samples: list[dict[MeasurePath, list[float]]],
     positive: Callable[[Term], bool],
 ) -> Iterator[tuple[Claim, Estimate]]:
     """Claims with their estimates; nothing where a part claims nothing testable."""
@@ -253,7 +253,7 @@ def _claims(
     if len(samples) > 2 or None in claims:
         return
     for part, claim in zip(parts, claims, strict=True):
-        mentioned = {Measure(each.path, each.variant or own) for each in part.measures}
+        mentioned = {MeasurePath(each.path, each.variant or own) for each in part.measures}
         rows = [
             kept
             for sample in samples
@@ -264,9 +264,9 @@ def _claims(
 
 
 def _estimate(
-    claim: Claim, own: str, samples: Sequence[Mapping[Measure, Sequence[float]]]
+    claim: Claim, own: str, samples: Sequence[Mapping[MeasurePath, Sequence[float]]]
 ) -> Estimate:
-    def effect(means: Mapping[Measure, float]) -> float:
-        return claim.effect(lambda path, variant: means[Measure(path, variant or own)])
+    def effect(means: Mapping[MeasurePath, float]) -> float:
+        return claim.effect(lambda path, variant: means[MeasurePath(path, variant or own)])
 
     return estimate(effect, samples)

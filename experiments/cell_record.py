@@ -21,12 +21,9 @@ from analysis.records.cell import (
 )
 from engines.base import Identity
 from experiments.request import Names
-from experiments.rtapp import Workload
+from experiments.rtapp import FTRACE, Workload
 from experiments.script import trace_events, trace_kib
 from kernels.build import KernelArtefact
-from kernels.variants import (
-    Variant,
-)
 from power.given import given_record
 from rootfs.image import ImageArtefact
 
@@ -83,20 +80,17 @@ def cell_record(
 
 
 def _controls_record(names: Names, image: KernelArtefact, workload: Workload) -> ControlsRecord:
-    """What a comparison holds fixed."""
+    """What a comparison holds fixed and its inputs say; ``state.txt`` has what the guest says."""
     request, platform = names.request, names.platform
     decisions = request.controls.decisions
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),
         rate_limit_us=platform.rate_limit_us,
         transition_latency_us=platform.transition_latency_us,
-        delay_dequeue=_delay_dequeue(names.variant),
         speeds=request.controls.speeds,
         trace_events=tuple(trace_events(decisions)),
         others={
-            "cpuidle_governor": "menu",
-            "tracing": True,
-            "trace_markers": "rt-app: main, task, stats",
+            "trace_markers": f"rt-app: {FTRACE}",
             "trace_kib_per_cpu": trace_kib(
                 names.scenario,
                 request.full,
@@ -115,8 +109,3 @@ def _config_value(config: Path, name: str) -> int:
     if match is None:
         raise ValueError(f"{config}: CONFIG_{name} is not set")
     return int(match[1])
-
-
-def _delay_dequeue(variant: Variant) -> bool:
-    """Whether EEVDF's delayed dequeue is on: mainline's default, unless a switch turns it off."""
-    return all("NO_DELAY_DEQUEUE" not in value for _, value in variant.switches)

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from configs.activity import SPEEDS, Activity, at_measured_speeds
+from configs.guest import FEATURES
 from configs.inherit import activity_of
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.cache import digest_of
 from host.errors import RequestError, unknown
-from kernels.switches import SCHED_DEBUG
 from kernels.variants import Variant
 
-NO_DELAY_DEQUEUE = (f"{SCHED_DEBUG}/features", "NO_DELAY_DEQUEUE")
+NO_DELAY_DEQUEUE = (FEATURES, "NO_DELAY_DEQUEUE")
 
 
 @dataclass(frozen=True)

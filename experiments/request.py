@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from analysis.statement import parse as parse_statement
+from analysis.trace import DECISION_EVENT
 from configs.activity import (
     Activity,
     check_capacity,
@@ -16,7 +17,6 @@ from engines.registry import DEFAULT_ENGINE, get_engine
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
-from experiments.script import DECISION_EVENT
 from host.errors import RequestError, bad_input, names_allowed
 from host.strict import shown_path
 from kernels.naming import variant_named, variant_names

@@ -43,6 +43,8 @@ MOST_TURNS = 2**31 - 1
 
 #: Under which names rt-app runs: with the scenario's threads, and with others alone.
 RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
+#: Kinds of markers that rt-app writes into the trace.
+FTRACE = "main,task,stats"
 
 POLICY = {"other": "SCHED_OTHER", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
 
@@ -159,7 +161,7 @@ def _document(entries: dict[str, dict[str, Any]]) -> bytes:
         "logdir": "/tmp",
         "log_size": "disable",
         "gnuplot": False,
-        "ftrace": "main,task,stats",
+        "ftrace": FTRACE,
     }
     threads = []
     for key, entry in entries.items():

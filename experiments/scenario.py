@@ -112,7 +112,7 @@ UNKNOWN_MS = 30_000
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowLengths:
     """Durations in simulated milliseconds; ``short_ms`` is ``None`` where an end counts instead.
 
     ``until`` says whose: ``tasks-end`` or ``programs-end``.
@@ -165,7 +165,7 @@ class Scenario:
     loads: str
     tasks: tuple[Task, ...]
     programs: tuple[Program, ...]
-    window: Window
+    window: WindowLengths
     expect: tuple[Expect, ...]
     digest: str
     #: One of `BACKGROUNDS`.

@@ -23,7 +23,7 @@ from experiments.scenario import (
     Phase,
     Scenario,
     Task,
-    Window,
+    WindowLengths,
 )
 from experiments.scenario_checks import check_measures, check_programs, check_tasks
 from experiments.scenario_names import ROOT, path_of
@@ -278,7 +278,7 @@ def _clamp(table: StrictTable, key: str, platform: Platform) -> int | None:
     return clamp
 
 
-def _window(table: StrictTable) -> Window:
+def _window(table: StrictTable) -> WindowLengths:
     table.only(KEYS["window"])
     warmup = table.integer("warmup_ms", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
     short = full = until = None
@@ -291,7 +291,7 @@ def _window(table: StrictTable) -> Window:
         full = table.integer("full_ms", 1, 3_000_000, "ms")
         short = table.integer("short_ms", 1, full, "ms, up to full_ms")
     table.finish()
-    return Window(warmup, short, full, until)
+    return WindowLengths(warmup, short, full, until)
 
 
 def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:

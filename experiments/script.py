@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from analysis.trace import DECISION_EVENT
+from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from configs.platform import Platform
 from engines.base import Elision
 from experiments.program import KINDS
 from experiments.rtapp import RT_APP_NAME, Workload
 from experiments.scenario import Scenario
-from kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
 
@@ -26,8 +27,6 @@ TRACE_EVENTS = (
     "power:cpu_idle",
     "lisa:lisa__sched_overutilized",
 )
-#: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
-DECISION_EVENT = "sched_feec_decision"
 #: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
 TRACE_KIB_PER_S = 512
 TRACE_KIB_LEAST = 2048

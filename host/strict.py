@@ -24,7 +24,13 @@ INTEGER_BITS = 63
 
 _REPO = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+#: What `is_name` accepts, in words.
 NAME_RULE = "lower-case letters, digits and single dashes, beginning with a letter"
+
+
+def is_name(text: str) -> bool:
+    """Whether ``text`` can stand in file names, flags and columns: `NAME_RULE`."""
+    return _NAME.fullmatch(text) is not None
 
 
 def shown_path(path: Path) -> str:
@@ -183,7 +189,7 @@ class StrictTable:
     def name(self, key: str) -> str:
         """A string that can stand in file names, flags and columns."""
         value = self._get(key, NAME_RULE)
-        if not isinstance(value, str) or not _NAME.fullmatch(value):
+        if not isinstance(value, str) or not is_name(value):
             raise self.error(key, NAME_RULE)
         return value
 

@@ -44,7 +44,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A text that stands out: ``code`` is set as code, any other kind is a class of the page.
 
     Text, CSV and LaTeX take the text alone.
@@ -65,7 +65,7 @@ class Section:
     title: str
 
 
-Row: TypeAlias = Sequence[str | Cell]
+Row: TypeAlias = Sequence[str | TableCell]
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,9 @@ def _markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _markdown(cell: str | Cell) -> str:
+def _markdown(cell: str | TableCell) -> str:
     text = str(cell).replace("|", r"\|")
-    return f"`{text}`" if isinstance(cell, Cell) and cell.kind == "code" else text
+    return f"`{text}`" if isinstance(cell, TableCell) and cell.kind == "code" else text
 
 
 def _class(align: Align, kind: str) -> str:
@@ -189,8 +189,8 @@ def _class(align: Align, kind: str) -> str:
     return f' class="{" ".join(names)}"' if names else ""
 
 
-def _html(column: Column, cell: str | Cell) -> str:
-    kind = cell.kind if isinstance(cell, Cell) else ""
+def _html(column: Column, cell: str | TableCell) -> str:
+    kind = cell.kind if isinstance(cell, TableCell) else ""
     text = escape(str(cell))
     if kind == "code":
         kind, text = "", f"<code>{text}</code>"

@@ -10,13 +10,11 @@ from pathlib import Path
 
 from host.cache import artefact, sha256_bytes
 from host.errors import RequestError
-from host.strict import NAME_RULE
+from host.strict import NAME_RULE, is_name
 from kernels.queues import changes_something
 from kernels.releases import RELEASES
 from kernels.trees import Tree, read_tree
 from kernels.variants import Catalogue, load_catalogue
-
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def check_name(catalogue: Catalogue, option: str, text: str, name: str) -> None:
     :raises RequestError: naming ``option`` and its value.
     """
     taken = {*catalogue.kernels, *catalogue.variants, *catalogue.planned, *catalogue.broken}
-    if not _NAME.fullmatch(name) or name in taken or name in RELEASES:
+    if not is_name(name) or name in taken or name in RELEASES:
         allowed = f"a name of {NAME_RULE}, that no kernel or variant has"
         raise RequestError(f"{option} {text!r}: name {name!r}: allowed: {allowed}")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from configs.guest import FEATURES, SCHED_DEBUG
 from host.errors import missing_key
 from host.strict import StrictTable
 
@@ -13,10 +14,6 @@ SWITCH_ROOTS = (
     "/sys/devices/system/cpu/",
     "/sys/fs/cgroup/",
 )
-SCHED_DEBUG = "/sys/kernel/debug/sched"
-ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
-FEATURES = f"{SCHED_DEBUG}/features"
-IDLE_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 

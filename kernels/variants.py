@@ -17,18 +17,13 @@ from types import MappingProxyType
 from typing import Any
 
 from configs.devicetree import FLAVOURS, opps_of
+from configs.guest import ENERGY_AWARE, SCHED_DEBUG
 from configs.platform import Cluster, Platform
 from host.errors import RequestError, missing_key, one_line
-from host.strict import NAME_RULE, StrictTable, read_toml
+from host.strict import NAME_RULE, StrictTable, is_name, read_toml
 from kernels.queues import folders_of_queues, series_patches
 from kernels.releases import DEFAULT, RELEASES
-from kernels.switches import (
-    ENERGY_AWARE,
-    SCHED_DEBUG,
-    STATS,
-    read_switches,
-    switch_proofs,
-)
+from kernels.switches import STATS, read_switches, switch_proofs
 from kernels.trees import Tree
 
 #: The command that prints the names of all variants.
@@ -40,7 +35,6 @@ FRAGMENTS = Path(__file__).parent / "fragments"
 #: The only one with which the kernel enables EAS.
 EAS_GOVERNOR = "schedutil"
 GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "userspace")
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 
@@ -156,7 +150,7 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
 def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, str]:
     """Names and summaries of ``[planned]``; a variant that is there is not planned any more."""
     for name in table.data:
-        if not _NAME.fullmatch(name) or name in variants:
+        if not is_name(name) or name in variants:
             raise table.error(name, f"a name of {NAME_RULE}, that no [variant] has")
     return {name: table.text(name) for name in table.data}
 
@@ -171,7 +165,7 @@ def _own(
 
     :raises RequestError: a wrong line, or a queue that cannot be what was meant.
     """
-    if not _NAME.fullmatch(name) or name in variants or name in kernels:
+    if not is_name(name) or name in variants or name in kernels:
         raise table.error(name, f"a name of {NAME_RULE}, that no kernel or variant has")
     if not (SERIES / name / "series").is_file():
         raise table.error(name, f"a queue of that name: kernels/series/{name}/series")
@@ -233,7 +227,7 @@ def _named(top: StrictTable, key: str) -> list[StrictTable]:
     if not group.data:
         raise top.error(key, "at least one table")
     for name in group.data:
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise group.error(name, f"a name of {NAME_RULE}")
     return [group.table(name) for name in group.data]
 

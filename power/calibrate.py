@@ -10,7 +10,7 @@ import numpy as np
 
 from power.counted import CALIBRATED, CountedModel, load_counted
 from power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
-from power.measurements import Measured, load_measured
+from power.measurements import Measurements, load_measured
 from power.records import (
     Alternative,
     CalibrationInputs,
@@ -85,7 +85,7 @@ def alternatives(model: CountedModel) -> dict[str, list[tuple[str, ...]]]:
     return tried
 
 
-def free_terms(data: Measured) -> np.ndarray:
+def free_terms(data: Measurements) -> np.ndarray:
     """Terms of a free regression: every rate and the clock with V^2, and leakage's V, V^3, V T.
 
     It knows nothing of McPAT and its factors may be negative: what the counters allow at best.
@@ -96,17 +96,19 @@ def free_terms(data: Measured) -> np.ndarray:
     return np.column_stack(terms)
 
 
-def _columns(data: Measured, names: Sequence[tuple[str, ...]]) -> np.ndarray:
+def _columns(data: Measurements, names: Sequence[tuple[str, ...]]) -> np.ndarray:
     return np.column_stack([sum(data.raw[name] for name in group) for group in names])
 
 
-def _named(names: Sequence[tuple[str, ...]], data: Measured, solver: Solver) -> dict[str, float]:
+def _named(
+    names: Sequence[tuple[str, ...]], data: Measurements, solver: Solver
+) -> dict[str, float]:
     factors = fit(_columns(data, names), data.watts, solver)
     return {"+".join(group): _digits(value) for group, value in zip(names, factors, strict=True)}
 
 
 def _crossed(
-    data: Measured, matrix: np.ndarray, solver: Solver
+    data: Measurements, matrix: np.ndarray, solver: Solver
 ) -> tuple[FitErrors, FitErrors, FitErrors]:
     """Errors of the fit itself, leaving workloads out, leaving OPPs out."""
     seen = errors(matrix @ fit(matrix, data.watts, solver), data.watts)

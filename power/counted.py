@@ -35,7 +35,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Group:
+class EventGroup:
     """McPAT events that share a factor: (rate, energy in pJ of one counted event), or leakage."""
 
     name: str
@@ -54,18 +54,18 @@ class CountedModel:
     data: str
     columns: Mapping[str, str]
     rates: Mapping[str, Rate]
-    groups: tuple[Group, ...]
+    groups: tuple[EventGroup, ...]
     power: CorePower
     sha256: str
 
     @property
-    def fitted(self) -> tuple[Group, ...]:
+    def fitted(self) -> tuple[EventGroup, ...]:
         """The groups that have a factor."""
         return tuple(group for group in self.groups if not group.left_out)
 
     def watts(
         self,
-        group: Group,
+        group: EventGroup,
         rates: Mapping[str, float],
         megahertz: float,
         volts: float,
@@ -144,7 +144,7 @@ def load_counted(core: str, directory: Path = MAPPINGS) -> CountedModel:
     return CountedModel(core, cpus, data, columns, rates, groups, power, digest)
 
 
-def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> Group:
+def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> EventGroup:
     name, reason = table.text("name"), table.text("reason")
     left_out = table.has("left_out")
     if left_out and table.data["left_out"] is not True:
@@ -168,7 +168,7 @@ def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> G
             terms.append((rate, energy))
             term.finish()
     table.finish()
-    return Group(name, reason, left_out, tuple(terms), leakage)
+    return EventGroup(name, reason, left_out, tuple(terms), leakage)
 
 
 @dataclass(frozen=True)

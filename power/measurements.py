@@ -22,7 +22,7 @@ VARIABLE = "EASCOPE_MEASUREMENTS"
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Rows of a data set: measured watts, and the model's uncalibrated watts by group."""
 
     file: str
@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def load_measured(model: CountedModel) -> Measured:
+def load_measured(model: CountedModel) -> Measurements:
     """The data set that ``model`` is calibrated with.
 
     :raises RequestError: when `VARIABLE` names no folder that has it.
@@ -80,7 +80,7 @@ def load_measured(model: CountedModel) -> Measured:
     def column(key: str) -> np.ndarray:
         return np.array([float(row[model.columns[key]]) for row in rows])
 
-    return Measured(
+    return Measurements(
         file=model.data,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         workload=np.array([row[model.columns["workload"]] for row in rows]),

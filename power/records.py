@@ -227,7 +227,7 @@ class EventActivity(Record):
 
 
 @dataclass(frozen=True)
-class ClusterActivity(Record):
+class ActivityComparison(Record):
     """A cluster's activity, as the fast engine states it and as gem5 counted it.
 
     :param model: gem5's CPU model.
@@ -273,7 +273,7 @@ class ActivityRecord(Record):
     command: str
     cell: ActivityCell
     kernel: str
-    clusters: tuple[ClusterActivity, ...]
+    clusters: tuple[ActivityComparison, ...]
 
 
 def ordered_json(record: Record) -> bytes:

@@ -36,8 +36,8 @@ from power.events import EventPower, load_events
 from power.model import KERNEL, DerivedPower, busy_events
 from power.records import (
     ActivityCell,
+    ActivityComparison,
     ActivityRecord,
-    ClusterActivity,
     EventActivity,
     ordered_json,
 )
@@ -95,7 +95,7 @@ def compare(
     models: Mapping[str, str],
     counters: pl.DataFrame,
     intervals: pl.DataFrame,
-) -> list[ClusterActivity]:
+) -> list[ActivityComparison]:
     """Both ways for every cluster that has executed anything.
 
     :param models: gem5's CPU model by cluster.
@@ -112,7 +112,7 @@ def compare(
         counted_j, stated_j = billed(model, cluster, rows)
         cpus = rows.filter(pl.col("cpu") != SHARED)
         errors.append(
-            ClusterActivity(
+            ActivityComparison(
                 cluster=cluster.name,
                 core=cluster.core.name,
                 model=models[cluster.name],

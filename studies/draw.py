@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.results.agreement import Agreement
 from analysis.results.comparisons import Comparisons
-from analysis.results.elision import Elision
+from analysis.results.elision import ElisionComparison
 from analysis.results.first_figure import FirstFigure
 from analysis.results.origin import RESULTS, RUNS, ResultRecord
 from analysis.results.wakeup_cost import WakeUpCost
@@ -48,7 +48,7 @@ DRAWINGS: Mapping[str, Drawing] = {
         name: Drawing(Agreement, agreement_page.parts, agreement_page.also)
         for name in ("engine-agreement", "engine-agreement-measured")
     },
-    "elision": Drawing(Elision, elision_page.parts),
+    "elision": Drawing(ElisionComparison, elision_page.parts),
     **{
         name: Drawing(Comparisons, comparisons_page.parts, comparisons_page.changes)
         for name in ("uclamp", "clamps", "clamps-weight", "eas-pixel6", "eas-juno-r2", "controls")

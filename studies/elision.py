@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.results.elision import Elision, ElisionCase
+from analysis.results.elision import ElisionCase, ElisionComparison
 from analysis.results.origin import RESULTS, RUNS, Origin
 from configs.activity import at_measured_speeds
 from experiments.cell import Cell, prepare
@@ -40,7 +40,7 @@ ATOMIC_IPC = 1.0
 
 
 @dataclass(frozen=True)
-class Case:
+class ElisionPair:
     """A scenario, executed and elided on the same CPUs, with simulated ms before and in the window.
 
     Lengths are longer where CPUs are always busy, so that the start of all tasks is no part of what
@@ -73,18 +73,18 @@ class Case:
 
 
 CASES = (
-    Case("smoke"),
-    Case("eas/video-playback"),
-    Case("uclamp/frequency-spike"),
-    Case("uclamp/capped-tasks-spread", window_ms=100),
-    Case("busy", window_ms=100),
-    Case("eas/video-playback", warmup_ms=10, window_ms=40, detailed=True),
-    Case("busy", warmup_ms=20, window_ms=20, detailed=True),
+    ElisionPair("smoke"),
+    ElisionPair("eas/video-playback"),
+    ElisionPair("uclamp/frequency-spike"),
+    ElisionPair("uclamp/capped-tasks-spread", window_ms=100),
+    ElisionPair("busy", window_ms=100),
+    ElisionPair("eas/video-playback", warmup_ms=10, window_ms=40, detailed=True),
+    ElisionPair("busy", warmup_ms=20, window_ms=20, detailed=True),
 )
 NAME = "elision"
 
 
-def executable(names: Names, case: Case) -> Names:
+def executable(names: Names, case: ElisionPair) -> Names:
     """The cell as gem5 executes it: its speed of the loop, and a window that is short."""
     if case.detailed:
         _, activity = at_measured_speeds(names.platform, names.activity)
@@ -101,7 +101,7 @@ def executable(names: Names, case: Case) -> Names:
     return replace(names, activity=activity, scenario=scenario)
 
 
-def prepared(cases: Sequence[Case]) -> dict[tuple[str, str], Cell]:
+def prepared(cases: Sequence[ElisionPair]) -> dict[tuple[str, str], Cell]:
     """Both cells of every case."""
     return {
         (case.name, name): prepare(executable(resolve(case.request(name == "elided")), case))
@@ -141,11 +141,11 @@ def busy_share(ran: CostedRun) -> float:
     return sum(busy) / len(busy)
 
 
-def record_of(pairs: Mapping[str, Pair], command: str) -> Elision:
+def record_of(pairs: Mapping[str, Pair], command: str) -> ElisionComparison:
     """The record of what was run."""
     cases = {case.name: case for case in CASES}
     cells = [ran.cell for pair in pairs.values() for ran in pair.values()]
-    return Elision(
+    return ElisionComparison(
         origin=Origin(command, RUNS, versions_of(cells)),
         platform=PLATFORM,
         variant=VARIANT,
@@ -154,7 +154,7 @@ def record_of(pairs: Mapping[str, Pair], command: str) -> Elision:
     )
 
 
-def _case(case: Case, pair: Pair) -> ElisionCase:
+def _case(case: ElisionPair, pair: Pair) -> ElisionCase:
     executed, elided = pair["executed"], pair["elided"]
     met = answers(pair)
     points = residency_points(executed.result, elided.result)
@@ -174,7 +174,7 @@ def _case(case: Case, pair: Pair) -> ElisionCase:
 
 def executed_costs(folder: Path = RESULTS) -> dict[str, float]:
     """Processor seconds per simulated second of the committed record's executed runs, by case."""
-    record = Elision.read(folder / f"{NAME}.json")
+    record = ElisionComparison.read(folder / f"{NAME}.json")
     return {case.name: case.cpu_s_per_s["executed"] for case in record.cases}
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from analysis.results.elision import Elision, ElisionCase
+from analysis.results.elision import ElisionCase, ElisionComparison
 from host.table import Column, Table
 from studies.agreement.page import columns_table
 
@@ -13,7 +13,7 @@ ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 1, 1, 100
 MOSTLY_BUSY_PERCENT = 50
 
 
-def parts(record: Elision) -> dict[str, str]:
+def parts(record: ElisionComparison) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     energy = max(abs(case.energy_percent) for case in record.cases)
     residency = max(case.residency_points for case in record.cases)
@@ -38,7 +38,7 @@ def parts(record: Elision) -> dict[str, str]:
     }
 
 
-def _summary(record: Elision) -> Table:
+def _summary(record: ElisionComparison) -> Table:
     columns = [
         Column("scenario", "left"),
         *(Column(head) for head in ("CPUs busy", "energy", "worst residency, points")),

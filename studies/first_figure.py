@@ -15,12 +15,12 @@ from analysis.results.origin import RUNS, Origin
 from analysis.statistics import ENOUGH
 from host.proc import Ending, say
 from studies.draw import save
-from studies.pages.pages import Group, Page
+from studies.pages.pages import Page, PageGroup
 from studies.pages.run import compare
 from studies.versions import versions_of
 
 NAME = "first-figure"
-GROUP = Group("eas/video-playback", ("mainline", "cas"))
+GROUP = PageGroup("eas/video-playback", ("mainline", "cas"))
 PAGE = Page(NAME, "juno-r2", (GROUP,))
 #: What the page shows: a measure's name, where it is in ``result.json``, whether per cent of it
 #: say something.

@@ -112,7 +112,7 @@ class Import:
 
 
 @dataclass(frozen=True)
-class Tree:
+class ModuleTree:
     """The modules below a root.
 
     ``modules`` are files by module, ``arrows`` the imports between two of them by (importer,
@@ -124,7 +124,7 @@ class Tree:
     others: Mapping[str, tuple[Import, ...]]
 
 
-def read_tree(root: Path = ROOT) -> Tree:
+def read_tree(root: Path = ROOT) -> ModuleTree:
     """The modules below ``root`` and what they import; tests are no part of it."""
     modules: dict[str, str] = {}
     for path in sorted(root.glob("*/**/*.py")):
@@ -141,7 +141,7 @@ def read_tree(root: Path = ROOT) -> Tree:
                 arrows.setdefault((module, whole), Import(file, line, whole))
             else:
                 other_imports[module] = (*other_imports.get(module, ()), Import(file, line, name))
-    return Tree(modules, arrows, other_imports)
+    return ModuleTree(modules, arrows, other_imports)
 
 
 def _module(path: Path, root: Path) -> str:
@@ -171,7 +171,7 @@ def room_of(module: str) -> str | None:
     return max(names, key=len, default=None)
 
 
-def breaches(tree: Tree) -> list[str]:
+def breaches(tree: ModuleTree) -> list[str]:
     """Every import that the table forbids: one line each with file, line, import and reason."""
     lines = [
         f"{file}: is in no room: allowed: a module of {', '.join(ROOMS)}"
@@ -219,7 +219,7 @@ def helper_breaches(root: Path = ROOT) -> list[str]:
     ]
 
 
-def circles(tree: Tree) -> list[list[str]]:
+def circles(tree: ModuleTree) -> list[list[str]]:
     """Sets of two or more modules that each reach all others of their set, each set sorted."""
     after: dict[str, list[str]] = {module: [] for module in tree.modules}
     before: dict[str, list[str]] = {module: [] for module in tree.modules}
@@ -248,7 +248,7 @@ def _reach(start: str, edges: Mapping[str, list[str]]) -> set[str]:
     return reached
 
 
-def circle_lines(tree: Tree) -> list[str]:
+def circle_lines(tree: ModuleTree) -> list[str]:
     """One line for each circle, with the imports that close it."""
     lines = []
     for members in circles(tree):
@@ -261,7 +261,7 @@ def circle_lines(tree: Tree) -> list[str]:
     return lines
 
 
-def largest_functions(tree: Tree, root: Path = ROOT, count: int = 2) -> list[tuple[int, str]]:
+def largest_functions(tree: ModuleTree, root: Path = ROOT, count: int = 2) -> list[tuple[int, str]]:
     """Lines and place (``file:name``) of the functions with the most lines, the largest first."""
     functions = [
         ((node.end_lineno or node.lineno) - node.lineno + 1, f"{file}:{node.name}")

@@ -7,16 +7,15 @@ import polars as pl
 
 from analysis.measures.registry import STATE, measure
 from analysis.records.result import Busy
-from analysis.source import Source
+from analysis.source import RunData
 from analysis.tables import events, shares
+from configs.guest import ENERGY_AWARE
 from configs.platform import Cluster
 from engines.records import COUNTERS
 from power.billed import SHARED
 
-_EAS = "/proc/sys/kernel/sched_energy_aware"
 
-
-def _ns_by_khz(source: Source, cluster: Cluster) -> dict[int, int]:
+def _ns_by_khz(source: RunData, cluster: Cluster) -> dict[int, int]:
     """Time of the window at each OPP of a cluster."""
     rows = source.frequency.filter(pl.col("cluster") == cluster.index)
     spent = dict.fromkeys((opp.khz for opp in cluster.opps), 0)
@@ -26,7 +25,7 @@ def _ns_by_khz(source: Source, cluster: Cluster) -> dict[int, int]:
 
 
 @measure("residency", keys="<cluster>.<kHz>", unit="share of the window", files=(COUNTERS,))
-def residency(source: Source) -> dict[str, dict[str, float]]:
+def residency(source: RunData) -> dict[str, dict[str, float]]:
     """Time at each OPP, idle time included."""
     return {
         cluster.name: {
@@ -37,7 +36,7 @@ def residency(source: Source) -> dict[str, dict[str, float]]:
 
 
 @measure("top_opp", keys="<cluster>", unit="share of the window", files=(COUNTERS,))
-def top_opp(source: Source) -> dict[str, float]:
+def top_opp(source: RunData) -> dict[str, float]:
     """Time at the highest OPP."""
     return {
         cluster.name: _ns_by_khz(source, cluster)[cluster.max_khz] / source.window.ns
@@ -46,7 +45,7 @@ def top_opp(source: Source) -> dict[str, float]:
 
 
 @measure("mean_mhz", keys="<cluster>", unit="MHz", files=(COUNTERS,))
-def mean_mhz(source: Source) -> dict[str, float]:
+def mean_mhz(source: RunData) -> dict[str, float]:
     """Mean frequency over the window, idle time included."""
     return {
         cluster.name: sum(khz * ns for khz, ns in _ns_by_khz(source, cluster).items())
@@ -57,7 +56,7 @@ def mean_mhz(source: Source) -> dict[str, float]:
 
 
 @measure("opp_transitions_per_s", keys="<cluster>", unit="1/s", files=(COUNTERS,))
-def opp_transitions_per_s(source: Source) -> dict[str, float]:
+def opp_transitions_per_s(source: RunData) -> dict[str, float]:
     """Completed changes of the OPP."""
     return {
         cluster.name: (source.frequency.filter(pl.col("cluster") == cluster.index).height - 1)
@@ -67,13 +66,13 @@ def opp_transitions_per_s(source: Source) -> dict[str, float]:
 
 
 @measure("opp_requests_per_s", keys="<cluster>", unit="1/s", events=("cpu_frequency",))
-def opp_requests_per_s(source: Source) -> dict[str, float]:
+def opp_requests_per_s(source: RunData) -> dict[str, float]:
     """The kernel's requests for another OPP; not every request comes to a change."""
     requests = events.opp_requests(source.trace, source.window, source.platform)
     return {name: number / source.window.seconds for name, number in requests.items()}
 
 
-def _per_cpu(source: Source) -> pl.DataFrame:
+def _per_cpu(source: RunData) -> pl.DataFrame:
     """By CPU the time that it was busy, and the instructions of its work."""
     busy = pl.col("active_ns") + pl.col("exit_ns")
     # Playing an idle state's exit latency takes instructions too, but is no work.
@@ -89,24 +88,24 @@ def _per_cpu(source: Source) -> pl.DataFrame:
     )
 
 
-def _busy(source: Source) -> list[float]:
+def _busy(source: RunData) -> list[float]:
     return [ns / source.window.ns for ns in _per_cpu(source)["busy_ns"].to_list()]
 
 
 @measure("cpu_busy", keys="<cpu>", unit="share of the window", files=(COUNTERS,))
-def cpu_busy(source: Source) -> tuple[float, ...]:
+def cpu_busy(source: RunData) -> tuple[float, ...]:
     """Time that a CPU was not idle, exits from idle states included."""
     return tuple(_busy(source))
 
 
 @measure("cluster_busy", keys="<cluster>.min, .max", unit="share of the window", files=(COUNTERS,))
-def cluster_busy(source: Source) -> dict[str, Busy]:
+def cluster_busy(source: RunData) -> dict[str, Busy]:
     """Busy time of the least and of the most busy CPU of a cluster."""
     return shares.cluster_busy(_busy(source), source.platform)
 
 
 @measure("work_share", keys="<cluster>", unit="share of all work", files=(COUNTERS,))
-def work_share(source: Source) -> dict[str, float]:
+def work_share(source: RunData) -> dict[str, float]:
     """Instructions that the cluster's CPUs executed, without those of exits from idle states."""
     per_cpu = _per_cpu(source)
     done = float(per_cpu["work"].sum())
@@ -119,19 +118,19 @@ def work_share(source: Source) -> dict[str, float]:
 
 
 @measure("overutilized_share", unit="share of the window", events=("lisa__sched_overutilized",))
-def overutilized_share(source: Source) -> float | None:
+def overutilized_share(source: RunData) -> float | None:
     """Time in which the root domain was overutilized; absent where the state is not known."""
     return events.overutilized_share(source.trace, source.window)
 
 
 @measure("eas", files=(STATE,))
-def eas(source: Source) -> bool | None:
+def eas(source: RunData) -> bool | None:
     """Whether energy-aware scheduling was on, as the guest read it back."""
     path = source.run / STATE
     if not path.is_file():
         return None
     for line in path.read_text(errors="replace").splitlines():
         name, _, value = line.partition(": ")
-        if name == _EAS and value.strip() in ("0", "1", ""):  # empty: it refuses EAS
+        if name == ENERGY_AWARE and value.strip() in ("0", "1", ""):  # empty: it refuses EAS
             return value.strip() == "1"
     return None

@@ -10,9 +10,9 @@ import polars as pl
 from analysis.energy import joules
 from analysis.measures.registry import measure
 from analysis.records.result import Energy, MemoryEnergy
-from analysis.source import Source
+from analysis.source import RunData
 from analysis.tables.memory import memory
-from analysis.tables.task_energy import OTHER
+from analysis.tables.tasks import OTHER
 from engines.records import COUNTERS
 from power.memory import load_controller
 
@@ -28,7 +28,7 @@ _Finest = Mapping[tuple[str, str, str], float]
     events=("sched_switch", "sched_waking", "sched_migrate_task"),
     files=(COUNTERS,),
 )
-def energy_j(source: Source) -> Energy:
+def energy_j(source: RunData) -> Energy:
     """Energy of the window; every partition sums to the total.
 
     ``stack`` is there where the power model separates parts.
@@ -53,14 +53,14 @@ def energy_j(source: Source) -> Energy:
     )
 
 
-def _finest(source: Source) -> _Finest:
+def _finest(source: RunData) -> _Finest:
     """Joules by cluster, component and part."""
     keys = ("cluster_name", "component", "part")
     by_part = source.energy.group_by(*keys, maintain_order=True).agg(pl.col("energy_fj").sum())
     return joules([((row[0], row[1], row[2]), row[3]) for row in by_part.iter_rows()])
 
 
-def _by_task(source: Source) -> dict[str, float]:
+def _by_task(source: RunData) -> dict[str, float]:
     """Joules by task, with rows for what is no task's."""
     spent: dict[str, int] = {}
     for task, thread, energy_fj in source.tasks.select("task", "thread", "energy_fj").iter_rows():
@@ -84,7 +84,7 @@ def _summed(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 @measure("memory_j", keys="dram, controller", unit="J", files=(COUNTERS,))
-def memory_j(source: Source) -> MemoryEnergy | None:
+def memory_j(source: RunData) -> MemoryEnergy | None:
     """Energy of the DRAM and its controller, not in the total; gem5's detailed cores alone."""
     accesses = memory(source.run / COUNTERS)
     if accesses is None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.source import Source
+from analysis.source import RunData
 
-Function = Callable[[Source], Any]
+Function = Callable[[RunData], Any]
 
 #: What a measure may read besides trace events.
 STATE, LOGS = "state.txt", "program-*.log"
@@ -46,7 +46,7 @@ def measure(
     events: tuple[str, ...] = (),
     files: tuple[str, ...] = (),
 ) -> Callable[[Function], Measure]:
-    """Make a measure of a function of a `Source`; its docstring's first line is the summary.
+    """Make a measure of a function of a `RunData`; its docstring's first line is the summary.
 
     A run that cannot give the measure gets None, or an empty mapping.
     """

@@ -7,13 +7,13 @@ import polars as pl
 
 from analysis.measures.registry import LOGS, measure
 from analysis.records.result import Percentiles
-from analysis.source import Source
+from analysis.source import RunData
 from analysis.tables import programs, shares
 from analysis.tables.latency import percentiles
 from engines.records import COUNTERS
 
 
-def _latencies_us(source: Source) -> dict[str, list[float]]:
+def _latencies_us(source: RunData) -> dict[str, list[float]]:
     """The latency of each wake-up, by task."""
     return {
         task.name: [
@@ -30,19 +30,19 @@ def _latencies_us(source: Source) -> dict[str, list[float]]:
     unit="us",
     events=("sched_switch", "sched_waking"),
 )
-def latency_us(source: Source) -> dict[str, Percentiles]:
+def latency_us(source: RunData) -> dict[str, Percentiles]:
     """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
     return {task: percentiles(us) for task, us in _latencies_us(source).items() if us}
 
 
 @measure("wakeups", keys="<task>", events=("sched_switch", "sched_waking"))
-def wakeups(source: Source) -> dict[str, float]:
+def wakeups(source: RunData) -> dict[str, float]:
     """Wake-ups that led to a run within the window."""
     return {task: len(us) for task, us in _latencies_us(source).items()}
 
 
 @measure("migrations", events=("sched_migrate_task",))
-def migrations(source: Source) -> float:
+def migrations(source: RunData) -> float:
     """Moves of the scenario's threads from one CPU to another."""
     return sum(source.migrations.values())
 
@@ -50,7 +50,7 @@ def migrations(source: Source) -> float:
 @measure(
     "run_share", keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",)
 )
-def run_share(source: Source) -> dict[str, dict[str, float]]:
+def run_share(source: RunData) -> dict[str, dict[str, float]]:
     """Where a task ran, by cluster; absent for a task that did not run."""
     times = shares.by_cpu(source.placement, source.platform, source.cell.tasks)
     return shares.run_share(times, source.platform)
@@ -59,7 +59,7 @@ def run_share(source: Source) -> dict[str, dict[str, float]]:
 @measure(
     "cpu_share", keys="<task>.<cpu>", unit="share of its running time", events=("sched_switch",)
 )
-def cpu_share(source: Source) -> dict[str, tuple[float, ...]]:
+def cpu_share(source: RunData) -> dict[str, tuple[float, ...]]:
     """Where a task ran, by CPU; absent for a task that did not run."""
     return shares.cpu_share(shares.by_cpu(source.placement, source.platform, source.cell.tasks))
 
@@ -71,7 +71,7 @@ def cpu_share(source: Source) -> dict[str, tuple[float, ...]]:
     events=("sched_switch",),
     files=(COUNTERS,),
 )
-def speed(source: Source) -> dict[str, float]:
+def speed(source: RunData) -> dict[str, float]:
     """Work of a task per thread and time, by the busy loop's speed where and when it ran."""
     return shares.speeds(
         slices=source.slices,
@@ -84,12 +84,12 @@ def speed(source: Source) -> dict[str, float]:
 
 
 @measure("fairness", unit="1 = all equal", events=("sched_switch",))
-def fairness(source: Source) -> float | None:
+def fairness(source: RunData) -> float | None:
     """Jain's index of the running times of all threads."""
     return shares.fairness(source.placement, source.cell.tasks)
 
 
 @measure("throughput", keys="<program>", unit="1/s", files=(LOGS,))
-def throughput(source: Source) -> dict[str, float]:
+def throughput(source: RunData) -> dict[str, float]:
     """Operations of a program per second, by its own count and the guest's clock."""
     return programs.throughput(source.run, source.cell.programs)

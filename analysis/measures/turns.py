@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from analysis.measures.registry import measure
 from analysis.records.result import Deadlines, Percentiles
-from analysis.source import Source
+from analysis.source import RunData
 from analysis.tables import markers
 
 #: rt-app's markers are ``print`` events; the switches say whose thread it was.
@@ -14,38 +14,38 @@ _KEYS = "<task>.p50, .p90, .p95, .p99, .max"
 
 
 @measure("activation_us", keys=_KEYS, unit="us", events=_MARKERS)
-def activation_us(source: Source) -> dict[str, Percentiles]:
+def activation_us(source: RunData) -> dict[str, Percentiles]:
     """From the beginning to the end of a turn's work, preemption included."""
     return markers.activations(source.turns, source.cell.tasks)
 
 
 @measure("lateness_us", keys=_KEYS, unit="us", events=_MARKERS)
-def lateness_us(source: Source) -> dict[str, Percentiles]:
+def lateness_us(source: RunData) -> dict[str, Percentiles]:
     """How late a thread ran after its timer was due; tasks with a period alone."""
     return markers.lateness(source.turns, source.cell.tasks)
 
 
 @measure("response_us", keys=_KEYS, unit="us", events=_MARKERS)
-def response_us(source: Source) -> dict[str, Percentiles]:
+def response_us(source: RunData) -> dict[str, Percentiles]:
     """From when a turn was due to its end; tasks with a period alone."""
     return markers.responses(source.turns, source.cell.tasks)
 
 
 @measure("turns", keys="<task>", events=_MARKERS)
-def turns(source: Source) -> dict[str, float]:
+def turns(source: RunData) -> dict[str, float]:
     """Turns that ended within the window; those of all threads of a task."""
     counts = dict(source.turns["task"].value_counts().iter_rows())
     return {task.name: counts.get(task.name, 0) for task in source.cell.tasks}
 
 
 @measure("deadlines", keys="<task>.jobs, .missed, .late, .unfinished", events=_MARKERS)
-def deadlines(source: Source) -> dict[str, Deadlines]:
+def deadlines(source: RunData) -> dict[str, Deadlines]:
     """Turns due within the window, and those that ended late or not at all; with a period alone."""
     return source.deadlines
 
 
 @measure("missed_deadlines", events=_MARKERS)
-def missed_deadlines(source: Source) -> float | None:
+def missed_deadlines(source: RunData) -> float | None:
     """Turns of all tasks that did not end by their deadline; absent where no task has one."""
     missed = [entry.missed for entry in source.deadlines.values()]
     return sum(missed) if missed else None

@@ -74,7 +74,6 @@ class ControlsRecord(Record):
     hz: int
     rate_limit_us: int
     transition_latency_us: int
-    delay_dequeue: bool
     speeds: str
     trace_events: tuple[str, ...]
     others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)

@@ -74,7 +74,7 @@ class Against(Record):
 
 
 @dataclass(frozen=True)
-class Measure(Record):
+class CellMeasure(Record):
     """One measure of a cell: the mean over seeds of every column that has it.
 
     :param relative: whether differences are in per cent of the first column's; else they are
@@ -101,7 +101,7 @@ class AgreementCell(Record):
     variant: str
     samples: Mapping[str, Sample]
     against: Mapping[str, Against]
-    measures: tuple[Measure, ...]
+    measures: tuple[CellMeasure, ...]
     wake_up_us: Mapping[str, Mapping[str, float]]
     #: Processor time of gem5's columns as so many times the fast engine's.
     times: Mapping[str, float]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.results.agreement import Measure
+from analysis.results.agreement import CellMeasure
 from analysis.results.origin import ResultRecord
 from host.record import Record
 
@@ -32,11 +32,11 @@ class ElisionCase(Record):
     alike: bool | None
     cpu_s_per_s: Mapping[str, float]
     times: float
-    measures: tuple[Measure, ...]
+    measures: tuple[CellMeasure, ...]
 
 
 @dataclass(frozen=True)
-class Elision(ResultRecord):
+class ElisionComparison(ResultRecord):
     """All cases on one platform."""
 
     platform: str

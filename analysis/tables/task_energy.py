@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from analysis.energy import active_shares
+from analysis.tables.tasks import OTHER
 from host.errors import EascopeError
 
 #: Whose energy a row is, where it is no thread's.
-OTHER = "(other)"
 IDLE = "(idle)"
 SHARED_PART = "(shared)"
 

@@ -9,6 +9,9 @@ import polars as pl
 
 from analysis.records.cell import TaskRecord
 
+#: Stands for the threads that are no task's.
+OTHER = "(other)"
+
 
 def thread_names(tasks: Sequence[TaskRecord]) -> dict[str, str]:
     """``{thread: task}`` of the tasks in ``cell.json``."""

@@ -34,7 +34,7 @@ STALL_S = 300.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class KernelMeasurement:
     """One kernel on one cluster's core at one OPP.
 
     ``events`` are counts per instruction; those of the memory hierarchy include the L2's.
@@ -63,7 +63,7 @@ def request(platform: Platform, cluster: Cluster) -> Gem5Request:
 
 def measure(
     platform: Platform, cluster: Cluster, say: Callable[[str], None] = lambda _: None
-) -> list[Measured]:
+) -> list[KernelMeasurement]:
     """Run all kernels on a CPU of ``cluster`` at every OPP; the figures.
 
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
@@ -93,7 +93,7 @@ def run_kernels(
 
 def evaluate(
     cluster: Cluster, rows: Sequence[Mapping[str, float]], marks: Mapping[int, int]
-) -> list[Measured]:
+) -> list[KernelMeasurement]:
     """What the rows between each kernel's marks say.
 
     :raises EascopeError: when a kernel has no row, or one at another OPP than asked for.
@@ -121,7 +121,7 @@ def evaluate(
                 if name not in FIXED and any(row[name] for row in between)
             }
             measured.append(
-                Measured(
+                KernelMeasurement(
                     *(cluster.name, kernel, opp.khz, round(instructions)),
                     ipc=instructions / cycles,
                     events=events,

@@ -13,7 +13,7 @@ from configs.activity import ACTIVITY, KernelActivity
 from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
 from experiments.characterise.guest import KERNELS
-from experiments.characterise.measure import Measured
+from experiments.characterise.measure import KernelMeasurement
 from host.cache import write_atomic
 from host.strict import read_json
 from host.table import Column, Table
@@ -24,7 +24,7 @@ CONDITIONS = (
 )
 
 
-def table(measured: Iterable[Measured]) -> dict[str, Any]:
+def table(measured: Iterable[KernelMeasurement]) -> dict[str, Any]:
     """Kernels, clusters, IPC by kHz, events per instruction at the fastest OPP."""
     kernels: dict[str, Any] = {}
     for point in measured:
@@ -44,7 +44,7 @@ def table(measured: Iterable[Measured]) -> dict[str, Any]:
 
 def write(
     platform: Platform,
-    measured: Sequence[Measured],
+    measured: Sequence[KernelMeasurement],
     provenance: Mapping[str, str],
     directory: Path = ACTIVITY,
 ) -> Path:

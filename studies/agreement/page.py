@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.results.agreement import Against, Agreement, AgreementCell, Answer, Measure, Sample
+from analysis.results.agreement import (
+    Against,
+    Agreement,
+    AgreementCell,
+    Answer,
+    CellMeasure,
+    Sample,
+)
 from host.table import Column, Table
 
 #: What is aimed at: difference of energy in per cent, points of residency.
@@ -201,7 +208,7 @@ def _seeds(sample: Sample) -> str:
 
 def columns_table(
     names: Sequence[str],
-    measures: Sequence[Measure],
+    measures: Sequence[CellMeasure],
     costs: Mapping[str, float],
     times: Mapping[str, float],
 ) -> Table:
@@ -229,7 +236,7 @@ def columns_table(
     return Table.of(heads, [*rows, cost])
 
 
-def _change(measure: Measure, name: str) -> str:
+def _change(measure: CellMeasure, name: str) -> str:
     difference = measure.differences[name]
     if difference is None:
         return "-"

@@ -15,7 +15,7 @@ from statistics import fmean
 from analysis.records.cell import CellRecord
 from analysis.records.mean import mean_result
 from analysis.records.result import Result
-from analysis.results.agreement import Measure
+from analysis.results.agreement import CellMeasure
 from engines.records import HostRecord
 
 PLATFORM = "juno-r2"
@@ -127,7 +127,7 @@ def measures(result: Result) -> dict[str, Value]:
     return values
 
 
-def column_values(columns: Sequence[CostedRun], names: Sequence[str]) -> tuple[Measure, ...]:
+def column_values(columns: Sequence[CostedRun], names: Sequence[str]) -> tuple[CellMeasure, ...]:
     """Every measure of the first column with the values and differences of the others."""
     known = [measures(run.result) for run in columns]
     rows = []
@@ -142,5 +142,5 @@ def column_values(columns: Sequence[CostedRun], names: Sequence[str]) -> tuple[M
             for column, value in values.items()
             if column != names[0]
         }
-        rows.append(Measure(name, first.relative, values, differences))
+        rows.append(CellMeasure(name, first.relative, values, differences))
     return tuple(rows)

@@ -64,7 +64,7 @@ OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus",
 
 
 @dataclass(frozen=True)
-class Group:
+class PageGroup:
     """Variants on one scenario under one set of controls; the first variant is the baseline.
 
     ``em_errors``: errors in percent of the powers that the kernel is given, by cluster.
@@ -89,7 +89,7 @@ class Page:
 
     name: str
     platform: str
-    groups: tuple[Group, ...]
+    groups: tuple[PageGroup, ...]
 
 
 def only(page: Page, variants: Sequence[str]) -> Page:
@@ -136,17 +136,17 @@ def pages() -> list[Page]:
         Page(
             "uclamp",
             "juno-r2",
-            tuple(Group(scenario, five) for scenario in FIVE),
+            tuple(PageGroup(scenario, five) for scenario in FIVE),
         ),
         Page(
             "clamps",
             "juno-r2",
-            tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
+            tuple(PageGroup(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
         ),
         Page(
             "clamps-weight",
             "juno-r2",
-            tuple(Group(scenario, _spoken_of(scenario, "juno-r2")) for scenario in WEIGHTS),
+            tuple(PageGroup(scenario, _spoken_of(scenario, "juno-r2")) for scenario in WEIGHTS),
         ),
     ]
     for platform in ("pixel6", "juno-r2"):
@@ -155,7 +155,7 @@ def pages() -> list[Page]:
                 f"eas-{platform}",
                 platform,
                 tuple(
-                    Group(scenario, stuck if "false-overloaded" in scenario else rework)
+                    PageGroup(scenario, stuck if "false-overloaded" in scenario else rework)
                     for scenario in EAS
                 ),
             )
@@ -191,8 +191,8 @@ def _controls_page() -> Page:
             group
             for scenario, variants in wanted.items()
             for group in (
-                *(Group(scenario, variants, controls) for controls in CONTROLS),
-                *(Group(scenario, variants, em_errors=(error,)) for error in EM_ERRORS),
+                *(PageGroup(scenario, variants, controls) for controls in CONTROLS),
+                *(PageGroup(scenario, variants, em_errors=(error,)) for error in EM_ERRORS),
             )
         ),
     )

@@ -20,11 +20,13 @@ from analysis.results.comparisons import (
 from analysis.results.origin import RUNS, Origin
 from analysis.rows import PER_WORK, WORK
 from experiments.scenario import Scenario
-from studies.pages.pages import Group
+from studies.pages.pages import PageGroup
 from studies.versions import versions_of
 
 
-def record_of(compared: Sequence[tuple[Group, Scenario, Comparison]], command: str) -> Comparisons:
+def record_of(
+    compared: Sequence[tuple[PageGroup, Scenario, Comparison]], command: str
+) -> Comparisons:
     """The record of a page's groups, each with its scenario and what was compared."""
     first = compared[0][2]
     cell = first.cell
@@ -49,7 +51,7 @@ def record_of(compared: Sequence[tuple[Group, Scenario, Comparison]], command: s
     )
 
 
-def _scenario(group: Group, scenario: Scenario, compared: Comparison) -> ScenarioResult:
+def _scenario(group: PageGroup, scenario: Scenario, compared: Comparison) -> ScenarioResult:
     rate = _throughput(compared)
     return ScenarioResult(
         scenario=group.scenario,

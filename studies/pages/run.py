@@ -15,10 +15,10 @@ from experiments.request import Request, resolve
 from experiments.runs import Run
 from power.choice import DEFAULT_POWER
 from power.given import given_model
-from studies.pages.pages import Group, Page
+from studies.pages.pages import Page, PageGroup
 
 
-def requests(page: Page, group: Group, full: bool) -> list[Request]:
+def requests(page: Page, group: PageGroup, full: bool) -> list[Request]:
     """One request for each variant of a group, with the first seed."""
     return [
         Request(
@@ -33,7 +33,9 @@ def requests(page: Page, group: Group, full: bool) -> list[Request]:
     ]
 
 
-def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Group], Comparison]:
+def compare(
+    pages: Sequence[Page], seeds: int, full: bool
+) -> dict[tuple[str, PageGroup], Comparison]:
     """Every group of every page, by page and group; runs what is missing.
 
     Seeds are the outer loop, so that an interrupted campaign has whole seeds.
@@ -55,7 +57,7 @@ def compare(pages: Sequence[Page], seeds: int, full: bool) -> dict[tuple[str, Gr
     # Pages share cells; each is run and derived once.
     cells = {cell.simkey: cell for _, _, cell in wanted}
     done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
-    grouped: dict[tuple[str, Group], dict[str, list[Derived]]] = {}
+    grouped: dict[tuple[str, PageGroup], dict[str, list[Derived]]] = {}
     platforms = {}
     for page_name, group, cell in wanted:
         derived = replace(done[cell.simkey], cell=cell.record)

@@ -17,7 +17,7 @@ from host.table import Table
 from power.derived import CYCLE, POWER_MODELS
 from power.events import load_events
 from power.model import KERNEL, busy_events
-from power.records import ActivityRecord, ClusterActivity
+from power.records import ActivityComparison, ActivityRecord
 
 RECORDS = POWER_MODELS / "activity"
 #: Events that happen less often than this, per 1000 instructions both ways, are left out.
@@ -51,7 +51,7 @@ def stated_parts() -> dict[str, str]:
     }
 
 
-def _kernels(kernels: Sequence[Kernel]) -> Iterator[str]:
+def _kernels(kernels: Sequence[WorkloadKernel]) -> Iterator[str]:
     heads = ["core", "kernel", "IPC, fast engine", "IPC, gem5"]
     heads += ["pJ a cycle, fast engine", "pJ a cycle, gem5", "error"]
     rows = [
@@ -71,7 +71,7 @@ def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class WorkloadKernel:
     """One workload kernel on a core: instructions and dynamic pJ of a cycle, both ways."""
 
     core: str
@@ -82,7 +82,7 @@ class Kernel:
     measured_pj: float
 
 
-def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
+def kernels(platform: Platform, activity: Activity) -> list[WorkloadKernel]:
     """Every measured kernel at the fastest OPP: as the fast engine bills it, and as measured."""
     kernels = []
     for cluster in platform.clusters:
@@ -102,7 +102,7 @@ def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
                     if event != CYCLE
                 )
                 kernels.append(
-                    Kernel(
+                    WorkloadKernel(
                         *(cluster.core.name, entry.kernel, stated_ipc, ipc),
                         *(clock + loop * stated_ipc / activity.ipc(cluster), measured),
                     )
@@ -110,7 +110,7 @@ def kernels(platform: Platform, activity: Activity) -> list[Kernel]:
     return kernels
 
 
-def _clusters(clusters: Sequence[ClusterActivity]) -> Iterator[str]:
+def _clusters(clusters: Sequence[ActivityComparison]) -> Iterator[str]:
     heads = ["cluster", "gem5's model", "CPU time, ms", "of it not elided, ms"]
     heads += ["counted, mJ", "as the fast engine, mJ", "error"]
     rows = []
@@ -127,7 +127,7 @@ def _clusters(clusters: Sequence[ClusterActivity]) -> Iterator[str]:
     yield from _lines(heads, rows)
 
 
-def _events(cluster: ClusterActivity) -> Iterator[str]:
+def _events(cluster: ActivityComparison) -> Iterator[str]:
     frequent = {
         event: both
         for event, both in cluster.events.items()

@@ -15,7 +15,7 @@ from analysis.measures.__main__ import table
 from analysis.measures.registry import LOGS, STATE, Measure
 from analysis.records.cell import CELL, CellRecord, ProgramRecord
 from analysis.records.result import Result
-from analysis.source import Source
+from analysis.source import RunData
 from analysis.trace import Trace, read_trace
 from analysis.window import read_window
 from configs.activity import Activity
@@ -41,15 +41,15 @@ class NotingTrace(Trace):
 
 
 @pytest.fixture
-def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[], Source]:
+def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[], RunData]:
     """Sources of one made-up run: nothing of one is known to the next."""
     run = make_run(tmp_path, platform, "mainline", 0)
     (run / PROGRAM.log).write_text("5 round trips in 1000 ns\n")
     cell = replace(CellRecord.read(run / CELL), programs=(PROGRAM,))
     trace = read_trace(run / "trace.dat")
 
-    def make() -> Source:
-        return Source(
+    def make() -> RunData:
+        return RunData(
             run=run,
             cell=cell,
             platform=platform,
@@ -62,7 +62,7 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     return make
 
 
-def value(measure: Measure, source: Source) -> object:
+def value(measure: Measure, source: RunData) -> object:
     """What a measure gives; None where what it needs is not there."""
     try:
         return measure.function(source)
@@ -72,7 +72,7 @@ def value(measure: Measure, source: Source) -> object:
 
 @BY_NAME
 def test_a_measure_asks_for_the_events_that_it_declares(
-    measure: Measure, source: Callable[[], Source]
+    measure: Measure, source: Callable[[], RunData]
 ) -> None:
     measured = source()
     assert measure.function(measured) is not None or measure.name == "memory_j"
@@ -89,7 +89,7 @@ def test_a_measure_asks_for_the_events_that_it_declares(
     ("name", "file"), [(COUNTERS, COUNTERS), (STATE, STATE), (LOGS, PROGRAM.log)]
 )
 def test_a_measure_reads_the_files_that_it_declares(
-    measure: Measure, source: Callable[[], Source], name: str, file: str
+    measure: Measure, source: Callable[[], RunData], name: str, file: str
 ) -> None:
     before = value(measure, source())
     (source().run / file).unlink()

@@ -22,7 +22,7 @@ from configs.platform import Platform
 from host.errors import EascopeError
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule
-from tests.support.tracefile import Event, marker, migrate, switch, waking, write
+from tests.support.tracefile import TraceEvent, marker, migrate, switch, waking, write
 
 A, B = ("a", 11), ("b", 12)
 NAMES = {"a": "task-a", "b": "task-b"}
@@ -30,7 +30,7 @@ T0 = 1_000 * MS
 WINDOW = Window(T0, T0 + 100 * MS)
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 
-Read = Callable[[Sequence[Event]], Trace]
+Read = Callable[[Sequence[TraceEvent]], Trace]
 
 
 def idle(cpu: int) -> tuple[str, int]:
@@ -39,7 +39,7 @@ def idle(cpu: int) -> tuple[str, int]:
 
 @pytest.fixture
 def traced(tmp_path: Path) -> Read:
-    def make(events: Sequence[Event]) -> Trace:
+    def make(events: Sequence[TraceEvent]) -> Trace:
         write(tmp_path / "trace.dat", events, 6, {11: "a", 12: "b"})
         return read_trace(tmp_path / "trace.dat")
 
@@ -202,13 +202,13 @@ PERIOD_US = 10_000
 PERIODIC = task_record("task-a", "a", period_us=PERIOD_US)
 
 
-def stats(at_ms: float, slack_us: int, late_us: int = 0, period_us: int = PERIOD_US) -> Event:
+def stats(at_ms: float, slack_us: int, late_us: int = 0, period_us: int = PERIOD_US) -> TraceEvent:
     """What rt-app writes after a turn: in time when its timer wakes it, late at its end."""
     fields = f"period=1 run=1 wu_lat={late_us} slack={slack_us} c_period={period_us} c_run=1"
     return marker(T0 + round(at_ms * MS), 0, 11, f"rtapp_stats: {fields}")
 
 
-def deadlines_of(read: Read, events: list[Event], *tasks: TaskRecord) -> dict[str, Deadlines]:
+def deadlines_of(read: Read, events: list[TraceEvent], *tasks: TaskRecord) -> dict[str, Deadlines]:
     trace = read([switch(T0 - 60 * MS, 0, idle(0), 0, A), *events])
     chosen = tasks or (PERIODIC,)
     marks = markers.marks_of(trace, WINDOW, chosen)
@@ -319,7 +319,7 @@ def test_opp_requests_are_counted_once_for_a_cluster(traced: Read, platform: Pla
     requests = [(-1, (0, 1)), (1, (0, 1, 2, 3)), (2, (4, 5)), (3, (4, 5)), (101, (4, 5))]
     trace = traced(
         [
-            Event(T0 + at * MS, 0, 0, "cpu_frequency", (800_000, cpu))
+            TraceEvent(T0 + at * MS, 0, 0, "cpu_frequency", (800_000, cpu))
             for at, cpus in requests
             for cpu in cpus
         ]
@@ -342,7 +342,7 @@ def test_overutilized_share(
     traced: Read, states: list[tuple[int, int]], share: float | None
 ) -> None:
     name = "lisa__sched_overutilized"
-    events = [Event(T0 + at * MS, 0, 0, name, (state, "0-5")) for at, state in states]
+    events = [TraceEvent(T0 + at * MS, 0, 0, name, (state, "0-5")) for at, state in states]
     trace = traced([*events, switch(T0, 0, idle(0), 0, A)])
     assert kernel_events.overutilized_share(trace, WINDOW) == share
 

@@ -9,21 +9,21 @@ import pytest
 
 import analysis.trace
 from analysis.trace import TraceError, read_trace
-from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking, write
+from tests.support.tracefile import TraceEvent, marker, migrate, switch, trace_dat, waking, write
 
 MS = 1_000_000
 TASK = ("odd c=a pid=9", 11)
 IDLE0 = ("swapper/0", 0)
 
 
-def some_events() -> list[Event]:
+def some_events() -> list[TraceEvent]:
     return [
         waking(1_000 * MS + 5, 0, TASK, 1),
         switch(1_000 * MS + 105, 0, IDLE0, 0, TASK),
         marker(1_001 * MS, 0, 11, "rtapp_stats: period=16667 slack=-10 c_run=4"),
         switch(1_003 * MS, 0, TASK, 1, IDLE0),
         migrate(1_500 * MS, 1, TASK, 0, 1),
-        Event(61_000 * MS, 1, 0, "cpu_frequency", (800_000, 1)),
+        TraceEvent(61_000 * MS, 1, 0, "cpu_frequency", (800_000, 1)),
     ]
 
 

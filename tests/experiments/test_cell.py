@@ -15,6 +15,7 @@ import pytest
 
 from analysis.records.cell import CellRecord, ProgramRecord, WindowRecord
 from configs.core import Parameter
+from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
@@ -127,8 +128,11 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
     assert controls.hz == 250
     assert controls.rate_limit_us == 500
     assert controls.transition_latency_us == 50
-    assert controls.delay_dequeue is True
-    assert controls.others["temperature_c"] == 57
+    assert controls.others == {
+        "trace_markers": "rt-app: main,task,stats",
+        "trace_kib_per_cpu": 2048,
+        "temperature_c": 57,
+    }
     assert record.kernel.version == "6.12.1"
     assert record.declares == {"eas": True, "governor": "schedutil"}
     assert record.borrowed
@@ -273,23 +277,33 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     plain = prepare(resolve(REQUEST))
     assert prepare(resolve(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
     keys = {plain.simkey}
-    for controls, key, value in (
-        (Controls(rate_limit_us=2000), "rate_limit_us", 2000),
-        (Controls(transition_latency_us=10), "transition_latency_us", 10),
-        (Controls(delay_dequeue=False), "delay_dequeue", False),
+    changed: dict[str, int]
+    for controls, changed in (
+        (Controls(rate_limit_us=2000), {"rate_limit_us": 2000}),
+        (Controls(transition_latency_us=10), {"transition_latency_us": 10}),
+        (Controls(delay_dequeue=False), {}),
     ):
         cell = prepare(resolve(replace(REQUEST, controls=controls)))
-        assert cell.record.controls == replace(plain.record.controls, **{key: value})
+        assert cell.record.controls == replace(plain.record.controls, **changed)
         assert cell.record.set_otherwise == tuple(controls.words)
         keys.add(cell.simkey)
-        if key == "transition_latency_us":  # the real engine's, which the fake one has not
+        if "transition_latency_us" in changed:  # the real engine's, which the fake one has not
             assert QemuEngine().settings(cell.machine).transition_latency_ns == 10_000
         else:
             assert cell.simkey != plain.simkey
     assert len(keys) == 3
     lines = cell.machine.script.decode().splitlines()
-    features = "/sys/kernel/debug/sched/features NO_DELAY_DEQUEUE"
+    features = f"{FEATURES} NO_DELAY_DEQUEUE"
+    assert (FEATURES, "NO_DELAY_DEQUEUE") in cell.record.switches
     assert lines.index(f"write {features}") < lines.index(f"word {features}")
+
+
+def test_the_guest_says_what_the_record_of_inputs_cannot(artefacts: Artefacts) -> None:
+    """Features may be the kernel's own, and its idle governor is the best that was built."""
+    lines = prepared().machine.script.decode().splitlines()
+    stop = lines.index("stop")
+    for path in (ENERGY_AWARE, FEATURES, IDLE_GOVERNOR):
+        assert lines.index(f"report {path}") > stop
 
 
 def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) -> None:

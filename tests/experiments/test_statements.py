@@ -14,7 +14,7 @@ import pytest
 
 from analysis.records.cell import Expectation
 from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
-from analysis.statement import Measure, parse
+from analysis.statement import MeasurePath, parse
 from analysis.verdicts import judge
 from configs.platform_file import load_platform
 from experiments.scenario_file import load_scenario
@@ -139,9 +139,9 @@ def results(measures: dict[str, float], noise: float = 1e-3) -> dict[int, dict[s
     return made
 
 
-def mentioned(entry: Expectation) -> Iterator[Measure]:
+def mentioned(entry: Expectation) -> Iterator[MeasurePath]:
     for measure in parse(entry.statement).measures:
-        yield Measure(measure.path, measure.variant or entry.variant)
+        yield MeasurePath(measure.path, measure.variant or entry.variant)
 
 
 @pytest.mark.parametrize(("name", "entry"), ENTRIES)

@@ -8,15 +8,15 @@ import io
 
 import pytest
 
-from host.table import Cell, Column, Section, Table
+from host.table import Column, Section, Table, TableCell
 
 TABLE = Table(
     (Column("variant", "left"), Column("energy", unit="mJ"), Column("note", "left")),
     (
         ("mainline", "200.00", ""),
         Section("50 % & more"),
-        ("cas", "1.5", Cell("a|b <c>", "code")),
-        ("x_1", "-", Cell("holds", "holds")),
+        ("cas", "1.5", TableCell("a|b <c>", "code")),
+        ("x_1", "-", TableCell("holds", "holds")),
     ),
 )
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from configs.guest import FEATURES
 from configs.platform import Platform
 from kernels.naming import kernel_named, releases_of, variant_named
-from kernels.switches import FEATURES
 from kernels.variants import load_variants, state_expectations
 
 #: FAIR_PUSH_STUCK, FAIR_PUSH_IDLE.

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from configs.guest import ENERGY_AWARE, FEATURES
 from configs.platform import Platform
 from host.errors import RequestError
 from kernels import variants as module
 from kernels.queues import folders_of_queues
-from kernels.switches import ENERGY_AWARE, FEATURES, STATS
+from kernels.switches import STATS
 from kernels.variants import (
     SERIES,
     VARIANTS,

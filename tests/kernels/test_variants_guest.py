@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from configs.guest import ENERGY_AWARE, FEATURES
 from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.naming import releases_of, variant_named
 from kernels.releases import DEFAULT
-from kernels.switches import ENERGY_AWARE, FEATURES
 from kernels.variants import (
     Variant,
     boot_args,

@@ -15,7 +15,7 @@ from host.errors import EascopeError
 from host.toolchain import arm64_tool
 from rootfs import elide
 from rootfs.elide import elide_hint, hint_function
-from tests.support.interpreter import Machine
+from tests.support.interpreter import Interpreter
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
 
@@ -94,7 +94,7 @@ def test_disassembly(tmp_path: Path) -> None:
 def count(program: Path, turns: int) -> Counter[str]:
     """Instructions that a call of the busy function with ``turns`` turns executes, by text."""
     start = elide.FUNCTION_ADDRESS
-    machine = Machine(program, [(start, start + elide.FUNCTION_BYTES), elide.LDEXP_RANGE])
+    machine = Interpreter(program, [(start, start + elide.FUNCTION_BYTES), elide.LDEXP_RANGE])
     return machine.call(start, turns)
 
 

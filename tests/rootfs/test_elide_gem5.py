@@ -13,7 +13,7 @@ import pytest
 from host.errors import EascopeError, RequestError
 from rootfs import elide, elide_gem5
 from rootfs.elide_gem5 import AWAY_NS, quiesce_function, turn_table, with_table
-from tests.support.interpreter import Machine
+from tests.support.interpreter import Interpreter
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
 #: Cycles of a turn and clock in GHz of a little and of a big CPU.
@@ -36,7 +36,7 @@ class Interrupt:
 
 
 @dataclass
-class World(Machine):
+class World(Interpreter):
     """gem5 as far as the function can tell: time, CPUs, the monitor, two system calls."""
 
     program: Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.results.elision import Elision
+from analysis.results.elision import ElisionComparison
 from configs.activity import at_measured_speeds
 from experiments.request import resolve
 from studies.agreement.runs import CostedRun
@@ -36,7 +36,7 @@ def test_cells_run_at_what_gem5_executes() -> None:
         assert not resolve(case.request(False)).request.elide
 
 
-def record(executed: CostedRun) -> Elision:
+def record(executed: CostedRun) -> ElisionComparison:
     """The record of a case that is elided at a quarter of the cost."""
     elided = changed(costed(100.5, 0.53, True), window_cpu_s=2.5)
     return record_of({"smoke": {"executed": executed, "elided": elided}}, "a test")

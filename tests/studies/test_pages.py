@@ -26,7 +26,7 @@ from kernels import variants
 from kernels.variants import load_variants
 from studies.pages.__main__ import main
 from studies.pages.page import changes, parts
-from studies.pages.pages import EAS, FIVE, Group, only, pages
+from studies.pages.pages import EAS, FIVE, PageGroup, only, pages
 from studies.pages.record import record_of
 from studies.pages.run import requests
 from studies.wakeup_cost import lines_changed
@@ -85,7 +85,7 @@ def test_a_page_has_spread_difference_verdict_and_finding(
         ("cas", "energy_j.total < 0"): Finding("energy is never negative", compared.conditions)
     }
     monkeypatch.setattr("studies.pages.page.findings", lambda *_: known)
-    group = Group("eas/video-playback", ("mainline", "cas"))
+    group = PageGroup("eas/video-playback", ("mainline", "cas"))
     scenario = load_scenario(group.scenario, juno)
     record = record_of([(group, scenario, compared)], "make results")
     assert record == record_of([(group, scenario, compared)], "make results")
@@ -125,7 +125,7 @@ def test_controls_are_named_where_a_scenario_stands_more_than_once(
     compared: Comparison, juno: Platform
 ) -> None:
     groups = [
-        Group("eas/video-playback", ("mainline", "cas"), controls)
+        PageGroup("eas/video-playback", ("mainline", "cas"), controls)
         for controls in (AS_IT_IS, Controls(rate_limit_us=2000))
     ]
     scenario = load_scenario("eas/video-playback", juno)
@@ -140,7 +140,7 @@ def test_the_answer_lists_what_is_shown_and_what_is_refuted(
 ) -> None:
     scenario = load_scenario("eas/video-playback", juno)
     groups = [
-        Group("eas/video-playback", ("mainline", "cas"), controls)
+        PageGroup("eas/video-playback", ("mainline", "cas"), controls)
         for controls in (AS_IT_IS, Controls(rate_limit_us=2000))
     ]
     record = record_of([(group, scenario, compared) for group in groups], "make results")
@@ -176,7 +176,7 @@ def test_changes_of_energy_have_their_range_over_controls(
 ) -> None:
     scenario = load_scenario("eas/video-playback", juno)
     groups = [
-        Group("eas/video-playback", ("mainline", "cas"), controls)
+        PageGroup("eas/video-playback", ("mainline", "cas"), controls)
         for controls in (AS_IT_IS, Controls(rate_limit_us=2000))
     ]
     record = record_of([(group, scenario, compared) for group in groups], "make results")
@@ -224,7 +224,7 @@ def test_a_finding_is_not_that_of_other_controls(
     assert "energy is never negative" not in text
     assert "finding: none under these conditions; there is one for speeds board instead of" in text
     scenario = load_scenario("eas/video-playback", juno)
-    group = Group("eas/video-playback", ("mainline", "cas"), controls)
+    group = PageGroup("eas/video-playback", ("mainline", "cas"), controls)
     shown = parts(record_of([(group, scenario, changed)], "make results"))["scenarios"]
     assert "energy is never negative" not in shown
     assert "Finding: none under these conditions; there is one for speeds board" in shown

@@ -22,7 +22,7 @@ from engines.base import EngineFailed, EngineRun
 from experiments.cell import Cell
 from experiments.inputs import MACHINE
 from experiments.runs import RAW, execute
-from experiments.scenario import Window
+from experiments.scenario import WindowLengths
 from tests.support.records import cell_record
 
 KEY = "ab" * 32
@@ -84,7 +84,7 @@ def cell(behave: Callable[[Callable[[float], None] | None], None] = well, key: s
     """A cell of the fake engine with the names that status and show print."""
     record = cell_record(simkey=key, scenario="smoke", engine="fake")
     request = SimpleNamespace(words=f"cell {key[:4]}", full=False)
-    scenario = SimpleNamespace(window=Window(warmup_ms=100, short_ms=400, full_ms=400))
+    scenario = SimpleNamespace(window=WindowLengths(warmup_ms=100, short_ms=400, full_ms=400))
     names = SimpleNamespace(engine=FakeEngine(behave), request=request, scenario=scenario)
     return Cell(names, key, key, record, inputs)  # type: ignore[arg-type]
 

@@ -31,7 +31,7 @@ def _bits(value: float) -> int:
     return int(struct.unpack("<Q", struct.pack("<d", value))[0])
 
 
-class Machine:
+class Interpreter:
     """Registers, a stack, and the disassembled ranges of one program."""
 
     def __init__(self, program: Path, ranges: Sequence[tuple[int, int]]) -> None:

@@ -70,7 +70,7 @@ def with_rt_app(initramfs: Path, target: Path, *, elided: bool) -> Path:
 
 
 @dataclass(frozen=True)
-class Event:
+class PrintedEvent:
     """A trace event: ns, CPU, thread, and its text."""
 
     ns: int
@@ -79,7 +79,7 @@ class Event:
     text: str
 
 
-def events(trace: Path) -> list[Event]:
+def events(trace: Path) -> list[PrintedEvent]:
     """The events of a trace.dat in order of time."""
     report = run(
         [str(host_trace_cmd()), "report", "-R", "-t", "-N", "--nodate", "-i", str(trace)]
@@ -89,7 +89,7 @@ def events(trace: Path) -> list[Event]:
         match = re.match(r"\s*(\S.*?-\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}): (.*)", line)
         if match:
             ns = int(match[3]) * 10**9 + int(match[4])
-            rows.append(Event(ns, int(match[2]), match[1], " ".join(match[5].split())))
+            rows.append(PrintedEvent(ns, int(match[2]), match[1], " ".join(match[5].split())))
     return rows
 
 

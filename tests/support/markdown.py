@@ -18,7 +18,7 @@ INLINE_CODE = re.compile(r"`[^`]*`")
 
 
 @dataclass(frozen=True)
-class Line:
+class MarkdownLine:
     """A line of a page.
 
     :ivar number: counted from 1.
@@ -49,19 +49,19 @@ def pages() -> list[Path]:
     ]
 
 
-def lines(text: str) -> Iterator[Line]:
+def lines(text: str) -> Iterator[MarkdownLine]:
     """The lines of a page; an indented block needs a blank line before it, as in Markdown."""
     fenced = indented = False
     blank = True
     for number, line in enumerate(text.splitlines(), 1):
         if FENCE.match(line):
             fenced = not fenced
-            yield Line(number, line, True)
+            yield MarkdownLine(number, line, True)
             blank = False
             continue
         if not fenced and line.strip():
             indented = line.startswith("    ") and (indented or blank)
-        yield Line(number, line, fenced or (indented and line.startswith("    ")))
+        yield MarkdownLine(number, line, fenced or (indented and line.startswith("    ")))
         blank = not line.strip()
 
 

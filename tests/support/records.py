@@ -54,10 +54,9 @@ def controls_record(**changes: Any) -> ControlsRecord:
         hz=250,
         rate_limit_us=500,
         transition_latency_us=50,
-        delay_dequeue=True,
         speeds="board",
         trace_events=(),
-        others={"tracing": True, "temperature_c": 25},
+        others={"temperature_c": 25},
     )
     return replace(controls, **changes)
 

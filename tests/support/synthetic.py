@@ -22,7 +22,7 @@ from experiments.inputs import FOLDER, MACHINE
 from experiments.runs import OUTSIDE
 from host.sealed import seal
 from tests.support.records import cell_record, host_record, task_record
-from tests.support.tracefile import Event, marker, migrate, switch, trace_dat, waking
+from tests.support.tracefile import TraceEvent, marker, migrate, switch, trace_dat, waking
 
 MS = 1_000_000
 #: ns since power-on of CLOCK_MONOTONIC's zero in these runs.
@@ -59,8 +59,8 @@ class Schedule:
     eas: bool | None = True
 
 
-def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[Event]:
-    events: list[Event] = []
+def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[TraceEvent]:
+    events: list[TraceEvent] = []
     place: dict[str, int] = {}
     for burst in sorted(schedule.bursts, key=lambda entry: entry.wake_ns):
         task = (burst.task, pids[burst.task])
@@ -82,7 +82,7 @@ def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[Event]
             events.append(marker(leave - 1, burst.cpu, task[1], text))
         events.append(switch(leave, burst.cpu, task, 1, idle))
     for t_ns, flag in schedule.overutilized:
-        events.append(Event(start + t_ns, 0, 0, "lisa__sched_overutilized", (flag, "0-5")))
+        events.append(TraceEvent(start + t_ns, 0, 0, "lisa__sched_overutilized", (flag, "0-5")))
     return sorted(events, key=lambda event: event.t_ns)
 
 

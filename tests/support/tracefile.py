@@ -83,7 +83,7 @@ EVENTS: dict[str, tuple[int, str, tuple[tuple[str, str, str], ...]]] = {
 
 
 @dataclass(frozen=True)
-class Event:
+class TraceEvent:
     """One event: time (ns), CPU, pid of the running task, event name, field values."""
 
     t_ns: int
@@ -95,25 +95,25 @@ class Event:
 
 def switch(
     t_ns: int, cpu: int, prev: tuple[str, int], state: int, following: tuple[str, int]
-) -> Event:
+) -> TraceEvent:
     """``sched_switch`` from ``prev`` (name, pid), left in ``state``, to ``following``."""
     values = (*prev, 120, state, *following, 120)
-    return Event(t_ns, cpu, prev[1], "sched_switch", values)
+    return TraceEvent(t_ns, cpu, prev[1], "sched_switch", values)
 
 
-def waking(t_ns: int, cpu: int, task: tuple[str, int], target: int, by: int = 0) -> Event:
+def waking(t_ns: int, cpu: int, task: tuple[str, int], target: int, by: int = 0) -> TraceEvent:
     """``sched_waking`` of ``task`` by the task with pid ``by``."""
-    return Event(t_ns, cpu, by, "sched_waking", (*task, 120, target))
+    return TraceEvent(t_ns, cpu, by, "sched_waking", (*task, 120, target))
 
 
-def migrate(t_ns: int, cpu: int, task: tuple[str, int], orig: int, dest: int) -> Event:
+def migrate(t_ns: int, cpu: int, task: tuple[str, int], orig: int, dest: int) -> TraceEvent:
     """``sched_migrate_task`` of ``task``."""
-    return Event(t_ns, cpu, 0, "sched_migrate_task", (*task, 120, orig, dest))
+    return TraceEvent(t_ns, cpu, 0, "sched_migrate_task", (*task, 120, orig, dest))
 
 
-def marker(t_ns: int, cpu: int, pid: int, text: str) -> Event:
+def marker(t_ns: int, cpu: int, pid: int, text: str) -> TraceEvent:
     """A line that the task ``pid`` wrote to ``trace_marker``."""
-    return Event(t_ns, cpu, pid, "print", (0xFFFF800080000000, text))
+    return TraceEvent(t_ns, cpu, pid, "print", (0xFFFF800080000000, text))
 
 
 def _size(kind: str) -> int:
@@ -146,7 +146,7 @@ def _layout(name: str) -> tuple[str, list[tuple[int, str]]]:
     return "\n".join(lines) + "\n", places
 
 
-def _payload(event: Event) -> bytes:
+def _payload(event: TraceEvent) -> bytes:
     number, _, _ = EVENTS[event.name]
     _, places = _layout(event.name)
     data = bytearray(struct.pack("<HBBi", number, 0, 0, event.pid))
@@ -161,7 +161,7 @@ def _payload(event: Event) -> bytes:
     return bytes(data) + bytes(-len(data) % 4)
 
 
-def _pages(events: list[Event]) -> bytes:
+def _pages(events: list[TraceEvent]) -> bytes:
     pages = []
     body = bytearray()
     start = last = events[0].t_ns if events else 0
@@ -190,7 +190,9 @@ def _pages(events: list[Event]) -> bytes:
     return b"".join(pages)
 
 
-def trace_dat(events: Iterable[Event], cpus: int, names: dict[int, str] | None = None) -> bytes:
+def trace_dat(
+    events: Iterable[TraceEvent], cpus: int, names: dict[int, str] | None = None
+) -> bytes:
     """The bytes of a ``trace.dat`` with ``events``, for a machine of ``cpus`` CPUs.
 
     :param names: comms of pids (the file's saved command lines).
@@ -214,7 +216,7 @@ def trace_dat(events: Iterable[Event], cpus: int, names: dict[int, str] | None =
     lines = "".join(f"{pid} {name}\n" for pid, name in sorted((names or {}).items())).encode()
     out += struct.pack("<Q", len(lines)) + lines
     out += struct.pack("<I", cpus) + b"options  \0" + struct.pack("<H", 0) + b"flyrecord\0"
-    per_cpu: list[list[Event]] = [[] for _ in range(cpus)]
+    per_cpu: list[list[TraceEvent]] = [[] for _ in range(cpus)]
     for event in sorted(events, key=lambda entry: entry.t_ns):
         per_cpu[event.cpu].append(event)
     chunks = [_pages(entries) if entries else b"" for entries in per_cpu]
@@ -229,7 +231,7 @@ def trace_dat(events: Iterable[Event], cpus: int, names: dict[int, str] | None =
 
 
 def write(
-    path: Path, events: Iterable[Event], cpus: int, names: dict[int, str] | None = None
+    path: Path, events: Iterable[TraceEvent], cpus: int, names: dict[int, str] | None = None
 ) -> None:
     """Write :func:`trace_dat` to ``path``."""
     path.write_bytes(trace_dat(events, cpus, names))

@@ -22,7 +22,7 @@ from engines.gem5.inside.request import RowsFacts
 from engines.gem5.inside.rows import write_rows
 from experiments.characterise import guest as program
 from experiments.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
-from experiments.characterise.measure import Measured, evaluate, measure, request
+from experiments.characterise.measure import KernelMeasurement, evaluate, measure, request
 from experiments.characterise.record import capacities, table, text, write
 from experiments.cli.main import main
 from host.errors import EascopeError, RequestError
@@ -123,9 +123,9 @@ def test_kernels_are_those_of_the_program() -> None:
     assert all(f" {kernel}\n" in names for kernel in KERNELS)
 
 
-def _measured(platform: Platform) -> list[Measured]:
+def _measured(platform: Platform) -> list[KernelMeasurement]:
     return [
-        Measured(cluster.name, kernel, opp.khz, 1000, ipc, {"core.cycles": 1 / ipc})
+        KernelMeasurement(cluster.name, kernel, opp.khz, 1000, ipc, {"core.cycles": 1 / ipc})
         for cluster, ipc in zip(platform.clusters, (0.7, 1.4), strict=True)
         for opp in reversed(cluster.opps)
         for kernel in KERNELS
@@ -188,8 +188,8 @@ def test_a_wrong_record_is_one_line(
 def test_the_fastest_opps_events_are_kept(juno: Platform) -> None:
     kernels = table(
         [
-            Measured("big", "memory", 1_200_000, 10, 0.5, {"a": 1.0}),
-            Measured("big", "memory", 600_000, 10, 0.7, {"a": 2.0}),
+            KernelMeasurement("big", "memory", 1_200_000, 10, 0.5, {"a": 1.0}),
+            KernelMeasurement("big", "memory", 600_000, 10, 0.7, {"a": 2.0}),
         ]
     )
     assert kernels == {

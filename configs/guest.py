@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of the guest's kernel that are written, proven or read back by more than one room."""
+
+from __future__ import annotations
+
+SCHED_DEBUG = "/sys/kernel/debug/sched"
+ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
+FEATURES = f"{SCHED_DEBUG}/features"
+IDLE_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
