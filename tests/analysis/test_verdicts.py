@@ -205,19 +205,6 @@ def test_json() -> None:
     assert few["reason"] == "one seed, a verdict needs 20"
 
 
-def test_an_older_record_is_undecided() -> None:
-    """Records had which side the means are on, and no values by seed."""
-    old = {
-        **{"variant": "cas", "statement": MORE, "source": "s", "sides": [[2.0, 1.0]]},
-        **{"holds": True, "seeds_held": 9, "seeds": 10},
-    }
-    verdict = Verdict.decode(old, "a record")
-    assert (verdict.verdict, verdict.met, verdict.seeds_met) == (UNDECIDED, True, 9)
-    assert verdict.reason == "10 seeds, a verdict needs 20"
-    assert details(verdict) == "2 against 1; met in 9 of 10 seeds; 10 seeds, a verdict needs 20"
-    assert Verdict.decode(verdict.encode(), "a record") == verdict
-
-
 def test_a_finding_is_given_where_a_seed_does_not_meet_it() -> None:
     known = {("a", "energy_j.total > 1"): "the trace says why"}
 
