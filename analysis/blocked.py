@@ -36,7 +36,7 @@ def check_gets_on(source: RunData) -> None:
     if waiting:
         raise EascopeError(
             f"{source.run}: {', '.join(waiting)} waited through the whole window for another task: "
-            f"{source.cell.scenario} does not get on"
+            f"{source.cell.scenario} makes no progress"
         )
 
 

@@ -118,7 +118,7 @@ def decisions(run: Derived) -> pl.DataFrame:
             reasons.append(reason(row[0], row[1], row[2], candidates(row[3])))
             paths.append(PATHS[row[4]])
         except (ValueError, IndexError) as error:
-            raise TraceError(f"{run.run}: a decision is not understood: {row}: {error}") from error
+            raise TraceError(f"{run.run}: a decision cannot be parsed: {row}: {error}") from error
     named = table.rename({"comm": "thread"}).with_columns(
         pl.Series("reason", reasons, dtype=pl.String), pl.Series("path", paths, dtype=pl.String)
     )

@@ -92,7 +92,7 @@ class Trace:
         if bad.height:
             line = bad["detail"][0]
             raise TraceError(
-                f"{self.path}: event {event} is not understood: {line!r}: "
+                f"{self.path}: event {event} cannot be parsed: {line!r}: "
                 f"expected the fields {', '.join(fields)}"
             )
         return table.drop("detail")
@@ -145,7 +145,7 @@ def read_trace(path: Path) -> Trace:
     before = pl.col("event").forward_fill().fill_null("")
     strange = events.filter(pl.col("event").is_null() & (before != "print"))
     if strange.height:
-        raise TraceError(f"{path}: line is not understood: {strange['line'][0]!r}")
+        raise TraceError(f"{path}: line cannot be parsed: {strange['line'][0]!r}")
     events = events.filter(pl.col("event").is_not_null()).select(
         (pl.col("seconds").cast(pl.Int64) * 1_000_000_000 + pl.col("nanos").cast(pl.Int64)).alias(
             "t_ns"

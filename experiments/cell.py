@@ -186,7 +186,7 @@ def identity_of(engine: Engine) -> Identity:
     try:
         return engine.identity()
     except EascopeError as error:
-        raise EascopeError(f"engine {engine.name} cannot be had: {error}") from error
+        raise EascopeError(f"engine {engine.name} is not available: {error}") from error
 
 
 def _device_tree(platform: Platform, board: Board, flavour: str, rng_seed: str) -> Path:

@@ -199,7 +199,7 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
     result = cell.names.engine.run(cell.machine, work, on_progress)
     for name in RAW:
         if not (work / name).is_file():
-            raise EascopeError(f"the engine ended well but left no {name}")
+            raise EascopeError(f"the engine ended without an error, but left no {name}")
     _host_record(result).write(work / HOST)
     seal(work, OUTSIDE)
 

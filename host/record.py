@@ -89,14 +89,14 @@ def _check_depth(value: object, left: int) -> None:
 
 def _integer(text: str) -> int:
     if len(text) > 20 or not -_INT64 <= int(text) < _INT64:
-        raise ValueError(f"{text[:20]}... is no 64-bit integer")
+        raise ValueError(f"{text[:20]}... is not a 64-bit integer")
     return int(text)
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if value - value != 0:
-        raise ValueError(f"{text} is no finite number")
+        raise ValueError(f"{text} is not a finite number")
     return value
 
 
@@ -105,7 +105,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"key {twice!r} stands twice")
+        raise ValueError(f"key {twice!r} is there twice")
     return content
 
 

@@ -205,7 +205,7 @@ def _ask(tree: Tree, *arguments: str, allowed: str = "a git repository that can 
         return run([need("git", "git"), "-C", tree.path, *arguments]).decode().strip()
     except CommandFailed as error:
         lines = error.log_text.strip().splitlines()
-        why = re.sub(r"^fatal: ", "", lines[0]) if lines else "git does not know it"
+        why = re.sub(r"^fatal: ", "", lines[0]) if lines else "unknown to git"
         raise RequestError(f"{tree.words}: {why}: allowed: {allowed}") from error
 
 

@@ -40,9 +40,9 @@ def helpers() -> list[Path]:
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
-    found = product()
-    assert len(found) > 200
-    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+    known = product()
+    assert len(known) > 200
+    assert {name: places for name, places in known.items() if len(places) > 1} == {}
 
 
 def test_a_helper_of_tests_takes_no_name_of_the_product() -> None:
@@ -50,7 +50,7 @@ def test_a_helper_of_tests_takes_no_name_of_the_product() -> None:
 
 
 def test_what_counts_as_a_name(tmp_path: Path) -> None:
-    one, other = ROOT / "host" / "table.py", ROOT / "analysis" / "rows.py"
-    assert classes([one])["Row"] == ["host/table.py"], "an alias"
-    assert classes([one, one, other])["Table"] == ["host/table.py"] * 2
+    table, rows = ROOT / "host" / "table.py", ROOT / "analysis" / "rows.py"
+    assert classes([table])["Row"] == ["host/table.py"], "an alias"
+    assert classes([table, table, rows])["Table"] == ["host/table.py"] * 2
     assert all(name[0] != "_" for name in product())

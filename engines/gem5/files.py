@@ -124,7 +124,7 @@ def save_marks(folder: Path, out: Path, record: Rows) -> None:
     for ident, at_ns in record.marks:
         written = folder / f"mark-{ident}"
         if not written.is_file():
-            raise EascopeError(f"the guest set mark {ident} without saying when")
+            raise EascopeError(f"the guest set mark {ident} without a time")
         marks.append(Mark(ident, at_ns, int(written.read_text())))
     write_marks(marks, out / MARKS)
 

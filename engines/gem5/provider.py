@@ -74,7 +74,7 @@ def _version(program: Path, changed_ns: int) -> str:
     match = re.search(r"^gem5 version (\S+)", text, re.MULTILINE)
     if match is None:
         last = (text.strip().splitlines() or ["nothing"])[-1]
-        raise EascopeError(f"{program}: is no gem5: it says {last[:120]!r}")
+        raise EascopeError(f"{program}: is not gem5: it prints {last[:120]!r}")
     numbers = tuple(int(part) for part in re.findall(r"\d+", match[1]))
     words = ".".join(map(str, TESTED))
     if numbers < TESTED:

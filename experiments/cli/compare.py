@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from experiments.request import Names
     from experiments.runs import Run
 
-SUMMARY = "run what is missing; table of differences, figures, report"
+SUMMARY = "compare variants: run what is missing, print differences, draw figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
 
 
@@ -47,8 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--null",
         action="store_true",
-        help="measure the noise floor, too: mainline against its kernel with another comment, as "
-        "many other seeds",
+        help="also measure the noise floor: mainline against a kernel that differs in a comment, "
+        "with other seeds",
     )
     add_cell(parser)
     add_power(parser)

@@ -15,7 +15,7 @@ from host.errors import EascopeError
 if TYPE_CHECKING:
     from experiments.runs import Run
 
-SUMMARY = "finished runs by another power model, without simulating again"
+SUMMARY = "compute energy of finished runs by another power model, without simulating"
 EXAMPLE = "eascope derive --power derived"
 
 

@@ -7,7 +7,7 @@ import argparse
 
 from experiments.cli.output import print_columns, print_json
 
-SUMMARY = "what is present, missing, and how to get it"
+SUMMARY = "check what this machine has, and how to get the rest"
 EXAMPLE = "eascope doctor"
 
 

@@ -8,7 +8,7 @@ import argparse
 from experiments.cli.options import add_energy_model
 from experiments.cli.output import print_json
 
-SUMMARY = "the kernel's energy model and the derived power, OPP by OPP"
+SUMMARY = "print the kernel's energy model and the derived power, OPP by OPP"
 EXAMPLE = "eascope em juno-r2"
 
 

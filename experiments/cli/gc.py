@@ -14,7 +14,7 @@ from host.errors import unknown
 if TYPE_CHECKING:
     from experiments.leftovers import Leftover
 
-SUMMARY = "what may be removed from runs and cache: leftovers, failures, what is old"
+SUMMARY = "list what can be removed from runs and cache; with --remove, remove it"
 EXAMPLE = "eascope gc temporary failed --remove"
 
 DAYS = 30

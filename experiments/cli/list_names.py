@@ -11,7 +11,7 @@ from experiments.cli.output import print_columns, print_json
 from experiments.cli.variants_page import lines_of, object_of
 from host.errors import RequestError, unknown
 
-SUMMARY = "names of one kind with one line each"
+SUMMARY = "list names of one kind, a line each"
 EXAMPLE = "eascope list scenarios"
 
 Objects = list[dict[str, Any]]
@@ -70,7 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--long",
         action="store_true",
-        help="of variants: also the source, what deviates from it, and the switches",
+        help="of variants: print source, deviations and switches, too",
     )
 
 

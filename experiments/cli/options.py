@@ -31,20 +31,20 @@ def _control_us(text: str) -> int:
 def add_cell(parser: argparse.ArgumentParser) -> None:
     """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
     parser.add_argument(
-        "--platform", required=True, metavar="P", help="the board, see: eascope list platforms"
+        "--platform", required=True, metavar="P", help="board model, see: eascope list platforms"
     )
     parser.add_argument(
-        "--scenario", required=True, metavar="S", help="the workload, see: eascope list scenarios"
+        "--scenario", required=True, metavar="S", help="workload, see: eascope list scenarios"
     )
     parser.add_argument(
         "--engine",
         metavar="E",
-        help="what simulates, see: eascope list engines (default: the first of them)",
+        help="simulator, see: eascope list engines (default: the first of them)",
     )
     parser.add_argument(
         "--mode",
         metavar="M",
-        help="one of the engine's modes, where it has any (default: the first of them)",
+        help="mode of the engine, if it has any (default: the first of them)",
     )
     parser.add_argument("--full", action="store_true", help="take the scenario's full duration")
     parser.add_argument(
@@ -60,16 +60,17 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=TREE[@REF]",
-        help="your git tree, as it is or at a commit: NAME is mainline on it, VARIANT@NAME another "
-        "variant; may be repeated",
+        help="your git tree, at the commit REF or with its changes: NAME is mainline on it, "
+        "VARIANT@NAME another variant; may be repeated",
     )
     group.add_argument(
         "--patch",
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="your patch on top of ours: NAME (by default made of the file's) is mainline with it; "
-        "NAME@7.3 is that of Linux 7.3; files of one name are applied in their order",
+        help="your patch on top of our base queue: NAME (default: from the file's name) is "
+        "mainline with it, NAME@7.3 the same on Linux 7.3; files of one name are applied in "
+        "their order",
     )
 
 
@@ -82,7 +83,7 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
             f"--{name}-us",
             type=_control_us,
             metavar="US",
-            help=f"{meaning} (the platform's)",
+            help=f"{meaning} (default: the platform's)",
         )
     group.add_argument(
         "--speeds",
@@ -97,13 +98,13 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-noise",
         action="store_true",
-        help="a seed sets when threads start, within 16 ms, and draws nothing else",
+        help="let a seed draw when threads start, within 16 ms, and nothing else",
     )
     group.add_argument(
         "--decisions",
         action="store_true",
-        help="record and report why EAS chose each CPU (candidates, energies); "
-        "these runs have keys of their own, because recording takes guest time",
+        help="record and report why EAS chose each CPU (candidates, energies); such runs have keys "
+        "of their own, because recording takes guest time",
     )
     add_energy_model(group)
 
@@ -122,7 +123,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         action="append",
         default=[],
         metavar="CLUSTER=X%",
-        help="give the kernel a wrong power of one cluster, such as big=+20%%; may be repeated",
+        help="give the kernel wrong powers of one cluster, such as big=+20%%; may be repeated",
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.cli.output import print_json
 from host.errors import RequestError, unknown
 
-SUMMARY = "power of measured events, by a core's calibrated model"
+SUMMARY = "predict power of measured events by a core's calibrated model"
 EXAMPLE = "eascope power predict --core cortex-a15 --csv rows.csv"
 
 #: What ``eascope power`` can be asked to do.

@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=0,
         metavar="N",
-        help="the seed, from which the replicate's noise is drawn (default 0)",
+        help="seed of the replicate (default 0)",
     )
     add_cell(parser)
     add_power(parser)

@@ -9,7 +9,7 @@ from experiments.cli.output import print_json, shown
 from host.errors import RequestError, unknown
 from kernels.releases import DEFAULT, RELEASES
 
-SUMMARY = "make a variant of patches as they are posted"
+SUMMARY = "import posted patches as a variant"
 EXAMPLE = "eascope series import v2.mbx --name my-idea"
 
 #: What ``eascope series`` can be asked to do.

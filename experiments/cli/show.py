@@ -12,13 +12,15 @@ from experiments.cli.output import measured, print_columns, print_json, run_obje
 if TYPE_CHECKING:
     from experiments.runs import Run
 
-SUMMARY = "one run: what it was and what came out"
+SUMMARY = "print one run: its cell and its results"
 EXAMPLE = "eascope show 3f9a"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The run and the power model."""
-    parser.add_argument("run", metavar="RUN", help="its directory, or how its name begins")
+    parser.add_argument(
+        "run", metavar="RUN", help="folder of the run, or the beginning of its name"
+    )
     add_power(parser)
     add_all(parser)
 

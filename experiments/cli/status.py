@@ -11,7 +11,7 @@ from typing import Any
 from experiments.cli.output import print_columns, print_json, run_object, shown
 from host.cache import runs_root
 
-SUMMARY = "every run and its state"
+SUMMARY = "list every run and its state"
 EXAMPLE = "eascope status"
 
 COLUMNS = ("run", "state", "platform", "variant", "scenario", "engine", "seed")

@@ -11,7 +11,7 @@ from experiments.cli.output import print_json, run_object
 from host.cache import check_artefact, entries
 from host.errors import EascopeError
 
-SUMMARY = "compare runs and cache with their recorded digests"
+SUMMARY = "check runs and cache against their digests"
 EXAMPLE = "eascope verify"
 
 

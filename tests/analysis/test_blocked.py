@@ -39,7 +39,7 @@ def derived(
 def test_a_task_that_waits_through_the_window(
     tmp_path: Path, platform: Platform, activity: Activity
 ) -> None:
-    words = "a-0 waited through the whole window for another task: test/bursts does not get on"
+    words = "a-0 waited through the whole window for another task: test/bursts makes no progress"
     with pytest.raises(EascopeError, match=words):
         derived(tmp_path / "run", platform, activity, [BEFORE, INSIDE], waits=True)
 

@@ -100,7 +100,7 @@ def test_lines_that_are_not_understood_are_refused(
     write(tmp_path / "trace.dat", some_events(), 2)
     reported = analysis.trace._report(tmp_path / "trace.dat")
     monkeypatch.setattr(analysis.trace, "_report", lambda path: reported + b"what is this\n")
-    with pytest.raises(TraceError, match="line is not understood: 'what is this'"):
+    with pytest.raises(TraceError, match="line cannot be parsed: 'what is this'"):
         read_trace(tmp_path / "trace.dat")
 
 

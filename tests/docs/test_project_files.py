@@ -47,6 +47,15 @@ def test_a_room_has_a_page_that_names_only_what_is_there(room: str) -> None:
     assert [path for path in fixed if not (ROOT / room / path).exists()] == []
 
 
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_paths_that_a_page_names_are_there(page: str) -> None:
+    """A path has a slash and an end; NAME and patterns stand for files of the reader."""
+    named = re.findall(r"`([\w.-]+/[\w./-]*\w(?:\.\w+)?)`", (ROOT / page).read_text())
+    paths = [path for path in named if "NAME" not in path and "." in path.rpartition("/")[2]]
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_the_list_of_pages_leads_to_every_room() -> None:
     text = (ROOT / "docs" / "README.md").read_text()
     linked = set(re.findall(r"\]\(\.\./([\w-]+)/README\.md\)", text))

@@ -351,7 +351,7 @@ def test_qemu_cannot_be_had(tmp_path: Path) -> None:
     done = eascope(*RUN, EASCOPE_CACHE=str(tmp_path / "cache"), PATH=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("eascope: error: engine qemu cannot be had: ")
+    assert done.stderr.startswith("eascope: error: engine qemu is not available: ")
     assert "apt-get install" in done.stderr
     assert not (tmp_path / "cache").exists()
     assert not Path(os.environ["EASCOPE_RUNS"]).exists()

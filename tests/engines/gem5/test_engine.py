@@ -217,7 +217,7 @@ def test_a_killed_caller_leaves_no_gem5(install: Install, machine: Machine, tmp_
     ("how", "message"),
     [
         ("old", r"gem5 23\.1\.0\.0 is too old: allowed: 24\.0\.0\.1 or newer"),
-        ("other", r"is no gem5: it says 'usage: some other program'"),
+        ("other", r"is not gem5: it prints 'usage: some other program'"),
     ],
 )
 def test_a_gem5_that_will_not_do(install: Install, how: str, message: str) -> None:
