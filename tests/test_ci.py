@@ -72,7 +72,7 @@ def test_the_first_failure_is_its_own(
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_ended_it_ends_what_it_started(
+def test_an_ended_ci_run_ends_its_children(
     repo: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     ci = start(repo, environment | {"HANGS": "test"})

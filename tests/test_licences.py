@@ -51,7 +51,7 @@ def test_every_source_file_names_its_licence() -> None:
         (f"int a;\nint b;\n// {LINE}\n", False),
     ],
 )
-def test_the_line_is_looked_for_where_it_belongs(text: str, expected: bool) -> None:
+def test_the_licence_line_must_be_at_the_top(text: str, expected: bool) -> None:
     assert has_line(text) == expected
 
 

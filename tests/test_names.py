@@ -49,7 +49,7 @@ def test_a_helper_of_tests_takes_no_name_of_the_product() -> None:
     assert product().keys() & classes(helpers()).keys() == set()
 
 
-def test_what_counts_as_a_name(tmp_path: Path) -> None:
+def test_aliases_count_as_classes_and_private_names_do_not(tmp_path: Path) -> None:
     table, rows = ROOT / "host" / "table.py", ROOT / "analysis" / "rows.py"
     assert classes([table])["Row"] == ["host/table.py"], "an alias"
     assert classes([table, table, rows])["Table"] == ["host/table.py"] * 2

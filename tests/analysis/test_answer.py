@@ -55,7 +55,7 @@ def test_ten_seeds_give_an_interval_and_a_reservation(platform: Platform) -> Non
     assert words.endswith("), 10 seeds, too few for a verdict (20)")
 
 
-def test_an_interval_with_zero_in_it(platform: Platform) -> None:
+def test_an_answer_with_zero_in_its_interval_states_no_winner(platform: Platform) -> None:
     energies = [value * (1.02 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
     (words,) = answers(of_energies(platform, mainline=BASE, cas=energies))
     assert words.startswith("cas and mainline cannot be told apart: +0.5 % (-")

@@ -70,7 +70,7 @@ def test_other_work_is_said(platform: Platform) -> None:
     assert attention(compared(platform, [slow], [near])) == []
 
 
-def test_what_energy_is_compared_by_follows_the_work(platform: Platform) -> None:
+def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> None:
     """Half the energy for a third of the work is more for the same work."""
     energy = stated("mainline", 0).result.energy_j
     full = {"speed": {"decode": 0.9}, "work": 3.0, "energy_per_work_j": 0.1}

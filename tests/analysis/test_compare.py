@@ -140,7 +140,7 @@ def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
         comparison(good.platform, {"mainline": good.variants["mainline"], "sum": [run]})
 
 
-def test_what_is_set_otherwise_stands_in_the_head(compared: Compared) -> None:
+def test_the_head_lists_controls_that_are_not_the_default(compared: Compared) -> None:
     good = compared(1)
     assert "set otherwise" not in text_of(good)
     words = ("rate-limit-2000-us", "measured-speeds")

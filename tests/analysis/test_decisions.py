@@ -29,7 +29,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_first_criterion_that_sets_it_apart(case: str) -> None:
+def test_the_reason_is_the_first_criterion_that_distinguishes_the_chosen_cpu(case: str) -> None:
     mode, prev_cpu, dst_cpu, compared, why = CASES[case]
     assert reason(mode, prev_cpu, dst_cpu, candidates(compared)) == why
 
@@ -79,7 +79,7 @@ def test_listing_names_the_chosen_candidate_first() -> None:
     assert row[7] == "4: 7, 2 tasks; 0: 9, 1 task, boost not met; 5: 8"
 
 
-def test_a_run_says_whether_it_recorded_them() -> None:
+def test_a_run_states_whether_it_recorded_decisions() -> None:
     for events, expected in (
         ((), False),
         (("sched:sched_switch",), False),

@@ -100,7 +100,7 @@ def test_another_power_model_has_a_folder_of_its_own(
     assert usual.path.parent == measured.path.parent
 
 
-def test_what_a_run_cannot_give_is_absent(derived: Callable[[Schedule], Derived]) -> None:
+def test_measures_that_a_run_cannot_give_are_absent(derived: Callable[[Schedule], Derived]) -> None:
     bursts = [Burst("a", 0, 0, 400 * MS)]
     result = derived(Schedule(1_000 * MS, bursts, LOW, eas=None)).result.encode()
     assert "missed_deadlines" not in result
@@ -238,7 +238,7 @@ def test_damaged_tables_are_derived_again(
 
 
 @pytest.mark.parametrize("name", ["trace.dat", "counters.parquet", "marks.json", "state.txt"])
-def test_nothing_is_derived_from_a_file_that_is_not_as_it_was_written(
+def test_nothing_is_derived_from_a_raw_file_with_another_digest(
     tmp_path: Path, platform: Platform, activity: Activity, name: str
 ) -> None:
     """Not even from one that could be read."""

@@ -53,7 +53,7 @@ def test_statements(text: str, expected: bool) -> None:
     assert met(text) is expected
 
 
-def test_what_a_statement_mentions() -> None:
+def test_a_statement_lists_its_paths_and_variants() -> None:
     statement = parse("energy_j.total[cas] > energy_j.total[mainline] * 101%")
     assert statement.variants == ("cas", "mainline")
     assert statement.paths == ("energy_j.total",)
@@ -100,7 +100,7 @@ def test_absent_measures() -> None:
         met("energy_j.total / missed_deadlines > 1")
 
 
-def test_a_run_judges_only_what_it_can() -> None:
+def test_a_run_judges_only_statements_about_its_own_variant() -> None:
     cell = cell_record(
         variant="cas",
         expect=(

@@ -96,7 +96,7 @@ def test_a_measure_reads_the_files_that_it_declares(
     assert (value(measure, source()) != before) is (name in measure.files)
 
 
-def test_what_is_needed_is_recorded() -> None:
+def test_every_event_that_a_measure_needs_is_recorded() -> None:
     recorded = {event.partition(":")[2] for event in trace_events(False)} | {"print"}
     assert {event for measure in MEASURES for event in measure.events} <= recorded
 

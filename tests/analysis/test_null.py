@@ -41,13 +41,13 @@ def test_the_floor_is_the_far_end_of_the_interval(platform: Platform) -> None:
     assert not made.paired
 
 
-def test_without_an_interval_it_is_the_difference(platform: Platform) -> None:
+def test_the_noise_floor_without_an_interval_is_the_difference(platform: Platform) -> None:
     both = compared(platform, 2, 2)
     assert both.null is not None
     assert both.null.floor(both.total.row) == pytest.approx(1.0)
 
 
-def test_it_stands_next_to_differences(platform: Platform) -> None:
+def test_the_noise_floor_stands_next_to_differences(platform: Platform) -> None:
     both = compared(platform, 20, 20)
     floor = both.null.floor(both.total.row) if both.null else None
     assert floor is not None
@@ -75,7 +75,7 @@ def test_stars_by_chance_are_counted(platform: Platform) -> None:
     assert re.search(r"\* excludes zero, as about 1 of 1\d do by chance\.", words)
 
 
-def test_nobody_asked_for_it(platform: Platform) -> None:
+def test_no_noise_floor_is_printed_without_null(platform: Platform) -> None:
     plain = dataclasses.replace(compared(platform, 2), null=None)
     assert "noise floor" not in text(plain)
     assert "noise floor" not in glance(plain)

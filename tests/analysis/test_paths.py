@@ -33,7 +33,7 @@ TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
         "eas",
     ],
 )
-def test_what_a_run_can_have(path: str) -> None:
+def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
     assert wrong_path(path.split("."), TASKS, PROGRAMS) == ""
 
 
@@ -53,7 +53,7 @@ def test_what_a_run_can_have(path: str) -> None:
         ("expect.0.met", "no 'expect' there"),
     ],
 )
-def test_what_no_run_can_have(path: str, words: str) -> None:
+def test_paths_of_measures_that_no_run_can_have_are_refused(path: str, words: str) -> None:
     assert re.search(words, wrong_path(path.split("."), TASKS, PROGRAMS))
 
 

@@ -58,7 +58,7 @@ def test_a_cell_of_gem5_is_written_again_with_the_same_bytes(
     assert [cluster.name for cluster in machine.clusters] == ["little", "big"]
 
 
-def test_what_gem5_costs_is_written_again_with_the_same_bytes(tmp_path: Path) -> None:
+def test_a_host_record_of_gem5_is_written_with_the_same_bytes(tmp_path: Path) -> None:
     content = {
         "cpu_s": 1.5,
         "cpus": 2,

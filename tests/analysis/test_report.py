@@ -75,7 +75,7 @@ def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
     assert set(re.findall(r"url\(#([^)]+)\)", page)) <= known
 
 
-def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
+def test_the_report_has_provenance_figures_and_every_measure(page: str, compared: Compared) -> None:
     error = escape(error_of("juno-r2", "test/bursts", traits=QemuEngine().traits))
     for words in (
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
@@ -102,7 +102,9 @@ def test_it_says_what_a_reader_must_know(page: str, compared: Compared) -> None:
         assert line.row.label in page
 
 
-def test_it_is_deterministic_and_undated(compared: Compared, tmp_path: Path, page: str) -> None:
+def test_the_report_is_deterministic_and_undated(
+    compared: Compared, tmp_path: Path, page: str
+) -> None:
     drawn = figures.write(compared(2), tmp_path / "again")
     assert report.page(compared(2), drawn) == page
     assert str(tmp_path) not in page

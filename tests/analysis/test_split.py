@@ -83,14 +83,14 @@ def test_every_row_adds_up_across_breaks(juno: Platform) -> None:
     ]
 
 
-def test_what_was_entered_before_the_window_goes_on_in_it(juno: Platform) -> None:
+def test_an_idle_state_entered_before_the_window_continues_in_it(juno: Platform) -> None:
     events = {0: [(5_000, 1), (14_000, ENDS)], 1: [(2_000, 0), (3_000, ENDS)]}
     table = split(rows(juno), trace(events), juno, WINDOW)
     assert times(table, 0) == [{"active": 16_000, "idle1": 2_800, "exit": 1_200}]
     assert times(table, 1) == [{"active": 20_000}]
 
 
-def test_a_cpu_without_events_slept_through_it_all(juno: Platform) -> None:
+def test_a_cpu_without_events_was_idle_for_the_whole_window(juno: Platform) -> None:
     table = split(rows(juno), trace({}), juno, WINDOW)
     assert times(table, 3) == [{"idle2": 20_000}]
 

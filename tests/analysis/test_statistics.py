@@ -84,7 +84,7 @@ def test_values_that_do_not_vary_have_a_point() -> None:
     assert (same.paired, same.correlation) == (False, None)
 
 
-def test_what_has_no_interval() -> None:
+def test_empty_or_unaligned_samples_have_no_interval() -> None:
     assert mean_of([1.0] * (ENOUGH - 1)).interval() is None
     assert mean_of([1.0]).interval() is None
     with pytest.raises(ValueError, match="one positive length"):
@@ -116,7 +116,7 @@ def test_the_seeds_needed_decide_four_times_of_five(
     assert share == pytest.approx(POWER, abs=0.07)
 
 
-def test_what_no_number_of_seeds_decides() -> None:
+def test_no_number_of_seeds_decides_an_effect_at_its_bound() -> None:
     values = drawn(np.random.default_rng(2), 20)
     at_the_bound = sum(values) / len(values)
     assert seeds_needed(mean_of(values), (at_the_bound, math.inf), 0.95, 20) is None

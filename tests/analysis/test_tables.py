@@ -238,7 +238,7 @@ def test_late_turns_count_by_their_deadline(traced: Read) -> None:
     assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 2, late=2, unfinished=0)}
 
 
-def test_a_starved_task_misses_what_it_does_not_end(traced: Read) -> None:
+def test_a_starved_task_misses_the_deadlines_of_turns_that_never_end(traced: Read) -> None:
     """After 15 ms it never comes on again: eight of its ten turns are not there to be late."""
     events = [stats(-5, 2000), stats(5, 2000), stats(15, 2000)]
     assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 8, late=0, unfinished=8)}

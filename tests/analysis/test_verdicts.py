@@ -96,7 +96,7 @@ def test_fewer_than_twenty_seeds_decide_nothing() -> None:
     assert verdict.effects[0].low is None
 
 
-def test_what_is_not_measured_is_undecided_with_the_reason() -> None:
+def test_a_statement_that_was_not_measured_is_undecided_with_a_reason() -> None:
     results = runs(cas=around(1.0))
     assert verdict_on(MORE, results).reason == "variant mainline was not run"
     assert verdict_on("gpu_j.total > 1", results).reason == "gpu_j.total is not measured"
@@ -156,7 +156,7 @@ def test_many_statements_share_one_chance_of_error() -> None:
     assert helped[1].level == pytest.approx(1 - 0.05 / 10)
 
 
-def test_an_undecided_statement_says_how_many_seeds_decide_it() -> None:
+def test_an_undecided_statement_states_the_seeds_that_would_decide() -> None:
     results = runs(mainline=around(1.0), cas=around(1.006)[::-1])
     verdict = verdict_on(MORE, results)
     assert verdict.verdict == UNDECIDED
@@ -205,7 +205,7 @@ def test_json() -> None:
     assert few["reason"] == "one seed, a verdict needs 20"
 
 
-def test_a_finding_is_given_where_a_seed_does_not_meet_it() -> None:
+def test_a_finding_is_shown_where_a_seed_does_not_meet_the_statement() -> None:
     known = {("a", "energy_j.total > 1"): "the trace says why"}
 
     def explained(*energies: float) -> str:

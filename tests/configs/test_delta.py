@@ -61,7 +61,7 @@ def test_complete_files_of_ones_own_do_not_show_their_names(one_cluster: Path) -
 
 
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
-def test_platforms_with_names_show_them(name: str) -> None:
+def test_shipped_platforms_have_their_name_in_the_device_tree(name: str) -> None:
     platform = load_platform(name)
     assert not platform.own
     assert f'model = "eascope {name}";' in device_tree_source(platform, BOARD)
@@ -102,7 +102,7 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
     assert platform.cluster("big") == juno.cluster("big")
 
 
-def test_what_differs_is_this_files_assumption(delta: Write, juno: Platform) -> None:
+def test_a_changed_figure_counts_as_assumed_by_the_file(delta: Write, juno: Platform) -> None:
     """A figure must not claim the source of the figure that it replaces."""
     platform = load_platform(
         delta(
@@ -228,7 +228,7 @@ def test_bases_in_a_circle_are_one_line(delta: Write) -> None:
         load_platform(delta("", head='base = "./other.toml"\nsummary = "x"'))
 
 
-def test_what_is_wrong_with_the_base_is_said_of_the_base(delta: Write, tmp_path: Path) -> None:
+def test_an_error_in_the_base_names_the_base(delta: Write, tmp_path: Path) -> None:
     text = (PLATFORMS / "juno-r2.toml").read_text().replace("cpus = 2", "cpus = 20")
     base = tmp_path / "base.toml"
     base.write_text(text.replace('name = "juno-r2"', 'name = "base"'))

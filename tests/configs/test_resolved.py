@@ -40,7 +40,7 @@ def test_every_field_comes_back(name: str, tmp_path: Path) -> None:
     assert back.figures == platform.figures
 
 
-def test_nothing_of_this_machine_is_in_it(tmp_path: Path) -> None:
+def test_a_platform_document_names_no_path_of_this_machine(tmp_path: Path) -> None:
     """The same bytes for the same file of one's own in another folder."""
     shipped = load_platform("juno-r2")
     activity = load_activity(shipped)
@@ -115,7 +115,7 @@ def test_damage_is_one_line(
 
 
 @pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, "9" * 5000, "\udcff"])
-def test_what_is_no_document_is_one_line(text: str, tmp_path: Path) -> None:
+def test_a_broken_platform_document_is_one_line(text: str, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(RecordError) as caught:

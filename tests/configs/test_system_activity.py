@@ -50,7 +50,9 @@ def _write(juno: Platform, activity: Activity, record: object) -> Path:
     return path
 
 
-def test_what_was_measured_of_the_system_is_its_speed(juno: Platform, activity: Activity) -> None:
+def test_system_code_runs_at_the_speed_that_was_measured(
+    juno: Platform, activity: Activity
+) -> None:
     """At the board's speeds as at measured ones, which are the busy loop's."""
     _write(juno, activity, RECORD)
     with_it = load_activity(juno, activity.path.parent)

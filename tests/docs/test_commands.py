@@ -102,7 +102,7 @@ def test_a_command_in_a_sentence(text: str, words: str) -> None:
     assert [wrong_mention(code) for _, code in mentions(text)] == [words]
 
 
-def test_what_needs_gem5_says_so() -> None:
+def test_commands_that_need_gem5_are_recognized() -> None:
     text = "    make power-expressions   # measure (gem5)\n    make test   # all but gem5's\n"
     assert [command.gem5 for command in commands(ROOT / "PAGE.md", text)] == [True, False]
 

@@ -50,7 +50,9 @@ def test_a_name_is_listed_once() -> None:
 
 
 @pytest.mark.guest
-def test_a_run_of_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_files_of_a_run_are_those_that_the_page_lists(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path))
     options = ["--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
     assert main(["run", *options]) == 0
@@ -77,7 +79,7 @@ def test_every_figure_of_a_comparison_is_listed(tmp_path: Path) -> None:
 
 @pytest.mark.guest
 @pytest.mark.kernels("feec")
-def test_a_comparison_with_all_that_it_can_have(
+def test_the_files_of_a_comparison_are_those_that_the_page_lists(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))

@@ -66,12 +66,12 @@ def test_time_in_which_nobody_looked_is_no_stall(
     assert watched._spent.sim_ns == 2
 
 
-def test_a_stall_ends_it() -> None:
+def test_a_simulator_without_progress_is_ended() -> None:
     with pytest.raises(EngineFailed, match=r"no simulated progress for 0 s .* a test hangs"):
         Plain().run("echo 1 1 >&3; exec sleep infinity", stall_s=0.3)
 
 
-def test_one_that_has_ended_can_still_be_found_wanting(tmp_path: Path) -> None:
+def test_a_failure_is_seen_after_the_simulator_has_ended(tmp_path: Path) -> None:
     """Somebody else holds the pipe, and what is wrong is seen after the end."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)

@@ -31,7 +31,7 @@ def _with_a_toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENGINES, "toy", TOY)
 
 
-def test_it_is_listed_with_its_modes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_registered_engine_is_listed_with_its_modes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "engines"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     first = lines.index(f"toy {TOY.summary}")
@@ -47,7 +47,7 @@ def test_a_request_gets_its_first_mode_and_its_board(
     assert capsys.readouterr().out == device_tree_source(juno, QemuEngine().board)
 
 
-def test_wrong_names_offer_it() -> None:
+def test_a_wrong_name_offers_the_registered_engine() -> None:
     with pytest.raises(RequestError, match=r"^unknown engine 'tody' \(did you mean toy\?\)"):
         get_engine("tody")
     with pytest.raises(RequestError, match=r"^unknown toy mode 'slo' \(did you mean slow\?\)"):

@@ -21,7 +21,7 @@ from experiments.arguments import count, natural
         *((natural, text, "from 0") for text in ("-1", str(2**63), "ten")),
     ],
 )
-def test_what_is_refused_says_what_is_allowed(
+def test_a_refused_argument_states_what_is_allowed(
     kind: Callable[[str], int], text: str, allowed: str
 ) -> None:
     with pytest.raises(argparse.ArgumentTypeError) as caught:
@@ -29,5 +29,5 @@ def test_what_is_refused_says_what_is_allowed(
     assert str(caught.value) == f"{text!r}: allowed: an integer {allowed}"
 
 
-def test_what_is_allowed_is_taken() -> None:
+def test_integers_in_range_are_accepted() -> None:
     assert (count("1"), count("1000"), natural("0")) == (1, 1000, 0)

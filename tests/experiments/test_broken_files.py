@@ -80,7 +80,7 @@ def test_a_broken_scenario_is_listed_as_broken(
 
 
 @pytest.mark.usefixtures("own")
-def test_a_broken_own_line_ends_only_what_needs_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_own_line_affects_only_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
     entries = listed("variants", capsys)
     assert "own.mine = 'mainline': allowed: a queue of that name" in entries["mine"]["broken"]
     assert "broken" not in entries["mainline"]

@@ -142,7 +142,7 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
 
 
 @pytest.mark.parametrize(("engine", "lines"), [("qemu", 2), ("gem5", 0)])
-def test_an_unknown_rate_of_the_kernel_is_recorded_where_it_is_taken(
+def test_an_assumed_rate_of_the_kernel_is_recorded_on_the_fast_engine(
     artefacts: Artefacts, engine: str, lines: int
 ) -> None:
     names = resolve(replace(REQUEST, engine=engine))
@@ -352,7 +352,7 @@ def test_a_rate_limit_below_the_latency_is_refused() -> None:
         resolve(replace(REQUEST, controls=Controls(rate_limit_us=20)))
 
 
-def test_programs_run_within_the_window_and_it_ends_with_them(artefacts: Artefacts) -> None:
+def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
     request = replace(REQUEST, scenario="eas/sched-pipe-pinned")
     cell = prepare(resolve(request))
     lines = cell.machine.script.decode().splitlines()

@@ -104,7 +104,9 @@ def test_files_are_replaced_and_others_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))]
 )
-def test_what_was_there_survives_an_end_while_drawing(tmp_path: Path, error: BaseException) -> None:
+def test_an_earlier_comparison_survives_a_failure_while_drawing(
+    tmp_path: Path, error: BaseException
+) -> None:
     folder = tmp_path / "figures"
     publish(folder, drawing("1", "energy.svg", REPORT))
 

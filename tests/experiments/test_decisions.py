@@ -40,7 +40,9 @@ def run_of(compared: dict[str, Any], variant: str) -> Derived:
 
 
 @pytest.mark.parametrize("variant", ["feec-a", "feec-b"])
-def test_what_is_decided_is_done(recorded_with: tuple[dict[str, Any], Path], variant: str) -> None:
+def test_a_decision_is_followed_by_the_migration(
+    recorded_with: tuple[dict[str, Any], Path], variant: str
+) -> None:
     """A wake-up that is to go elsewhere migrates there, and its CPU is among the candidates."""
     run = run_of(recorded_with[0], variant)
     table = decisions(run)

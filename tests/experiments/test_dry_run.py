@@ -122,7 +122,7 @@ def test_a_wrong_request_is_refused_as_ever(
 
 
 @pytest.mark.guest
-def test_what_was_run_is_there(
+def test_dry_run_finds_a_finished_run_by_its_key(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """By the key of the true kernel, engine and guest image."""

@@ -56,7 +56,7 @@ def test_full_buffers_say_what_to_do(reason: str) -> None:
         (1, "QEMU died (exit code 1)"),
     ],
 )
-def test_a_dead_engine_says_what_killed_it(code: int, message: str) -> None:
+def test_a_killed_engine_names_the_likely_cause(code: int, message: str) -> None:
     assert died("QEMU", code) == message
 
 

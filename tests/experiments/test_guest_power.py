@@ -20,7 +20,7 @@ from tests.support.command import COMPARE, RUN, eascope
 pytestmark = pytest.mark.guest
 
 
-def test_kernel_is_told_another_energy_model_and_proves_it(tmp_path: Path) -> None:
+def test_the_guest_reads_another_energy_model_back(tmp_path: Path) -> None:
     """The guest reads every power back (or the run fails); energy is computed as before."""
     runs = str(tmp_path / "runs")
     usual, wrong = (

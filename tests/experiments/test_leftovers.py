@@ -75,7 +75,7 @@ def test_what_a_killed_process_leaves() -> None:
     assert execute(cell()).state == "done"
 
 
-def test_what_is_in_use_is_neither_listed_nor_removed() -> None:
+def test_an_entry_in_use_is_neither_listed_nor_removed() -> None:
     runs_root().mkdir()
     kind = cache_root() / "kernel"
     kind.mkdir(parents=True)

@@ -46,7 +46,7 @@ def test_platforms_that_were_measured_have_no_warning(name: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["mainline", "cas"])
-def test_equal_cpus_have_no_eas_and_no_switch_for_it(tmp_path: Path, variant: str) -> None:
+def test_equal_cpus_have_no_eas_and_no_switch_of_eas(tmp_path: Path, variant: str) -> None:
     names = _names(tmp_path, FOUR_EQUAL, variant)
     assert names.variant.declares["eas"] is False
     assert not any("energy_aware" in path for path, _ in names.variant.switches)

@@ -65,7 +65,9 @@ def test_nothing_but_starts_is_drawn_without_noise(artefacts: Artefacts) -> None
     assert cell.simkey != prepared(scenario=VIDEO, seed=3).simkey
 
 
-def test_the_kernel_gets_the_seed_where_it_boots(artefacts: Artefacts) -> None:
+def test_the_kernel_gets_the_seed_in_the_device_tree_or_after_gem5s_boot(
+    artefacts: Artefacts,
+) -> None:
     """Runs on gem5 go on from one boot, so theirs comes after it."""
     fast, saved = prepared(seed=3), prepared(seed=3, engine="gem5")
     drawn = fast.record.replicate
@@ -183,7 +185,7 @@ def test_a_prelude_begins_after_the_stirring(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_boards_background_uses_what_it_says(
+def test_a_boards_background_uses_the_documented_share(
     seed: int, juno: Platform, juno_activity: Activity
 ) -> None:
     threads = [

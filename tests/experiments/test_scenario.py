@@ -206,7 +206,7 @@ def test_wrong_file_gets_one_line(case: str, tmp_path: Path, juno: Platform) -> 
         ("warmup_ms", "warm_up_ms", "window.warm_up_ms = 200"),
     ],
 )
-def test_a_misspelt_key_is_named_with_the_one_that_was_meant(
+def test_a_misspelt_key_is_named_with_the_nearest_key(
     right: str, wrong: str, words: str, tmp_path: Path, juno: Platform
 ) -> None:
     path = Path(write(tmp_path))

@@ -97,7 +97,7 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
 
 
 @pytest.mark.parametrize("name", names())
-def test_says_what_it_is_where_it_is_from_and_why_its_loads(
+def test_a_shipped_scenario_has_summary_source_and_loads(
     name: str, board: tuple[Platform, Activity]
 ) -> None:
     scenario = scenario_of(name, board)

@@ -145,7 +145,7 @@ def mentioned(entry: Expectation) -> Iterator[MeasurePath]:
 
 
 @pytest.mark.parametrize(("name", "entry"), ENTRIES)
-def test_a_statement_names_what_it_fails_under_or_has_a_state(
+def test_a_statement_names_variants_that_must_fail_or_has_a_state(
     name: str, entry: Expectation
 ) -> None:
     known = load_catalogue()

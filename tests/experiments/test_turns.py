@@ -91,7 +91,7 @@ def test_an_audio_clock_drifts(tmp_path: Path, juno: Platform, juno_activity: Ac
     assert max(off) > AUDIO_PPM / 2
 
 
-def test_what_comes_at_random_has_a_mean_and_no_deadline(
+def test_an_exponential_clock_keeps_its_mean_and_has_no_deadline(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     path = write(tmp_path, task='clock = "exponential"', phase="run_us = 9\nperiod_us = 100_000")

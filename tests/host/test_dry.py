@@ -22,7 +22,7 @@ def build(folder: Path) -> None:
     (folder / "file").write_text("built")
 
 
-def test_what_is_not_there_is_named_with_its_estimate(cache: Path) -> None:
+def test_a_dry_run_names_a_missing_artefact_with_its_estimate(cache: Path) -> None:
     with nothing_built():
         with pytest.raises(NotBuilt) as caught:
             artefact("kernel", {"name": "x"}, build, label="kernel x", estimate_s=300)
@@ -33,7 +33,7 @@ def test_what_is_not_there_is_named_with_its_estimate(cache: Path) -> None:
     assert not cache.exists()
 
 
-def test_what_is_there_is_used_and_not_marked(cache: Path) -> None:
+def test_a_dry_run_uses_an_artefact_without_marking_the_use(cache: Path) -> None:
     folder = artefact("kernel", {"name": "x"}, build)
     before = folder.stat().st_mtime_ns
     with nothing_built():
@@ -41,7 +41,7 @@ def test_what_is_there_is_used_and_not_marked(cache: Path) -> None:
     assert folder.stat().st_mtime_ns == before
 
 
-def test_what_is_cheap_is_made_elsewhere_and_removed(cache: Path) -> None:
+def test_a_dry_run_builds_cheap_artefacts_in_a_temporary_folder(cache: Path) -> None:
     with nothing_built():
         folder = artefact("devicetree", {"name": "x"}, build)
         assert (folder / "file").read_text() == "built"

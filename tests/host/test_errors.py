@@ -29,7 +29,7 @@ def test_of_many_names_the_nearest_are_shown() -> None:
     assert nothing_near == "unknown variant 'xyz': all are listed by: eascope list variants"
 
 
-def test_without_a_command_that_lists_them_all_are_there() -> None:
+def test_an_error_without_a_list_command_names_all_choices() -> None:
     assert all(name in str(unknown("page", "x", MANY)) for name in MANY)
 
 

@@ -35,7 +35,7 @@ def test_imports_are_followed_wherever_they_stand(tmp_path: Path) -> None:
     assert names == {"a.py", "room/__init__.py", "room/b.py", "room/c.py", "room/d.py"}
 
 
-def test_an_added_import_changes_the_digest_and_then_what_it_imports(tmp_path: Path) -> None:
+def test_an_added_import_changes_the_digest_as_does_the_imported_file(tmp_path: Path) -> None:
     def digest() -> str:
         return code_digest((tmp_path / "a.py",), tmp_path)
 
@@ -50,7 +50,7 @@ def test_an_added_import_changes_the_digest_and_then_what_it_imports(tmp_path: P
     assert digest() not in (alone, with_b)
 
 
-def test_the_derivation_covers_all_that_it_loads() -> None:
+def test_the_derivations_digest_covers_every_module_that_it_loads() -> None:
     """What Python has loaded after an import of it, except what it would load later."""
     code = (
         "import sys, analysis.derive, power.choice\n"

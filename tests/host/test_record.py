@@ -67,7 +67,7 @@ def test_read_and_written_again_is_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "again.json").read_bytes() == content
 
 
-def test_a_default_stands_in_the_file_only_when_it_is_another_value() -> None:
+def test_a_field_is_written_only_where_it_is_not_the_default() -> None:
     record = Whole.decode({**GIVEN, "absent": 0, "empty": {"x": 1}}, "f")
     assert {key: record.encode()[key] for key in ("absent", "empty")} == {
         "absent": 0,

@@ -50,7 +50,7 @@ def test_scratch_is_removed_or_renamed(tmp_path: Path) -> None:
     assert (tmp_path / "b" / "file").is_file()
 
 
-def test_what_a_live_process_holds_is_not_left_over(tmp_path: Path) -> None:
+def test_a_folder_of_a_live_process_is_not_left_over(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as child:
@@ -67,7 +67,7 @@ def test_what_a_live_process_holds_is_not_left_over(tmp_path: Path) -> None:
     assert [is_left_over(path) for path in paths] == [True, True]
 
 
-def test_what_was_made_just_now_is_not_left_over(tmp_path: Path) -> None:
+def test_a_new_folder_is_not_left_over(tmp_path: Path) -> None:
     """Its process may not hold it yet."""
     folder = tmp_path / "young"
     folder.mkdir()

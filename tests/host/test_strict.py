@@ -32,7 +32,7 @@ CONTENT: dict[str, tuple[bytes, Reader, str]] = {
 
 
 @pytest.mark.parametrize("case", CONTENT)
-def test_what_cannot_be_parsed_is_one_line(tmp_path: Path, case: str) -> None:
+def test_a_file_that_cannot_be_parsed_is_one_line(tmp_path: Path, case: str) -> None:
     content, read, words = CONTENT[case]
     path = tmp_path / "given"
     path.write_bytes(content)
@@ -86,7 +86,7 @@ def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
     assert str(bad_input("f", "k", "v" * 100, "x")) == f"f: k = 'v{'v' * 75}...: allowed: x"
 
 
-def test_text_of_any_language_stays_as_it_is() -> None:
+def test_text_of_any_language_is_unchanged() -> None:
     text = "größer: 5 µs, naïve, \u202f日本"
     assert one_line(text) == text
     assert StrictTable("f.toml", {"summary": text}).text("summary") == text

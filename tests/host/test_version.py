@@ -33,12 +33,12 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_names_the_commit(checkout: Path) -> None:
+def test_the_version_names_the_commit(checkout: Path) -> None:
     commit = git(checkout, "rev-parse", "--short=12", "HEAD")
     assert eascope_version(checkout) == f"{NUMBER} ({commit})"
 
 
-def test_it_counts_commits_since_a_tag(checkout: Path) -> None:
+def test_the_version_counts_commits_since_a_tag(checkout: Path) -> None:
     git(checkout, "tag", "v0.1")
     assert eascope_version(checkout) == f"{NUMBER} (v0.1)"
     git(checkout, "commit", "-q", "--allow-empty", "-m", "second")
@@ -55,7 +55,7 @@ def test_changed_code_is_said_and_a_campaigns_own_files_are_not(checkout: Path) 
     assert eascope_version(checkout) == unchanged.replace(")", ", changed)")
 
 
-def test_without_a_checkout_it_is_the_packages(
+def test_the_version_without_a_checkout_is_the_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert eascope_version(tmp_path) == NUMBER

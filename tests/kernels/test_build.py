@@ -127,7 +127,7 @@ def test_fragment_survived(base_kernel: KernelArtefact) -> None:
     assert options(config)["HZ"] == "250"
 
 
-def test_artefact_is_what_it_says(base_kernel: KernelArtefact) -> None:
+def test_a_built_kernel_is_of_its_release_and_has_provenance(base_kernel: KernelArtefact) -> None:
     assert base_kernel.version.startswith("6.12.")
     assert base_kernel.version.endswith("-eascope-base")
     # arm64's header: the magic "ARM\x64" at offset 56.

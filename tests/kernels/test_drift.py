@@ -86,7 +86,7 @@ def test_a_file_that_is_gone_fails(toy: Toy) -> None:
     assert outcome.row[-2:] == ["1", "1 of 1"]
 
 
-def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
+def test_the_next_patch_is_tried_on_the_hunks_that_applied(toy: Toy) -> None:
     """The first patch has a hunk for line 1, which applies, and one for line 5, which does not."""
     tree, queue = toy(LINES.replace("line 5", "line V"))
     add(queue, 2, "line 9", "line nine")
@@ -100,7 +100,7 @@ def test_what_applies_of_a_failing_patch_is_under_the_next(toy: Toy) -> None:
     assert outcome.row[3:] == ["3", "1", "0", "2", "2 of 4"]
 
 
-def test_a_queue_is_tried_on_what_is_under_it(toy: Toy, tmp_path: Path) -> None:
+def test_a_queue_is_tried_on_top_of_the_queues_below(toy: Toy, tmp_path: Path) -> None:
     """The second queue needs the first; each is tried once, whatever number of kernels has it."""
     tree, queue = toy(LINES)
     upper = tmp_path / "upper"

@@ -54,7 +54,7 @@ def test_errors_come_with_their_lines_of_source() -> None:
         "kernel/sched/Kconfig:3: syntax error",
     ],
 )
-def test_every_tool_has_its_way_to_say_it(line: str) -> None:
+def test_errors_of_every_tool_are_recognized(line: str) -> None:
     assert compile_errors(f"  CC x.o\n{line}\nmake: *** [Makefile:224: x] Error 2\n") == line
 
 

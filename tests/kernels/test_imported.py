@@ -184,7 +184,7 @@ def test_a_folder_may_have_a_part_of_a_series(home: Path, author: Path) -> None:
     assert list(read_patches(str(home / "posted-1"))) == [NAMES[1].replace("0002", "0001")]
 
 
-def test_what_is_registered_is_the_variant(home: Path, author: Path) -> None:
+def test_an_imported_series_is_registered_as_a_variant(home: Path, author: Path) -> None:
     with (home / "variants.toml").open("a") as file:
         file.write('\n[own]\n# Mine.\n\n[planned]\nlater = "x"\n')
     assert imported(f"{author}@start..main", "--name", "mine") == 0

@@ -140,7 +140,7 @@ def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, see
 
 
 @pytest.mark.parametrize("debugged", ["sum"], indirect=True)
-def test_what_a_group_leaves_is_inherited_under_stress(
+def test_what_a_throttled_group_leaves_is_inherited_under_stress(
     debugged: Debugged, juno: Platform, tmp_path: Path
 ) -> None:
     """Two locks of a class nest there: without the note that they may, lockdep says so."""

@@ -197,7 +197,7 @@ def test_a_broken_claim_is_said(
 @pytest.mark.parametrize(
     "mutant", [mutant for mutant in MUTANTS if mutant.counter], ids=lambda mutant: mutant.claim
 )
-def test_what_never_happens_is_not_counted(
+def test_a_broken_kernel_does_not_move_its_counter(
     mutant: Mutant, source: Source, juno: Platform, tmp_path: Path
 ) -> None:
     """`test_sums_hold_under_stress` wants the counter to move."""

@@ -30,7 +30,7 @@ def patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_a_tree_is_mainline_on_it(linux: Path) -> None:
+def test_a_tree_is_a_variant_as_mainline(linux: Path) -> None:
     own = read_own([f"mine={linux}@old"], [])
     kernel, variant = variant_named("mine", own)
     usual = load_variants()["mainline"]
@@ -44,7 +44,7 @@ def test_a_tree_is_mainline_on_it(linux: Path) -> None:
     assert variant_named("mainline@7.3", own) == variant_named("mainline@7.3")
 
 
-def test_a_patch_is_mainline_with_it(patch: Path) -> None:
+def test_a_patch_is_a_variant_as_mainline(patch: Path) -> None:
     own = read_own([], [str(patch), f"both={patch}", f"both={patch}"])
     kernel, variant = variant_named("sched-my-idea", own)
     assert (variant.kernel, kernel.series) == ("sched-my-idea", ("base", "sched-my-idea"))
@@ -67,7 +67,7 @@ def test_a_patch_may_have_any_name(patch: Path) -> None:
     assert queued.read_text() == PATCH
 
 
-def test_what_no_variant_names_is_refused(linux: Path, patch: Path) -> None:
+def test_a_tree_that_no_variant_names_is_refused(linux: Path, patch: Path) -> None:
     own = read_own([f"mine={linux}"], [f"x={patch}"])
     own.check_used(["mainline", "cas@mine", "x@7.3"])
     with pytest.raises(

@@ -45,7 +45,7 @@ def test_wrong_table_is_one_line(tmp_path: Path, planned: str, message: str) -> 
     assert "\n" not in str(caught.value)
 
 
-def test_opp2_is_proven_by_the_opps_that_it_has(juno: Platform) -> None:
+def test_the_expected_state_of_opp2_has_its_opps_alone(juno: Platform) -> None:
     def performance_states(flavour: str) -> list[str]:
         variant = replace(load_variants()["mainline"], dtb=flavour)
         return [

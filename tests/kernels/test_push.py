@@ -32,7 +32,7 @@ def test_points_are_distinguished_by_switches_alone() -> None:
         assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
 
 
-def test_it_is_a_queue_of_one_release() -> None:
+def test_push_is_a_queue_of_release_7_3_alone() -> None:
     for name in POINTS:
         assert releases_of(load_variants()[name]) == ["7.3"]
     assert kernel_named("push@7.3").series == ("base", "push")

@@ -80,7 +80,7 @@ def test_a_new_kernel_starts_from_those_of_another(cache: Path) -> None:
     assert kept_objects(TOY, [BASE, MINE]) is Objects.OWN
 
 
-def test_what_a_new_kernel_takes_is_not_known() -> None:
+def test_the_first_build_from_copied_objects_has_no_estimate() -> None:
     for seconds in (12, 13, 14):
         times.remember(from_objects=True, seconds=seconds)
     assert times.estimate(Objects.OWN) == "about 13 s"
@@ -96,7 +96,7 @@ def test_what_a_new_kernel_takes_is_not_known() -> None:
         ([BASE, MINE], "  kernel toy, Linux 6.12.0 (", "unknown: up to 5 min 00 s, by what"),
     ],
 )
-def test_what_is_said_before_a_build(
+def test_a_build_announces_how_long_it_may_take(
     queues: list[Path],
     started: str,
     known: str,

@@ -118,7 +118,7 @@ def test_another_source_is_unpacked(toy: Toy, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("end", "is_kept"), [(EascopeError("make"), True), (KeyboardInterrupt(), False)]
 )
-def test_what_a_killed_build_left_is_removed(toy: Toy, end: BaseException, is_kept: bool) -> None:
+def test_objects_of_a_killed_build_are_removed(toy: Toy, end: BaseException, is_kept: bool) -> None:
     with pytest.raises(type(end)):  # noqa: PT012, SIM117 - what is left when it ends inside
         with worktree(toy, []) as tree:
             (tree / OUT / "half.o").touch()
@@ -153,7 +153,7 @@ def test_a_kernel_between_costs_nothing(toy: Toy, tmp_path: Path) -> None:
     assert build(toy, base) == {"c.c"}
 
 
-def test_what_another_kernel_had_first_is_still_new(toy: Toy, tmp_path: Path) -> None:
+def test_a_file_built_for_another_kernel_is_rebuilt_for_this_one(toy: Toy, tmp_path: Path) -> None:
     """The file got its content before this kernel was built last, but not for this kernel."""
     first = queue(tmp_path, "first", ("a.c", 5, "five"))
     second = queue(tmp_path, "second", ("a.c", 5, "FIVE"))

@@ -43,7 +43,7 @@ def test_parts_are_the_energies(core: str) -> None:
 
 
 @pytest.mark.parametrize("core", list_cores())
-def test_what_the_calibration_leaves_out_costs_nothing(core: str) -> None:
+def test_events_outside_the_calibration_cost_nothing(core: str) -> None:
     power = load_events(core)
     for event in (*INTEGER_EVENTS, *SHARED_WITH_INTEGER):
         assert group_of(event) is None

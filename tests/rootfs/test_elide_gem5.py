@@ -153,7 +153,7 @@ def test_only_the_function_changes(rt_app: Path) -> None:
     assert copy[elide_gem5.TABLE_OFFSET : STOP] == bytes(elide_gem5.TABLE_BYTES)
 
 
-def test_what_a_run_writes_over_it_fits() -> None:
+def test_the_runs_table_fits_over_the_one_in_the_image() -> None:
     function = with_table(MODE, TABLE)
     assert len(function) == STOP - START
     assert (
@@ -206,7 +206,7 @@ def test_slices_are_at_most_50_us(patched: Path) -> None:
 
 @pytest.mark.parametrize("fetch_width", [0, 4, elide_gem5.MOST_FETCHED])
 @pytest.mark.parametrize("phase_ns", range(0, 50_000, 7_001))
-def test_what_an_interrupt_cuts_off_is_taken_back(
+def test_standing_still_and_ticks_add_up_to_the_turns(
     patched: Path, phase_ns: int, fetch_width: int
 ) -> None:
     """A tick of 2 us every ms: standing still adds up to the turns, but for the ticks' share."""
@@ -277,7 +277,7 @@ def test_migration_changes_the_cycles_of_a_turn(patched: Path) -> None:
     assert world.turns == pytest.approx(40_000, abs=60)
 
 
-def test_without_an_exclusive_monitor_it_still_ends(patched: Path) -> None:
+def test_the_elided_loop_ends_without_an_exclusive_monitor(patched: Path) -> None:
     world = World(patched, monitor_works=False)
     world.burn(4_000)
     assert world.turns == pytest.approx(4_000, rel=0.25)

@@ -32,7 +32,7 @@ def call(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("count", [1, 1000])
-def test_ping_pong_says_how_long_it_took(native: Path, count: int) -> None:
+def test_ping_pong_prints_its_count_and_time(native: Path, count: int) -> None:
     done = call(native / "ping-pong", "pipe", str(count))
     assert done.returncode == 0, done.stderr
     line = re.fullmatch(r"(\d+) round trips in (\d+) ns\n", done.stdout)
@@ -83,7 +83,7 @@ def test_launch_refuses(native: Path, arguments: list[str], code: int, message: 
     assert message in done.stderr
 
 
-def test_the_image_has_them_and_what_the_overlay_holds(
+def test_the_image_has_the_programs_and_the_overlay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = initramfs()

@@ -174,7 +174,7 @@ def test_medians_of_wake_ups_stand_side_by_side() -> None:
     ) in text
 
 
-def test_what_was_not_run_on_both_engines_is_left_out() -> None:
+def test_cells_of_one_engine_alone_are_left_out() -> None:
     run = costed(1.0, 0.5, True)
     modes = {"fast": {0: run}, "elided-detailed": {1: run}}
     cells: Cells = {

@@ -87,7 +87,7 @@ def test_a_finding_is_shown_for_runs_of_its_conditions_alone() -> None:
     )
 
 
-def test_a_finding_from_before_replicates_is_not_shown_for_them() -> None:
+def test_a_finding_of_starts_alone_is_not_shown_for_replicates() -> None:
     finding = Finding("the trace says why", replace(CONDITIONS, seeds=STARTS))
     assert finding.shown(CONDITIONS) == (
         "none under these conditions; there is one for seeds starts alone instead of replicates."

@@ -13,7 +13,7 @@ from host.record import RecordError
 from tests.support.agreement import MEASURED
 
 
-def test_what_is_written_is_read_with_all_digits(tmp_path: Path) -> None:
+def test_a_written_record_keeps_all_digits(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     (first, *other_cells) = MEASURED.cells
     exact = replace(first, times={"z": 1 / 3, "a": 2.0})

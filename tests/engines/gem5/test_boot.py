@@ -44,7 +44,7 @@ def test_same_source_same_bytes(own_cache: Path, monkeypatch: pytest.MonkeyPatch
     assert second.read_bytes() == data
 
 
-def test_it_lies_in_boot_memory_and_starts_at_its_entry(own_cache: Path) -> None:
+def test_the_boot_loader_lies_in_boot_memory_and_starts_at_its_entry(own_cache: Path) -> None:
     elf = boot.boot_loader()
     data = elf.read_bytes()
     entry = struct.unpack_from("<Q", data, 24)[0]

@@ -181,7 +181,9 @@ def test_a_gem5_that_stands_still_is_killed(
         Gem5Engine().run(machine, tmp_path / "out", stall_s=2.0)
 
 
-def test_what_progress_raises_ends_gem5(install: Install, machine: Machine, tmp_path: Path) -> None:
+def test_an_exception_while_progress_is_shown_ends_gem5(
+    install: Install, machine: Machine, tmp_path: Path
+) -> None:
     install("hang")
 
     def interrupt(simulated_s: float) -> None:

@@ -65,7 +65,7 @@ def measured(
     return _run(_one_opp(load_platform("juno-r2")), request.param, folder, power=True)
 
 
-def test_it_ends_as_it_should(measured: MachineRun) -> None:
+def test_a_run_on_gem5_ends_by_the_agents_exit(measured: MachineRun) -> None:
     assert measured.ended.cause == "exit"
     assert list(measured.ended.parts) == ["boot", "window", "collect"]
 

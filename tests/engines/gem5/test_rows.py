@@ -206,7 +206,7 @@ def test_events_are_mcpats_and_their_parts_are_gem5s(model: str, core: str) -> N
 ROOMS = ("host", "configs", "power", "engines", "rootfs", "kernels", "analysis", "experiments")
 
 
-def test_what_gem5_imports_is_little() -> None:
+def test_gem5s_python_imports_few_modules() -> None:
     """gem5's Python may be older than ours, and reads no TOML."""
     modules = ["columns", "operations", "probes", "request", "rows", "session"]
     code = "import sys\n" + "".join(f"import engines.gem5.inside.{name}\n" for name in modules)
@@ -363,7 +363,7 @@ def test_a_command_that_no_row_reads_is_named() -> None:
     assert unread(cluster, "l2") == "system.cluster_big.l2 has counted 3 SoftPFReq.misses"
 
 
-def test_what_is_absent_is_read_nowhere() -> None:
+def test_formulas_read_no_command_that_a_cache_lacks() -> None:
     read = {stat for formula in FORMULAS.values() for stat in formula}
     for cache, commands in ABSENT.items():
         for command in commands:

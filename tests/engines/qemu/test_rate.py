@@ -54,7 +54,7 @@ def test_rate_is_frequency_times_ipc(
 
 
 @pytest.mark.guest
-def test_what_is_not_the_busy_loop_has_its_own_rate(
+def test_code_outside_the_busy_loop_runs_at_the_rate_of_system_code(
     bare_machine: Callable[..., Machine], tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     """The same instructions, which are nobody's busy loop, at the measured rate of a system."""

@@ -16,7 +16,7 @@ from experiments.characterise.parts import measure_system
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 
 
-def test_what_was_committed_comes_out_again(tmp_path: Path, juno: Platform) -> None:
+def test_the_committed_system_speeds_are_reproduced(tmp_path: Path, juno: Platform) -> None:
     """The same cell, the same figures; with another compiler or gem5 much the same."""
     shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
     measure_system(juno, tmp_path)

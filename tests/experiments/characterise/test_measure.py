@@ -132,7 +132,7 @@ def _measured(platform: Platform) -> list[KernelMeasurement]:
     ]
 
 
-def test_what_was_measured_joins_the_file_and_leaves_the_rest(
+def test_measured_speeds_are_added_to_the_file_and_leave_the_rest(
     tmp_path: Path, juno: Platform
 ) -> None:
     shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)

@@ -104,7 +104,7 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
 
 
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
-def test_the_cell_does_not_need_what_is_made_from_it(
+def test_the_cell_of_system_code_needs_no_system_speed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linux_like: Machine, name: str
 ) -> None:
     """The loop at gem5's speeds, capacities that fit; what gem5 is given has no system's speed."""
