@@ -99,6 +99,16 @@ def _has(result: Result, path: Sequence[str]) -> bool:
 
 def rows(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:
     """All lines for a platform and the scenario's tasks and unit of work."""
+    yield from _energy(platform, tasks, work_unit)
+    yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
+    yield from _work(tasks)
+    yield from _placement(platform)
+    yield from _frequency(platform)
+    yield from _times(tasks)
+
+
+def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:
+    """Energy in all, per unit of work, by cluster, by component and by task."""
     yield MeasureRow("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
     yield MeasureRow("energy", f"per {work_unit}", "mJ", PER_WORK, 1e3, 3)
     for cluster in platform.clusters:
@@ -123,42 +133,6 @@ def rows(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[M
     yield MeasureRow(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
     for task in (*tasks, OTHER):
         yield MeasureRow("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
-    yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
-    yield from _work(tasks)
-    for cluster in platform.clusters:
-        yield MeasureRow(
-            "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100
-        )
-    for cpu in platform.cpus:
-        label = f"cpu {cpu} busy ({platform.cluster_of(cpu).name})"
-        yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), 100)
-    yield MeasureRow("placement", "migrations", "", ("migrations",), digits=0)
-    yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), 100)
-    for cluster in platform.clusters:
-        yield MeasureRow("frequency", f"{cluster.name} mean", "MHz", ("mean_mhz", cluster.name))
-        for opp in cluster.opps:
-            spent = ("residency", cluster.name, str(opp.khz))
-            yield MeasureRow(
-                "frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, 100
-            )
-        moves = ("opp_transitions_per_s", cluster.name)
-        yield MeasureRow("frequency", f"{cluster.name} transitions", "1/s", moves)
-    for task in tasks:
-        for name in ("p50", "p95", "p99", "max"):
-            yield MeasureRow("wake-up latency", f"{task} {name}", "us", ("latency_us", task, name))
-    for task in tasks:
-        for name in ("p50", "p95", "p99", "max"):
-            yield MeasureRow(
-                "lateness after the timer", f"{task} {name}", "us", ("lateness_us", task, name)
-            )
-    for task in tasks:
-        for name in ("p50", "p95", "p99", "max"):
-            yield MeasureRow("response time", f"{task} {name}", "us", ("response_us", task, name))
-    for task in tasks:
-        yield MeasureRow("throughput", task, "1/s", ("throughput", task))
-    for task in tasks:
-        yield MeasureRow("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
-    yield MeasureRow("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)
 
 
 def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
@@ -168,3 +142,46 @@ def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
     yield from (
         MeasureRow("turns that ended", task, "", ("turns", task), digits=0) for task in tasks
     )
+
+
+def _placement(platform: Platform) -> Iterator[MeasureRow]:
+    """Where the work was done."""
+    for cluster in platform.clusters:
+        yield MeasureRow(
+            "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100
+        )
+    for cpu in platform.cpus:
+        label = f"cpu {cpu} busy ({platform.cluster_of(cpu).name})"
+        yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), 100)
+    yield MeasureRow("placement", "migrations", "", ("migrations",), digits=0)
+    yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), 100)
+
+
+def _frequency(platform: Platform) -> Iterator[MeasureRow]:
+    """Each cluster's OPPs: mean, shares and changes."""
+    for cluster in platform.clusters:
+        yield MeasureRow("frequency", f"{cluster.name} mean", "MHz", ("mean_mhz", cluster.name))
+        for opp in cluster.opps:
+            spent = ("residency", cluster.name, str(opp.khz))
+            yield MeasureRow(
+                "frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, 100
+            )
+        moves = ("opp_transitions_per_s", cluster.name)
+        yield MeasureRow("frequency", f"{cluster.name} transitions", "1/s", moves)
+
+
+def _times(tasks: Sequence[str]) -> Iterator[MeasureRow]:
+    """How long each task waited and took, and the deadlines that it missed."""
+    for group, key in (
+        ("wake-up latency", "latency_us"),
+        ("lateness after the timer", "lateness_us"),
+        ("response time", "response_us"),
+    ):
+        for task in tasks:
+            for name in ("p50", "p95", "p99", "max"):
+                yield MeasureRow(group, f"{task} {name}", "us", (key, task, name))
+    for task in tasks:
+        yield MeasureRow("throughput", task, "1/s", ("throughput", task))
+    for task in tasks:
+        yield MeasureRow("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
+    yield MeasureRow("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)

@@ -9,59 +9,36 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from analysis.results.agreement import Agreement
 from analysis.results.comparisons import Comparisons
-from analysis.results.elision import ElisionComparison
-from analysis.results.first_figure import FirstFigure
 from analysis.results.origin import RESULTS, RUNS, ResultRecord
-from analysis.results.wakeup_cost import WakeUpCost
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
-from studies import characterisation_page, elision_page, first_figure_page, front, wakeup_page
-from studies.agreement import page as agreement_page
+from studies import front
+from studies.agreement import page as agreement
+from studies.characterisation import page as characterisation
+from studies.drawing import Drawing
+from studies.elision import page as elision
+from studies.first_figure import page as first_figure
 from studies.notes import NOTES, PAGES, page_of
-from studies.pages import page as comparisons_page
-from studies.power_validation import validation
+from studies.pages import page as pages
+from studies.power_validation import page as power_validation
+from studies.wakeup_cost import page as wakeup_cost
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """How a page is drawn.
-
-    :ivar kind: what its record is.
-    :ivar parts: by name; its notes set each in its place.
-    :ivar also: what its notes may name besides, such as the change of any cell.
-    """
-
-    kind: type[ResultRecord]
-    parts: Callable[[Any], Mapping[str, str]]
-    also: Callable[[Any], Mapping[str, str]] = lambda record: {}
-
-
+#: Pages of records, in the order of their list.
 DRAWINGS: Mapping[str, Drawing] = {
-    **{
-        name: Drawing(Agreement, agreement_page.parts, agreement_page.also)
-        for name in ("engine-agreement", "engine-agreement-measured")
-    },
-    "elision": Drawing(ElisionComparison, elision_page.parts),
-    **{
-        name: Drawing(Comparisons, comparisons_page.parts, comparisons_page.changes)
-        for name in ("uclamp", "clamps", "clamps-weight", "eas-pixel6", "eas-juno-r2", "controls")
-    },
-    "wakeup-cost": Drawing(WakeUpCost, wakeup_page.parts),
-    "first-figure": Drawing(FirstFigure, first_figure_page.parts),
+    **agreement.DRAWINGS,
+    **elision.DRAWINGS,
+    **pages.DRAWINGS,
+    **wakeup_cost.DRAWINGS,
+    **first_figure.DRAWINGS,
 }
-
-
 #: Pages whose figures are committed elsewhere: the power models' records.
 ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {
-    characterisation_page.NAME: characterisation_page.parts,
-    validation.NAME: validation.parts,
+    characterisation.NAME: characterisation.parts,
+    power_validation.NAME: power_validation.parts,
 }
 #: The page that names all others, with their answers.
 INDEX = "README"

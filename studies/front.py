@@ -17,10 +17,10 @@ from configs.activity import load_activity
 from configs.platform_file import load_platform
 from experiments.characterise.record import capacities
 from studies.agreement import page as agreement_page
-from studies.characterisation_page import PLATFORMS
+from studies.characterisation.page import PLATFORMS
 from studies.notes import NOTES, page_of
 from studies.power_validation.others import chips
-from studies.power_validation.validation import parts as validation_parts
+from studies.power_validation.page import parts as validation_parts
 
 README = RESULTS.parent / "README.md"
 FRONT = NOTES.name + "/front"

@@ -10,110 +10,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from engines.base import Identity
 from experiments.arguments import count
-from experiments.cell import Cell, identity_of, prepare
-from experiments.controls import Controls
-from experiments.finished import derived_for
-from experiments.pool import run_all
-from experiments.request import Request, resolve
-from experiments.runs import Run, existing
 from host.errors import EascopeError
 from host.proc import Ending, duration, say
-from power.choice import DEFAULT_POWER
+from studies.agreement.plan import (
+    DETAILED,
+    DETAILED_SEEDS,
+    ENGINES,
+    FAST,
+    FAST_SEEDS,
+    NAMES,
+    SCENARIOS,
+    SEEDS,
+)
 from studies.agreement.record import record_of
-from studies.agreement.runs import PLATFORM, Cells, CostedRun
+from studies.agreement.run import comparable, run
 from studies.draw import save
-from studies.elision import executed_costs
-
-SCENARIOS = (
-    "smoke",
-    "eas/video-playback",
-    "uclamp/frequency-spike",
-    "uclamp/capped-tasks-spread",
-)
-VARIANTS = ("mainline", "cas")
-#: The cheap engine first: the others are compared with it. Name of the column, engine, mode.
-ENGINES = (
-    ("fast", "qemu", None),
-    ("elided", "gem5", "elided"),
-    ("elided-detailed", "gem5", "elided-detailed"),
-)
-FAST, DETAILED = ENGINES[0][0], ENGINES[-1][0]
-#: Seeds 0..N-1 of a cell: in mode elided; on the fast engine; in mode elided-detailed.
-SEEDS, FAST_SEEDS, DETAILED_SEEDS = 5, 20, 1
-#: The record and page, by the speeds at which all engines run.
-NAMES = {"board": "engine-agreement", "measured": "engine-agreement-measured"}
-
-#: Scenario, variant, column, seed.
-Key = tuple[str, str, str, int]
-
-
-def requests(
-    scenarios: Sequence[str], seeds: Mapping[str, int], speeds: str = "board"
-) -> Iterator[tuple[Key, Request]]:
-    """What is asked for, in the order in which it is run.
-
-    Cheap engines are first, then seeds: an interrupted set has whole seeds of all cells.
-
-    :param seeds: how many of each column; columns that are not in it are left out.
-    """
-    controls = Controls(speeds=speeds)
-    for column, engine, mode in ENGINES:
-        for seed in range(seeds.get(column, 0)):
-            for scenario in scenarios:
-                for variant in VARIANTS:
-                    request = Request(
-                        PLATFORM, variant, scenario, engine,
-                        seed=seed, mode=mode, controls=controls,
-                    )  # fmt: skip
-                    yield (scenario, variant, column, seed), request
-
-
-def run(
-    scenarios: Sequence[str],
-    seeds: Mapping[str, int],
-    *,
-    speeds: str = "board",
-    present: bool = False,
-) -> Cells:
-    """Run what is missing of the set.
-
-    :param present: run nothing, and leave out what is not there.
-
-    :raises EascopeError: the first failure; runs that were complete by then stay.
-    """
-    identities: dict[str, Identity] = {}
-    cells: dict[Key, Cell] = {}
-    for key, request in requests(scenarios, seeds, speeds):
-        names = resolve(request)
-        if key[2] not in identities:
-            identities[key[2]] = identity_of(names.engine)
-        cell = prepare(names, identities[key[2]])
-        if not present or existing(cell.simkey):
-            cells[key] = cell
-
-    def after(cell: Cell, run: Run) -> CostedRun:
-        made = derived_for(cell, run, DEFAULT_POWER)
-        return CostedRun(made.result, made.cell, run.host)
-
-    done = run_all(list(cells.values()), after)
-    costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
-        (scenario, variant): {} for scenario in scenarios for variant in VARIANTS
-    }
-    for (scenario, variant, column, seed), ran in zip(cells, done, strict=True):
-        costed[scenario, variant].setdefault(column, {})[seed] = ran
-    return costed
-
-
-def comparable(cells: Cells) -> Cells:
-    """Cells that were run on the fast engine and on gem5."""
-    return {
-        cell: columns for cell, columns in cells.items() if FAST in columns and len(columns) > 1
-    }
+from studies.elision.record import executed_costs
 
 
 def main(arguments: list[str] | None = None) -> int:

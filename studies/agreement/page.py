@@ -14,6 +14,8 @@ from analysis.results.agreement import (
     Sample,
 )
 from host.table import Column, Table
+from studies.agreement.plan import NAMES
+from studies.drawing import Drawing
 
 #: What is aimed at: difference of energy in per cent, points of residency.
 ENERGY_GOAL, RESIDENCY_GOAL = 5, 2
@@ -246,3 +248,6 @@ def _change(measure: CellMeasure, name: str) -> str:
 def _times(ratio: float) -> str:
     """A cost as so many times another, or as a fraction of it."""
     return f"{ratio:.0f} x" if ratio >= 1 else f"1/{1 / ratio:.0f}"
+
+
+DRAWINGS = {name: Drawing(Agreement, parts, also) for name in NAMES.values()}

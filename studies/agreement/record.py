@@ -21,8 +21,8 @@ from analysis.results.agreement import (
 )
 from analysis.results.origin import RUNS, Origin
 from analysis.verdicts import judge
-from studies.agreement.runs import (
-    PLATFORM,
+from studies.agreement.plan import PLATFORM
+from studies.costed import (
     ByColumn,
     BySeed,
     Cells,

@@ -11,11 +11,12 @@ from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from experiments.scenario_file import load_scenario
 from host.errors import unknown
 from host.proc import Ending, say
-from studies import wakeup_cost
 from studies.draw import save
-from studies.pages.pages import only, pages
+from studies.pages.plan import only, pages
 from studies.pages.record import record_of
 from studies.pages.run import compare
+from studies.wakeup_cost.plan import NAME as WAKEUP_COST
+from studies.wakeup_cost.record import record_of as wakeup_record
 
 SEEDS = ENOUGH_FOR_VERDICT
 
@@ -28,18 +29,18 @@ def main(arguments: list[str] | None = None) -> int:
         description=main.__doc__,
         epilog="example: python -m studies.pages uclamp --seeds 3",
     )
-    parser.add_argument("page", nargs="*", help=", ".join([*known, wakeup_cost.NAME]))
+    parser.add_argument("page", nargs="*", help=", ".join([*known, WAKEUP_COST]))
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds ({SEEDS})")
     parser.add_argument("--full", action="store_true", help="the scenarios' full durations")
     parser.add_argument("--variants", help="only these of a page's, with commas between (all)")
     parser.add_argument("--folder", type=Path, help="where to write instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        wanted = options.page or [*known, wakeup_cost.NAME]
+        wanted = options.page or [*known, WAKEUP_COST]
         for name in wanted:
-            if name not in (*known, wakeup_cost.NAME):
-                raise unknown("page", name, [*known, wakeup_cost.NAME])
-        chosen = [known[name] for name in wanted if name != wakeup_cost.NAME]
+            if name not in (*known, WAKEUP_COST):
+                raise unknown("page", name, [*known, WAKEUP_COST])
+        chosen = [known[name] for name in wanted if name != WAKEUP_COST]
         if options.variants:
             chosen = [only(page, options.variants.split(",")) for page in chosen]
             chosen = [page for page in chosen if page.groups]
@@ -53,10 +54,10 @@ def main(arguments: list[str] | None = None) -> int:
                 for compared in (comparisons[page.name, group],)
             ]
             say(f"  {save(page.name, record_of(rows, command), options.folder)}")
-        if wakeup_cost.NAME in wanted:
+        if WAKEUP_COST in wanted:
             of = options.variants.split(",") if options.variants else None
-            record = wakeup_cost.measured(command, of)
-            say(f"  {save(wakeup_cost.NAME, record, options.folder)}")
+            record = wakeup_record(command, of)
+            say(f"  {save(WAKEUP_COST, record, options.folder)}")
     return ending.code
 
 

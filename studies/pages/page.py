@@ -18,6 +18,8 @@ from analysis.results.findings import Conditions, control_words, findings, seed_
 from analysis.statistics import ENOUGH
 from analysis.verdict_text import counts, details
 from host.table import Table
+from studies.drawing import Drawing
+from studies.pages.plan import NAMES
 
 
 def parts(record: Comparisons) -> dict[str, str]:
@@ -278,3 +280,6 @@ def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
         seeds=seed_words(result.replicates),
         controls=control_words(result.set_otherwise),
     )
+
+
+DRAWINGS = {name: Drawing(Comparisons, parts, changes) for name in NAMES}

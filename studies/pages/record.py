@@ -20,7 +20,7 @@ from analysis.results.comparisons import (
 from analysis.results.origin import RUNS, Origin
 from analysis.rows import PER_WORK, WORK
 from experiments.scenario import Scenario
-from studies.pages.pages import PageGroup
+from studies.pages.plan import PageGroup
 from studies.versions import versions_of
 
 

@@ -15,7 +15,7 @@ from experiments.request import Request, resolve
 from experiments.runs import Run
 from power.choice import DEFAULT_POWER
 from power.given import given_model
-from studies.pages.pages import Page, PageGroup
+from studies.pages.plan import Page, PageGroup
 
 
 def requests(page: Page, group: PageGroup, full: bool) -> list[Request]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from host.proc import Ending
 from power import calibrate
 from power.counted import counted_cores
-from studies.power_validation import validation
+from studies.power_validation import page
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for core in counted_cores():
                 print(calibrate.write(calibrate.calibrate(core)))
         else:
-            print(validation.write())
+            print(page.write())
     return ending.code
 
 

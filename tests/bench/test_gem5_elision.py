@@ -12,9 +12,11 @@ from experiments.cell import Cell, prepare
 from experiments.pool import run_all
 from experiments.request import Request, resolve
 from experiments.runs import Run
-from studies.agreement.runs import PLATFORM, CostedRun
-from studies.elision import CASES, VARIANT, prepared, run
-from studies.elision_page import ENERGY_GOAL
+from studies.agreement.plan import PLATFORM
+from studies.costed import CostedRun
+from studies.elision.page import ENERGY_GOAL
+from studies.elision.plan import CASES, VARIANT, prepared
+from studies.elision.run import run
 from tests.support.records import result_record
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]

@@ -12,7 +12,7 @@ from power.billed import SHARED
 from power.derived import CYCLE
 from power.events import load_events
 from power.model import DerivedPower, busy_events
-from studies.activity_error import billed, compare, events
+from studies.activity_error.record import billed, compare, events
 from studies.power_validation.stated import kernels
 
 NS = 1_000_000

@@ -13,10 +13,12 @@ import pytest
 from analysis.records.result import Percentiles
 from analysis.results.agreement import Agreement
 from studies.agreement import __main__ as agreement
-from studies.agreement.__main__ import comparable, main, requests
+from studies.agreement.__main__ import main
 from studies.agreement.page import parts
+from studies.agreement.plan import requests
 from studies.agreement.record import compared, record_of
-from studies.agreement.runs import Cells, CostedRun, residency_points
+from studies.agreement.run import comparable
+from studies.costed import Cells, CostedRun, residency_points
 from tests.support.costed import changed, costed
 from tests.support.records import controls_record
 

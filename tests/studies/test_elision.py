@@ -8,9 +8,10 @@ from pathlib import Path
 from analysis.results.elision import ElisionComparison
 from configs.activity import at_measured_speeds
 from experiments.request import resolve
-from studies.agreement.runs import CostedRun
-from studies.elision import CASES, executable, executed_costs, record_of
-from studies.elision_page import parts
+from studies.costed import CostedRun
+from studies.elision.page import parts
+from studies.elision.plan import CASES, executable
+from studies.elision.record import executed_costs, record_of
 from tests.support.costed import changed, costed
 
 

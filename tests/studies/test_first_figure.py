@@ -11,9 +11,9 @@ from analysis.compare import Comparison, comparison
 from analysis.derive import derive
 from configs.activity import Activity
 from configs.platform import Platform
-from studies import first_figure
-from studies.first_figure import record_of
-from studies.first_figure_page import parts
+from studies.first_figure import record as first_figure
+from studies.first_figure.page import parts
+from studies.first_figure.record import record_of
 from tests.support.synthetic import make_run
 
 #: What the made-up runs, whose tasks have other names, have of the page's measures.

@@ -26,10 +26,10 @@ from kernels import variants
 from kernels.variants import load_variants
 from studies.pages.__main__ import main
 from studies.pages.page import changes, parts
-from studies.pages.pages import EAS, FIVE, PageGroup, only, pages
+from studies.pages.plan import EAS, FIVE, PageGroup, only, pages
 from studies.pages.record import record_of
 from studies.pages.run import requests
-from studies.wakeup_cost import lines_changed
+from studies.wakeup_cost.run import lines_changed
 from tests.support.synthetic import make_run
 
 

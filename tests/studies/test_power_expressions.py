@@ -13,7 +13,7 @@ from experiments.characterise.guest import FIRST_MARK, KERNELS
 from host.errors import EascopeError
 from power.derived import CYCLE
 from power.events import load_events
-from studies.power_expressions import compare, statistics
+from studies.power_expressions.record import compare, statistics
 
 MODEL = "system.cluster_little.cpus.power_model.dynamicPower"
 #: Kernel k runs for k + 1 us at 1 uJ/us by gem5, from 10 us on, with a pause of 1 us before it.

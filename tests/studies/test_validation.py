@@ -24,7 +24,8 @@ from power.records import (
     ScalingRecord,
     ordered_json,
 )
-from studies.power_validation import others, scaling, validation
+from studies.power_validation import others, scaling
+from studies.power_validation import page as validation
 
 SCALING = sorted(
     path.stem for path in (DERIVED / "scaling").glob("*.json") if path.stem != "g-of-t"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
-from studies.wakeup_page import parts
+from studies.wakeup_cost.page import parts
 
 BASE = VariantCost(
     "mainline",

@@ -17,7 +17,7 @@ from analysis.records.cell import (
 )
 from analysis.records.result import Busy, Energy, Judged, Percentiles
 from engines.registry import get_engine
-from studies.agreement.runs import CostedRun
+from studies.costed import CostedRun
 from tests.support.records import cell_record, host_record, result_record
 
 

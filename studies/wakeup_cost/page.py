@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from analysis.results.wakeup_cost import VariantCost, WakeUpCost
 from host.table import Table
+from studies.drawing import Drawing
+from studies.wakeup_cost.plan import NAME
 
 
 def parts(record: WakeUpCost) -> dict[str, str]:
@@ -62,3 +64,6 @@ def _row(variant: VariantCost) -> list[str]:
         change = variant.change_percent.get(form)
         row.append("" if change is None else f"{change:+.1f} %")
     return row
+
+
+DRAWINGS = {NAME: Drawing(WakeUpCost, parts)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from analysis.results.first_figure import ComparedMeasure, FirstFigure
 from host.table import Table
+from studies.drawing import Drawing
+from studies.first_figure.plan import NAME
 
 
 def parts(record: FirstFigure) -> dict[str, str]:
@@ -44,3 +46,6 @@ def _row(measure: ComparedMeasure) -> list[str]:
 def _signed(value: float, digits: int) -> str:
     """With its sign; zero has none."""
     return f"{value:+.{digits}f}" if value else f"{value:.0f}"
+
+
+DRAWINGS = {NAME: Drawing(FirstFigure, parts)}

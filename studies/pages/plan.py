@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.results.findings import NO_CONTROLS
@@ -124,44 +124,28 @@ def _spoken_of(scenario: str, platform: str) -> tuple[str, ...]:
     return _there(*variants)
 
 
-def pages() -> list[Page]:
-    """All pages whose cells are compared; variants that are only planned are left out."""
-    five = _there(
+def _five(platform: str) -> tuple[PageGroup, ...]:
+    variants = _there(
         *("mainline", "max-nospare0", "uclamp-sum", "uclamp-sum-fixed", "sum-spare0"),
         *("feec-b", "feec-d"),
     )
+    return tuple(PageGroup(scenario, variants) for scenario in FIVE)
+
+
+def _clamps(platform: str) -> tuple[PageGroup, ...]:
+    return tuple(PageGroup(scenario, _spoken_of(scenario, platform)) for scenario in CLAMPS)
+
+
+def _weights(platform: str) -> tuple[PageGroup, ...]:
+    return tuple(PageGroup(scenario, _spoken_of(scenario, platform)) for scenario in WEIGHTS)
+
+
+def _eas(platform: str) -> tuple[PageGroup, ...]:
     rework = _there(*OF_THE_REWORK)
     stuck = _there("mainline", "feec-a1", *OF_THE_REWORK[2:])
-    pages = [
-        Page(
-            "uclamp",
-            "juno-r2",
-            tuple(PageGroup(scenario, five) for scenario in FIVE),
-        ),
-        Page(
-            "clamps",
-            "juno-r2",
-            tuple(PageGroup(scenario, _spoken_of(scenario, "juno-r2")) for scenario in CLAMPS),
-        ),
-        Page(
-            "clamps-weight",
-            "juno-r2",
-            tuple(PageGroup(scenario, _spoken_of(scenario, "juno-r2")) for scenario in WEIGHTS),
-        ),
-    ]
-    for platform in ("pixel6", "juno-r2"):
-        pages.append(
-            Page(
-                f"eas-{platform}",
-                platform,
-                tuple(
-                    PageGroup(scenario, stuck if "false-overloaded" in scenario else rework)
-                    for scenario in EAS
-                ),
-            )
-        )
-    pages.append(_controls_page())
-    return pages
+    return tuple(
+        PageGroup(scenario, stuck if "false-overloaded" in scenario else rework) for scenario in EAS
+    )
 
 
 #: What is set otherwise, one at a time.
@@ -178,21 +162,35 @@ CONTROLS = (
 EM_ERRORS = ("big=-20%", "big=+20%", "little=+50%")
 
 
-def _controls_page() -> Page:
+def _controls(platform: str) -> tuple[PageGroup, ...]:
     wanted = {
         "uclamp/frequency-spike": _there("mainline", "uclamp-sum"),
         "uclamp/eight-capped-tasks": _there("mainline", "uclamp-sum", "feec-b"),
         "eas/video-playback": _there("mainline", "cas", "feec-b", "feec-d"),
     }
-    return Page(
-        "controls",
-        "juno-r2",
-        tuple(
-            group
-            for scenario, variants in wanted.items()
-            for group in (
-                *(PageGroup(scenario, variants, controls) for controls in CONTROLS),
-                *(PageGroup(scenario, variants, em_errors=(error,)) for error in EM_ERRORS),
-            )
-        ),
+    return tuple(
+        group
+        for scenario, variants in wanted.items()
+        for group in (
+            *(PageGroup(scenario, variants, controls) for controls in CONTROLS),
+            *(PageGroup(scenario, variants, em_errors=(error,)) for error in EM_ERRORS),
+        )
     )
+
+
+#: Platform and groups of every page.
+_PAGES: Mapping[str, tuple[str, Callable[[str], tuple[PageGroup, ...]]]] = {
+    "uclamp": ("juno-r2", _five),
+    "clamps": ("juno-r2", _clamps),
+    "clamps-weight": ("juno-r2", _weights),
+    "eas-pixel6": ("pixel6", _eas),
+    "eas-juno-r2": ("juno-r2", _eas),
+    "controls": ("juno-r2", _controls),
+}
+#: The pages, which are the records, by name.
+NAMES = tuple(_PAGES)
+
+
+def pages() -> list[Page]:
+    """All pages whose cells are compared; variants that are only planned are left out."""
+    return [Page(name, platform, groups(platform)) for name, (platform, groups) in _PAGES.items()]

@@ -1,50 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the fast engine states of activity, against what gem5 counts: ``make activity-error``.
-
-The fast engine counts instructions and no events: every instruction is billed as one of rt-app's
-busy loop, by the events that gem5's detailed core had in it. A cell on gem5's
-detailed cores counts the events of everything but the loop, which is elided. The record has both
-for each event, and the energy of the same rows billed both ways, so that nothing but activity
-differs.
-"""
+"""The record: events and energy of each cluster, as stated and as gem5 counted them."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
 
-from analysis.derive import Derived
 from analysis.energy import FJ_PER_J
-from analysis.engine import cpu_models
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
-from engines.records import COUNTERS
-from experiments.cell import Cell, prepare
-from experiments.finished import derived_for
-from experiments.pool import run_all
-from experiments.request import Request, resolve
-from experiments.runs import Run
-from host.cache import write_atomic
-from host.proc import Ending, say
 from power.billed import SHARED, interval_of
-from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
-from power.model import KERNEL, DerivedPower, busy_events
+from power.model import DerivedPower, busy_events
 from power.records import (
-    ActivityCell,
     ActivityComparison,
-    ActivityRecord,
     EventActivity,
-    ordered_json,
-)
-
-RECORDS = POWER_MODELS / "activity"
-REQUEST = Request(
-    platform="juno-r2", variant="mainline", scenario="smoke", engine="gem5", mode="elided-detailed"
 )
 
 
@@ -127,37 +99,3 @@ def compare(
             )
         )
     return errors
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the cell unless it is there, and write the record."""
-    parser = argparse.ArgumentParser(prog="python -m studies.activity_error", description=__doc__)
-    parser.parse_args(arguments)
-    with Ending() as ending:
-        cell = prepare(resolve(REQUEST))
-
-        def after(cell: Cell, run: Run) -> Derived:
-            return derived_for(cell, run, "derived")
-
-        (derived,) = run_all([cell], after)
-        platform, activity = cell.names.platform, cell.names.activity
-        compared = compare(
-            *(platform, activity, cpu_models(derived.cell)),
-            pl.read_parquet(derived.run / COUNTERS),
-            derived.table("intervals"),
-        )
-        run = ActivityCell(
-            REQUEST.scenario, REQUEST.variant, derived.cell.mode, REQUEST.seed, cell.simkey
-        )
-        record = ActivityRecord(
-            1, platform.name, "make activity-error", run, KERNEL, tuple(compared)
-        )
-        path = RECORDS / f"{platform.name}.json"
-        RECORDS.mkdir(exist_ok=True)
-        write_atomic(path, ordered_json(record))
-        say(f"  {path}: written")
-    return ending.code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

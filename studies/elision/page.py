@@ -6,6 +6,8 @@ from __future__ import annotations
 from analysis.results.elision import ElisionCase, ElisionComparison
 from host.table import Column, Table
 from studies.agreement.page import columns_table
+from studies.drawing import Drawing
+from studies.elision.plan import NAME
 
 #: What is aimed at: energy in per cent, points of residency, how many times less processor time.
 ENERGY_GOAL, RESIDENCY_GOAL, SPEED_GOAL = 1, 1, 100
@@ -71,3 +73,6 @@ def _case(case: ElisionCase) -> str:
     costs = case.cpu_s_per_s
     table = columns_table(["executed", "elided"], case.measures, costs, {"elided": 1 / case.times})
     return f"### {case.name}\n\n{table.markdown()}"
+
+
+DRAWINGS = {NAME: Drawing(ElisionComparison, parts)}

@@ -18,8 +18,6 @@ from analysis.records.result import Result
 from analysis.results.agreement import CellMeasure
 from engines.records import HostRecord
 
-PLATFORM = "juno-r2"
-
 
 @dataclass(frozen=True)
 class CostedRun:

@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's own power expressions against our rows, kernel by kernel: ``make power-expressions``.
-
-Rows read every statistic that an event is billed by; an expression of gem5's MathExprPowerModel
-reads scalars alone (`engines.gem5.expressions`), and MinorCPU's mix of instructions is no scalar.
-Here both bill the same run of the workload kernels, at the fastest OPP, so that no
-transition is billed.
-"""
+"""The record: energy of each workload kernel, by rows and by expressions of gem5."""
 
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions
 from engines.gem5.provider import find_gem5, version
 from engines.records import START
@@ -25,14 +17,9 @@ from experiments.characterise.guest import FIRST_MARK, KERNELS
 from experiments.characterise.measure import request, run_kernels
 from host.cache import sha256_file
 from host.errors import EascopeError
-from host.proc import Ending
-from power.derived import POWER_MODELS
 from power.events import EventPower, load_events
-from power.records import ExpressionsRecord, KernelExpression, ordered_json
+from power.records import ExpressionsRecord, KernelExpression
 
-RECORDS = POWER_MODELS / "expressions"
-#: Which platform shows each core; a core is compared once.
-PLATFORMS = ("juno-r2", "pixel6")
 _BEGIN = "Begin Simulation Statistics"
 
 
@@ -122,22 +109,3 @@ def measure(platform: Platform, cluster: Cluster) -> ExpressionsRecord:
         command="make power-expressions",
         kernels=tuple(compare(fastest, power, rows, marks, dumps)),
     )
-
-
-def main() -> int:
-    """Measure every core of `PLATFORMS` and write its record."""
-    with Ending() as ending:
-        find_gem5()
-        RECORDS.mkdir(exist_ok=True)
-        for name in PLATFORMS:
-            platform = load_platform(name)
-            for cluster in platform.clusters:
-                record = measure(platform, cluster)
-                path = RECORDS / f"{record.core}.json"
-                path.write_bytes(ordered_json(record))
-                print(f"{path}: written")
-    return ending.code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

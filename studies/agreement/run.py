@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs what is missing of the set that the engines are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engines.base import Identity
+from experiments.cell import Cell, identity_of, prepare
+from experiments.finished import derived_for
+from experiments.pool import run_all
+from experiments.request import resolve
+from experiments.runs import Run, existing
+from power.choice import DEFAULT_POWER
+from studies.agreement.plan import FAST, VARIANTS, Key, requests
+from studies.costed import Cells, CostedRun
+
+
+def run(
+    scenarios: Sequence[str],
+    seeds: Mapping[str, int],
+    *,
+    speeds: str = "board",
+    present: bool = False,
+) -> Cells:
+    """Run what is missing of the set.
+
+    :param present: run nothing, and leave out what is not there.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+    identities: dict[str, Identity] = {}
+    cells: dict[Key, Cell] = {}
+    for key, request in requests(scenarios, seeds, speeds):
+        names = resolve(request)
+        if key[2] not in identities:
+            identities[key[2]] = identity_of(names.engine)
+        cell = prepare(names, identities[key[2]])
+        if not present or existing(cell.simkey):
+            cells[key] = cell
+
+    def after(cell: Cell, run: Run) -> CostedRun:
+        made = derived_for(cell, run, DEFAULT_POWER)
+        return CostedRun(made.result, made.cell, run.host)
+
+    done = run_all(list(cells.values()), after)
+    costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
+        (scenario, variant): {} for scenario in scenarios for variant in VARIANTS
+    }
+    for (scenario, variant, column, seed), ran in zip(cells, done, strict=True):
+        costed[scenario, variant].setdefault(column, {})[seed] = ran
+    return costed
+
+
+def comparable(cells: Cells) -> Cells:
+    """Cells that were run on the fast engine and on gem5."""
+    return {
+        cell: columns for cell, columns in cells.items() if FAST in columns and len(columns) > 1
+    }

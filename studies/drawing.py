@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the page of a record is drawn: each study's ``page.py`` says it of its own, by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.results.origin import ResultRecord
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a page is drawn.
+
+    :ivar kind: what its record is.
+    :ivar parts: by name; its notes set each in its place.
+    :ivar also: what its notes may name besides, such as the change of any cell.
+    """
+
+    kind: type[ResultRecord]
+    parts: Callable[[Any], Mapping[str, str]]
+    also: Callable[[Any], Mapping[str, str]] = lambda record: {}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What eliding busy loops changes on gem5: the same cells executed and elided.
+
+``python -m studies.elision`` runs what is missing, writes ``results/elision.json`` and draws its
+page. What an executed turn of the loop takes is gem5's own: on atomic CPUs a cycle per instruction
+on every core type, on Minor and O3 what ``eascope characterise`` has measured. Here the elided turn
+takes the same, so the cells are not those of a figure, and lie in runs of their own. Windows are
+short enough to be executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from host.proc import Ending, say
+from studies.draw import save
+from studies.elision.plan import CASES, NAME, prepared
+from studies.elision.record import record_of
+from studies.elision.run import run
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the set, write the record and draw its page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.elision",
+        description="Run a fixed set on gem5, executed and elided; write record and page.",
+        epilog="example: python -m studies.elision --scenario smoke",
+    )
+    names = {case.name: case for case in CASES}
+    parser.add_argument("--scenario", nargs="+", choices=names, default=names)
+    parser.add_argument("--folder", type=Path, help="where to write instead")
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        pairs = run(prepared([names[name] for name in options.scenario]))
+        given = sys.argv[1:] if arguments is None else arguments
+        record = record_of(pairs, " ".join(["python -m studies.elision", *given]))
+        say(f"  {save(NAME, record, options.folder)}: {len(pairs)} cases")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the cells that are executed and elided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from experiments.cell import Cell
+from experiments.finished import derived_for
+from experiments.pool import run_all
+from experiments.runs import Run
+from power.choice import DEFAULT_POWER
+from studies.costed import CostedRun
+
+#: The runs of a case: ``executed`` and ``elided``.
+Pair = Mapping[str, CostedRun]
+
+
+def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
+    """Both runs of every case: {name: {"executed": .., "elided": ..}}.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+
+    def after(cell: Cell, run: Run) -> CostedRun:
+        made = derived_for(cell, run, DEFAULT_POWER)
+        return CostedRun(made.result, made.cell, run.host)
+
+    pairs: dict[str, dict[str, CostedRun]] = {}
+    done = run_all(list(cells.values()), after)
+    for (case, name), ran in zip(cells, done, strict=True):
+        pairs.setdefault(case, {})[name] = ran
+    return pairs

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of the first figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.compare import Comparison, Line
+from analysis.results.first_figure import ComparedMeasure, FirstFigure
+from analysis.results.origin import RUNS, Origin
+from analysis.statistics import ENOUGH
+from studies.first_figure.plan import MEASURES
+from studies.versions import versions_of
+
+
+def record_of(compared: Comparison, command: str) -> FirstFigure:
+    """The record of the comparison."""
+    baseline, variant = compared.names
+    cells = [run.cell for runs in compared.variants.values() for run in runs]
+    return FirstFigure(
+        origin=Origin(command, RUNS, versions_of(cells)),
+        platform=compared.platform.name,
+        scenario=compared.cell.scenario,
+        baseline=baseline,
+        variant=variant,
+        seeds=len(compared.seeds),
+        window_s=compared.variants[baseline][0].result.window_s,
+        measures=tuple(_measures(compared, variant)),
+    )
+
+
+def _measures(compared: Comparison, variant: str) -> Iterator[ComparedMeasure]:
+    for name, path, relative in MEASURES:
+        line = _line(compared, path)
+        base, mean = line.mean(compared.baseline), line.mean(variant)
+        difference = line.differences[variant]
+        if base is None or mean is None or difference.low is None or difference.high is None:
+            raise ValueError(f"{name}: not measured with {ENOUGH} seeds or more")
+        yield ComparedMeasure(
+            name,
+            base,
+            mean,
+            difference.absolute,
+            difference.percent if relative else None,
+            difference.low,
+            difference.high,
+        )
+
+
+def _line(compared: Comparison, path: tuple[str, ...]) -> Line:
+    return next(
+        line for line in compared.lines if line.row.path == path and not line.row.per_second
+    )
