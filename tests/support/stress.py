@@ -59,7 +59,7 @@ def survive(
     """
     script = [
         *(f"write {path} {value}" for path, value in switches),
-        f"spawn stress /bin/stress {ms} {seed}{'' if deadlines else ' deadline'}",
+        stress_line(ms, seed, deadlines=deadlines),
         f"wait stress {1000 + 20 * ms}",
         *IDLE,
         f"collect {STATS} stats.txt",
@@ -75,13 +75,22 @@ def survive(
         limit_s=limit_s,
         programs={"stress": guest_program("stress", out.parent / f"{out.name}-program")},
     )
-    splat = SPLAT.search(done.console)
-    assert not splat, done.console[-4000:]
-    counted = dict(re.findall(r"^(\w+) (\d+)$", done.text("stress.txt"), re.MULTILINE))
-    wanted = set(OPERATIONS) - (set() if deadlines else {"deadline"})
-    assert set(counted) == wanted, done.text("stress.txt")
-    assert all(int(count) for count in counted.values()), counted
+    check_survived(done.console, done.text("stress.txt"), deadlines=deadlines)
     return done
+
+
+def stress_line(ms: int, seed: int, *, deadlines: bool) -> str:
+    """The agent's line that starts it, as ``stress``."""
+    return f"spawn stress /bin/stress {ms} {seed}{'' if deadlines else ' deadline'}"
+
+
+def check_survived(console: str, said: str, *, deadlines: bool) -> None:
+    """The kernel complains of nothing, and ``stress`` said that it did everything."""
+    assert not SPLAT.search(console), console[-4000:]
+    counted = dict(re.findall(r"^(\w+) (\d+)$", said, re.MULTILINE))
+    wanted = set(OPERATIONS) - (set() if deadlines else {"deadline"})
+    assert set(counted) == wanted, said
+    assert all(int(count) for count in counted.values()), counted
 
 
 def counters(text: str) -> dict[str, int]:

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Booting a kernel on plain QEMU, with a host thread for each CPU and without the plugin's clock.
+
+There CPUs are at the same place in the kernel at the same time, as they never are on the fast
+engine. Time is the host's, and nothing can be measured. There is no cpufreq, so no EAS.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from configs.devicetree import device_tree_source
+from configs.platform import Platform
+from engines.base import EngineFailed
+from engines.qemu.board import BOARD
+from engines.qemu.files import with_script
+from engines.qemu.provider import qemu
+from experiments.cell import BOOT
+from host.proc import need, run
+from kernels.switches import STATS
+from rootfs.cpio import Archive
+from rootfs.image import initramfs
+from tests.support.stress import check_survived, counters, guest_program, stress_line
+from tests.support.waiting import HANG_S
+
+#: What the agent says last on the console, where it has no other channel.
+END = re.compile(r"^(EXIT \d+|FAIL .*)\r?$", re.MULTILINE)
+PANIC = "Kernel panic"
+POLL_S = 0.5
+#: What stands between the parts that `SHOW` prints.
+MARK = "== part\n"
+SHOW = f"""#!/bin/busybox sh
+exec >/dev/console
+echo '{MARK.strip()}'
+busybox cat /tmp/stress.log
+echo '{MARK.strip()}'
+busybox cat {STATS}
+echo '{MARK.strip()}'
+"""
+
+
+def device_tree(platform: Platform) -> bytes:
+    """As on the fast engine, but without a DVFS controller; the agent writes to the console."""
+    board = replace(BOARD, transport="eascope,transport-console")
+    source = device_tree_source(platform, board)
+    node = 'compatible = "arm,gem5-energy-ctrl";'
+    assert source.count(node) == 1
+    source = source.replace(node, f'{node}\nstatus = "disabled";')
+    dtc = need("dtc", "device-tree-compiler")
+    return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
+
+
+def boot_threaded(
+    image: Path,
+    platform: Platform,
+    lines: Iterable[str],
+    out: Path,
+    *,
+    arguments: str = "",
+    limit_s: float,
+    programs: Mapping[str, Path] = MappingProxyType({}),
+) -> str:
+    """Boot ``image``, do ``lines`` (``exit`` is added) and return what the guest printed.
+
+    ``limit_s`` is for the host's clock, and for a guest that stands still.
+
+    :raises EngineFailed: when a line fails or the guest dies or says nothing more.
+    """
+    out.mkdir(parents=True)
+    console, dtb, initrd = out / "console.log", out / "machine.dtb", out / "initramfs.cpio"
+    dtb.write_bytes(device_tree(platform))
+    more = Archive()
+    for name, path in programs.items():
+        more.file(f"bin/{name}", path.read_bytes(), 0o755)
+    script = ("\n".join(["eascope-script 1", *lines, "exit"]) + "\n").encode()
+    initrd.write_bytes(with_script(initramfs().path.read_bytes() + more.data(), script))
+    command = [
+        *qemu().command,
+        *("-machine", "virt,gic-version=2", "-cpu", "cortex-a57"),
+        *("-smp", str(len(platform.cpus)), "-m", str(platform.memory_mib)),
+        *("-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-display", "none", "-monitor", "none", "-serial", f"file:{console}"),
+        *("-kernel", str(image.absolute()), "-dtb", str(dtb), "-initrd", str(initrd)),
+        *("-append", f"{BOOT} {arguments}".strip()),
+        *("-accel", "tcg,thread=multi"),
+    ]
+    with (out / "log").open("wb") as log:
+        running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        end = _wait(running, console, time.monotonic() + limit_s)
+    finally:
+        running.kill()
+        running.wait()
+    text = console.read_text(errors="replace")
+    if end != "EXIT 0":
+        raise EngineFailed(end, text.splitlines()[-20:], [])
+    return text
+
+
+def _wait(running: subprocess.Popen[bytes], console: Path, until: float) -> str:
+    """Until the agent says how it ended, the kernel panics or QEMU ends: what was the end."""
+    while time.monotonic() < until:
+        ended = running.poll() is not None
+        text = console.read_text(errors="replace") if console.exists() else ""
+        if found := END.search(text):
+            return found[1]
+        if PANIC in text:
+            return "guest panic"
+        if ended:
+            return "QEMU ended"
+        time.sleep(POLL_S)
+    return "the guest did not end in time"
+
+
+def survive_threaded(
+    image: Path,
+    platform: Platform,
+    out: Path,
+    *,
+    switches: Iterable[tuple[str, str]] = (),
+    ms: int,
+    seed: int = 1,
+    deadlines: bool = True,
+) -> dict[str, int]:
+    """The same as `tests.support.stress.survive`, for ``ms`` of the host's time or more.
+
+    :return: the kernel's counters.
+    """
+    programs = {"stress": guest_program("stress", out.parent / f"{out.name}-program")}
+    programs["show"] = out.parent / "show"
+    programs["show"].write_text(SHOW)
+    script = [
+        # A host that is busy lets CPUs wait: that is no fault of RCU's readers.
+        "write /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1",
+        *(f"write {path} {value}" for path, value in switches),
+        stress_line(ms, seed, deadlines=deadlines),
+        f"wait stress {HANG_S * 1000:.0f}",
+        *("spawn show /bin/show", f"wait show {HANG_S * 1000:.0f}"),
+    ]
+    arguments = "ignore_loglevel panic_on_warn=1"
+    console = boot_threaded(
+        *(image, platform, script, out), arguments=arguments, limit_s=HANG_S, programs=programs
+    )
+    before, said, counted, after = console.replace("\r", "").split(MARK)
+    check_survived(before + after, said, deadlines=deadlines)
+    return counters(counted)
