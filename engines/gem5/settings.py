@@ -36,6 +36,7 @@ class Mode:
 
     :param summary: for lists.
     :param cpu_words: what its CPUs are, for captions.
+    :param caches: whether there are any.
     :param model: gem5's class of every CPU; empty where the core's pipeline says it.
     :param elided_host_s_per_s: host seconds per simulated second where busy loops are elided; None
         for a mode that executes them.
@@ -43,26 +44,23 @@ class Mode:
 
     summary: str
     cpu_words: str
+    caches: bool = True
     model: str = ""
     elided_host_s_per_s: float | None = None
 
-    @property
-    def caches(self) -> bool:
-        """Whether it has caches: all but atomic CPUs do."""
-        return self.cpu_words != ATOMIC
 
-
-ATOMIC = "atomic"
 #: The first one that a person may ask for is the default.
 MODES = {
     BOOT: Mode(
         "atomic CPUs without caches, to the agent's barrier; then a checkpoint",
-        cpu_words=ATOMIC,
+        cpu_words="atomic",
+        caches=False,
         model="ArmAtomicSimpleCPU",
     ),
     "elided": Mode(
         "atomic CPUs without caches; busy loops stand still for the cycles they would take",
-        cpu_words=ATOMIC,
+        cpu_words="atomic",
+        caches=False,
         model="ArmAtomicSimpleCPU",
         elided_host_s_per_s=20.0,
     ),

@@ -173,7 +173,7 @@ class QemuEngine:
 
 QEMU = EngineKind(
     NAME,
-    "fast engine: QEMU with a deterministic clock per cluster, constant IPC (the default)",
+    "fast engine: QEMU with a deterministic clock per cluster, constant IPC",
     make=lambda mode: QemuEngine(mode=mode),
     code=CODE,
 )

@@ -47,10 +47,11 @@ def _scenarios() -> Objects:
 
 
 def _engines() -> Objects:
-    from engines.registry import ENGINES
+    from engines.registry import DEFAULT_ENGINE, ENGINES
 
+    default = {DEFAULT_ENGINE: " (the default)"}
     return [
-        _entry(kind.name, kind.summary)
+        _entry(kind.name, kind.summary + default.get(kind.name, ""))
         | {"modes": [_entry(mode, summary) for mode, summary in kind.modes.items()]}
         for kind in ENGINES.values()
     ]
