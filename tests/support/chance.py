@@ -18,7 +18,7 @@ def probability(first: Sequence[float], second: Sequence[float]) -> float:
     """That the samples' means differ so much when who is in which sample is drawn.
 
     No form of distribution is assumed: most seeds may give zero, and a few something else. Samples
-    of ten that are normal are told from one another when their means are two deviations apart.
+    of ten that are normal are distinguished when their means are two deviations apart.
     """
     whole = np.concatenate([first, second])
     if np.ptp(whole) <= 1e-9 * np.abs(whole).max():

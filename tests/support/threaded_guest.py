@@ -108,8 +108,8 @@ def _wait(running: subprocess.Popen[bytes], console: Path, until: float) -> str:
     while time.monotonic() < until:
         ended = running.poll() is not None
         text = console.read_text(errors="replace") if console.exists() else ""
-        if found := END.search(text):
-            return found[1]
+        if end := END.search(text):
+            return end[1]
         if PANIC in text:
             return "guest panic"
         if ended:
