@@ -41,6 +41,10 @@ def error_words(cell: CellRecord, power: str) -> str:
 
     :param power: name of the power model that its energy is computed with.
     """
+    if cell.own_platform and not cell.engine_traits.reference:
+        return (
+            f"no error against gem5 was measured on {cell.platform}, a platform file of one's own"
+        )
     return error_of(
         cell.platform,
         cell.scenario,

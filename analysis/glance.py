@@ -27,16 +27,11 @@ _FEWEST_TASKS = 2
 
 def glance(comparison: Comparison) -> str:
     """The answer, what was run, the leading measures, the expectations."""
-    noted = attention(comparison)
-    more = [f"and {len(noted) - NOTED} more such lines: --all"] if len(noted) > NOTED else []
-    above = [*answers(comparison), *noted[:NOTED], *more, "", *head(comparison), ""]
     leading = _leading(comparison)
+    above = _above(comparison, len(leading))
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [_expectation(verdict) for verdict in comparison.verdicts]
-    # Each further variant brings a sentence and expectations of its own.
-    lines = LINES + 3 * max(len(comparison.names) - 2, 0)
-    # The heads, an empty line before the expectations, the note.
-    room = lines - _BELOW - len(above) - len(leading) - 3
+    room = _room(comparison) - len(above) - len(leading)
     kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
     named = min(len(tasks), max(room - kept, 1))
     heads = ["", "unit", *comparison.names]
@@ -46,6 +41,30 @@ def glance(comparison: Comparison) -> str:
     left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "expectation")]
     below = [*(["", *expected[:kept]] if expected else []), _note(comparison, left_out)]
     return "\n".join([*above, *table.text().splitlines(), *below]) + "\n"
+
+
+def _room(comparison: Comparison) -> int:
+    """Lines that may stand above the table and in it, besides its heads."""
+    # Each further variant brings a sentence and expectations of its own.
+    lines = LINES + 3 * max(len(comparison.names) - 2, 0)
+    # The heads, an empty line before the expectations, the note.
+    return lines - _BELOW - 3
+
+
+def _above(comparison: Comparison, leading: int) -> list[str]:
+    """The answer, as many lines of `attention` as there is room for, and what was run.
+
+    :param leading: rows that the table has anyway.
+    """
+    noted = attention(comparison)
+    first, last = answers(comparison), ["", *head(comparison), ""]
+    # A task and an expectation are shown in any case.
+    free = _room(comparison) - len(first) - len(last) - leading - 2
+    kept = min(NOTED, len(noted), max(free, 1))
+    if kept < len(noted):
+        kept = max(min(kept, free - 1), 1)
+    more = len(noted) - kept
+    return [*first, *noted[:kept], *([f"and {more} more such lines: --all"] if more else []), *last]
 
 
 def everything(comparison: Comparison) -> str:

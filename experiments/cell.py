@@ -17,7 +17,7 @@ from configs.devicetree import device_tree, device_tree_source
 from configs.platform import Platform
 from engines.base import Engine, Identity, Machine
 from experiments.cell_record import cell_record
-from experiments.inputs import inputs_of
+from experiments.inputs import inputs_of, texts_of
 from experiments.request import Names
 from experiments.rtapp import compile_scenario
 from experiments.script import script
@@ -126,9 +126,8 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     simkey = digest_of({**digests, "seed": request.seed})
     record = cell_record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
     dts = device_tree_source(names.given, names.engine.board, variant.dtb, seed)
-    inputs = partial(
-        inputs_of, machine, names.kernel, image, names.scenario.path, workload.documents, dts
-    )
+    texts = texts_of(machine, names.kernel, image, names.scenario.path)
+    inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
 
 

@@ -67,6 +67,7 @@ def cell_record(
             expect.record() for expect in scenario.expect if expect.variant == names.variant.name
         ),
         work=scenario.work,
+        own_platform=platform.own,
         borrowed=tuple(platform.borrowed),
         assumed=(
             *names.activity.assumed,

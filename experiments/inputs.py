@@ -11,6 +11,7 @@ import gzip
 import io
 import tarfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -38,30 +39,57 @@ MACHINE = "machine.json"
 FILES = "files.tar.gz"
 
 
-def inputs_of(
-    machine: Machine,
-    kernel: Kernel,
-    image: KernelArtefact,
-    scenario: Path,
-    documents: Mapping[str, bytes],
-    dts: str,
-) -> dict[str, bytes]:
-    """The files of ``inputs/`` by name; the same bytes wherever the repository lies.
+@dataclass(frozen=True)
+class Texts:
+    """Files as they were when a cell was prepared: a campaign starts its last cell hours later.
+
+    :param scenario: the scenario's file.
+    :param patches: content of ``patches.json``.
+    :param archive: content of `FILES`.
+    """
+
+    scenario: bytes
+    patches: bytes
+    archive: bytes
+
+
+#: Patches and archive by what they are made of: the cells of a campaign share them.
+_SHARED: dict[tuple[str, str, str, Path], tuple[bytes, bytes]] = {}
+
+
+def texts_of(machine: Machine, kernel: Kernel, image: KernelArtefact, scenario: Path) -> Texts:
+    """What is read from files for ``inputs/``.
 
     :param image: ``kernel`` as it was built.
     :param scenario: its file.
+    """
+    platform, activity = machine.platform, machine.activity
+    key = (platform.digest, activity.digest, kernel.name, image.config)
+    if key not in _SHARED:
+        _SHARED[key] = (
+            json_bytes(_patches(kernel, image.release)),
+            _archive(_texts(platform, activity) | _kernel_texts(kernel, image)),
+        )
+    return Texts(scenario.read_bytes(), *_SHARED[key])
+
+
+def inputs_of(
+    machine: Machine, texts: Texts, documents: Mapping[str, bytes], dts: str
+) -> dict[str, bytes]:
+    """The files of ``inputs/`` by name; the same bytes wherever the repository lies.
+
     :param documents: rt-app's JSON, by the name under which it runs.
     :param dts: source of the device tree.
     """
     return {
         MACHINE: machine_json(machine.platform, machine.activity),
-        "scenario.toml": scenario.read_bytes(),
+        "scenario.toml": texts.scenario,
         **{f"{name}.json": document for name, document in documents.items()},
         "script": machine.script,
         "machine.dtb": machine.dtb.read_bytes(),
         "machine.dts": dts.encode(),
-        "patches.json": json_bytes(_patches(kernel, image.release)),
-        FILES: _archive(_texts(machine.platform, machine.activity) | _kernel_texts(kernel, image)),
+        "patches.json": texts.patches,
+        FILES: texts.archive,
     }
 
 

@@ -238,6 +238,7 @@ class CellRecord(Record):
     :param declares: the state that the variant stands for, such as ``eas``.
     :param switches: paths and values that the guest's agent wrote.
     :param work: what the scenario counts as work.
+    :param own_platform: whether ``platform`` is a person's own file, which results know nothing of.
     :param digests: of the bytes that the run's key is made from.
     :param set_otherwise: controls that are not as the platform and the kernel have them.
     :param borrowed: figures of the platform that come from another board.
@@ -278,6 +279,7 @@ class CellRecord(Record):
     settings: Settings
     replicate: ReplicateRecord
     work: WorkRecord
+    own_platform: bool = False
 
     @property
     def replicates(self) -> bool:

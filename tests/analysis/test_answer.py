@@ -14,6 +14,7 @@ from analysis.compare_text import text as text_of
 from analysis.derive import Derived
 from analysis.glance import LINES, everything, glance
 from analysis.records.cell import Expectation, KernelRecord
+from analysis.records.result import Deadlines
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from analysis.statistics import ENOUGH
 from configs.platform import Platform
@@ -101,8 +102,9 @@ def test_a_run_alone(platform: Platform) -> None:
     )
 
 
-def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
-    """However many tasks and expectations there are; two lines are left for the caller's."""
+@pytest.mark.parametrize("unfinished", [0, 20])
+def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> None:
+    """However much there is to say; two lines are left for the caller's."""
     tasks = [f"task{number}" for number in range(20)]
     expect = tuple(Expectation("cas", f"energy_j.total > {n}", "s") for n in range(20))
     source = {"source": "KERNEL_SRC", "source_sha256": "ab" * 32}
@@ -119,7 +121,10 @@ def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
             kernel=kernel,
         )
         ran = {task: {"little": 1.0} for task in tasks}
-        result = dataclasses.replace(run_record.result, latency_us=latency, run_share=ran)
+        due = {task: Deadlines(60, 60, 0, 60) for task in tasks[:unfinished]}
+        result = dataclasses.replace(
+            run_record.result, latency_us=latency, run_share=ran, deadlines=due
+        )
         return dataclasses.replace(run_record, cell=cell, result=result)
 
     large = comparison(
@@ -131,8 +136,13 @@ def test_a_glance_has_at_most_its_lines(platform: Platform) -> None:
     assert (
         "kernel of mainline, cas: 6.12.1-eascope-base from KERNEL_SRC, digest abababababab" in lines
     )
-    assert sum(line.startswith("latency of task") for line in lines) == 2
-    assert "Not shown: 18 tasks, " in lines[-1]
+    shown = 1 if unfinished else 2
+    assert sum(line.startswith("latency of task") for line in lines) == shown
+    assert f"Not shown: {20 - shown} tasks, " in lines[-1]
+    noted = [line for line in lines if "deadlines under" in line]
+    assert bool(noted) is bool(unfinished)
+    if unfinished:
+        assert f"and {40 - len(noted)} more such lines: --all" in lines
     small = comparison(
         platform, {n: [stated(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
     )

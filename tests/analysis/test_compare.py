@@ -15,6 +15,7 @@ from analysis.compare_json import differences_json, variant_json
 from analysis.compare_json import summary as summary_of
 from analysis.compare_text import text as text_of
 from analysis.difference import difference, unpaired_difference
+from analysis.results.findings import Finding
 from analysis.statement import value_at
 from analysis.statistics import ENOUGH
 from configs.platform import Platform
@@ -200,3 +201,21 @@ def test_intervals_of_samples_that_are_no_pairs() -> None:
     assert unpaired.low == pytest.approx(5 - 2.26 * 0.40, abs=0.1)
     assert unpaired.high == pytest.approx(5 + 2.26 * 0.40, abs=0.1)
     assert unpaired_difference(base, base[:9]).low is None
+
+
+def test_findings_are_not_about_a_platform_file_of_ones_own(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = {name: [stated(name, 0)] for name in ("mainline", "cas")}
+    usual = comparison(platform, runs)
+    known = {
+        (verdict.variant, verdict.statement): Finding("known", usual.conditions)
+        for verdict in usual.verdicts
+    }
+    monkeypatch.setattr("analysis.compare.findings", lambda *_: known)
+    assert {verdict.finding for verdict in comparison(platform, runs).verdicts} == {"known"}
+    own = {
+        name: [dataclasses.replace(run, cell=dataclasses.replace(run.cell, own_platform=True))]
+        for name, (run,) in runs.items()
+    }
+    assert {verdict.finding for verdict in comparison(platform, own).verdicts} == {""}

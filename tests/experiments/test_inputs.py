@@ -102,6 +102,28 @@ def test_the_folder_holds_what_a_cell_is_made_of(
     assert str(tmp_path).encode() not in b"".join([*inputs.values(), *members.values()])
 
 
+def test_what_is_edited_after_preparing_is_not_in_the_folder(
+    artefacts: Artefacts, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "mine.toml"
+    text = (Path("experiments/scenarios/smoke.toml")).read_text()
+    scenario.write_text(text)
+    platform = own_platform(tmp_path / "own", 42_001)
+    names = resolve(Request(str(platform.path), "mainline", str(scenario)))
+    cell_made = prepare(names, artefacts.engine("qemu").identity())
+    scenario.write_text(text + "# edited\n")
+    before = platform.path.read_bytes()
+    platform.path.unlink()
+    inputs = cell_made.inputs()
+    assert inputs["scenario.toml"] == text.encode()
+    with tarfile.open(fileobj=io.BytesIO(inputs[FILES])) as archive:
+        kept = archive.extractfile("platforms/juno-r2.toml")
+        assert kept is not None
+        assert kept.read() == before
+    assert cell_made.record.own_platform
+    assert not prepared().record.own_platform
+
+
 def test_inputs_are_under_the_runs_digests(juno: Platform, tmp_path: Path) -> None:
     run = tmp_path / "run"
     write_run(run, juno, playback("mainline", 0))

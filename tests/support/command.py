@@ -23,7 +23,7 @@ def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     :raises AssertionError: when it built a kernel, which its test did not say that it needs.
     """
     done = call([*EASCOPE, *arguments], {**os.environ, **env})
-    built = re.search(r"^  kernel (\w+), .* \.\.\.", done.stderr, re.MULTILINE)
+    built = re.search(r"^  kernel ([^\s,]+), .* \.\.\.", done.stderr, re.MULTILINE)
     assert not built, f"mark the test with pytest.mark.kernels({built[1]!r})" if built else ""
     return done
 

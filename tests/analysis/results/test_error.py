@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from analysis.engine import error_words
 from analysis.results.error import agreements, error_of
 from engines.gem5.engine import GEM5
 from engines.qemu.engine import QEMU
 from tests.support.agreement import MEASURED
+from tests.support.records import cell_record
 
 FAST = QEMU.make("").traits
 
@@ -20,6 +22,17 @@ FAST = QEMU.make("").traits
 def folder(tmp_path: Path) -> Path:
     MEASURED.write(tmp_path / "engine-agreement.json")
     return tmp_path
+
+
+def test_a_platform_file_of_ones_own_has_no_error_of_ours() -> None:
+    """It may have the name of one that was compared with gem5."""
+    own = cell_record(scenario="smoke", own_platform=True)
+    assert error_words(own, "published") == (
+        "no error against gem5 was measured on juno-r2, a platform file of one's own"
+    )
+    assert error_words(replace(own, own_platform=False), "published").startswith("energy within")
+    reference = replace(own, engine_traits=GEM5.make("elided").traits)
+    assert error_words(reference, "published").startswith("the reference engine")
 
 
 def test_the_cells_of_the_scenario_count_and_gem5s_cpus_are_named(folder: Path) -> None:
