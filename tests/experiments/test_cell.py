@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,27 +12,21 @@ from typing import Any
 
 import pytest
 
-from analysis.records.cell import CellRecord, ProgramRecord, WindowRecord
+from analysis.records.cell import CellRecord, WindowRecord
 from configs.core import Parameter
-from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
+from configs.guest import FEATURES
 from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
-from experiments import program
-from experiments.cautions import wrong_capacities
 from experiments.cell import prepare
 from experiments.controls import Controls
 from experiments.request import resolve
-from experiments.rtapp import compile_scenario
-from experiments.script import script
-from host.errors import EascopeError, RequestError
-from kernels.own import read_own
-from kernels.variants import load_catalogue
+from host.errors import RequestError
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
-from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
-from tests.support.cells import REQUEST, SYMBOL, Artefacts, FakeSettings, prepared
+from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5
+from tests.support.cells import REQUEST, Artefacts, FakeSettings, prepared
 
 
 def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
@@ -154,47 +147,6 @@ def test_an_assumed_rate_of_the_kernel_is_recorded_on_the_fast_engine(
     assert all("the kernel's instructions per cycle: as the busy loop's" in line for line in more)
 
 
-def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
-    """LISA's task states need wake-ups and renames, its rt-app analysis the markers' writer."""
-    lines = prepared().machine.script.decode().splitlines()
-    (setup,) = (line for line in lines if line.startswith("trace-setup "))
-    wanted = {"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "task:task_rename"}
-    assert wanted <= set(setup.split())
-    assert f"trace-symbol {SYMBOL[0]} {SYMBOL[1]}" in lines
-    assert lines.index(setup) < lines.index("start")
-
-
-def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefacts) -> None:
-    lines = prepared(variant="cas").machine.script.decode().splitlines()
-    start, stop = lines.index("start"), lines.index("stop")
-    proof = "expect /proc/sys/kernel/sched_energy_aware 0"
-    assert proof in lines[:start]
-    assert proof in lines[stop:]
-    assert lines.index("write /proc/sys/kernel/sched_energy_aware 0") < lines.index(proof)
-    assert lines[start + 1 : stop] == ["sleep-ms 500"], "the agent only sleeps in the window"
-    assert lines[-1] == "exit"
-    assert f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json" in lines
-    executed = prepared(elide=False).machine.script.decode()
-    assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
-
-
-def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
-    """Before its barrier threads are made and placed, which their own offsets do not move."""
-    for most, controls in ((1_000_000, Controls()), (16_000, Controls(noise=False))):
-        offsets = []
-        for seed in range(10):
-            cell = prepared(seed=seed, controls=controls)
-            lines = cell.machine.script.decode().splitlines()
-            before = lines[lines.index(f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json") - 1]
-            word, microseconds = before.split()
-            assert word == "sleep-us"
-            assert cell.record.replicate
-            assert int(microseconds) == cell.record.replicate.rt_app_us
-            offsets.append(int(microseconds))
-        assert 0 <= min(offsets) < most / 4
-        assert most * 3 / 4 < max(offsets) <= most
-
-
 def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
     artefacts: Artefacts,
 ) -> None:
@@ -243,36 +195,6 @@ def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefact
         elision("elided-detailed", platform, names.activity)
 
 
-def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
-    names = resolve(REQUEST)
-    workload = compile_scenario(names.scenario, names.platform, names.activity, 0)
-    text = script(
-        names.scenario,
-        names.platform,
-        replace(workload, documents={"rt-app": b"start\nstop\n"}),
-        elision=names.engine.elision(names.platform, names.activity),
-        switches=[],
-        expectations=[],
-        full=False,
-    )
-    assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
-
-
-@pytest.mark.parametrize(
-    ("scenario", "clamps"),
-    [("uclamp/hidden-overutilization-pinned", True), ("uclamp/no-clamp-multi", False)],
-)
-def test_uclamp_is_in_use_before_the_tasks_of_a_scenario_that_clamps(
-    artefacts: Artefacts, scenario: str, clamps: bool
-) -> None:
-    """Mainline never counts a task that was runnable before the first clamp and does not sleep."""
-    lines = prepared(scenario=scenario).machine.script.decode(errors="replace").splitlines()
-    writes = [line for line in lines if "sched_util_clamp_min_rt_default" in line]
-    assert [line.split()[-1] for line in writes] == (["1023", "1024"] if clamps else [])
-    if clamps:
-        assert lines.index(writes[-1]) < lines.index("barrier")
-
-
 def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -> None:
     plain = prepare(resolve(REQUEST))
     assert prepare(resolve(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
@@ -298,14 +220,6 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     assert lines.index(f"write {features}") < lines.index(f"word {features}")
 
 
-def test_the_guest_says_what_the_record_of_inputs_cannot(artefacts: Artefacts) -> None:
-    """Features may be the kernel's own, and its idle governor is the best that was built."""
-    lines = prepared().machine.script.decode().splitlines()
-    stop = lines.index("stop")
-    for path in (ENERGY_AWARE, FEATURES, IDLE_GOVERNOR):
-        assert lines.index(f"report {path}") > stop
-
-
 def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) -> None:
     plain = prepare(resolve(REQUEST))
     cell = prepare(resolve(replace(REQUEST, controls=Controls(speeds="measured"))))
@@ -313,132 +227,3 @@ def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) ->
     for part in ("dtb", "script"):  # capacities; loops of rt-app by the speed of the largest CPU
         assert cell.record.digests[part] != plain.record.digests[part]
     assert cell.record.inputs.activity == cell.machine.activity.digest
-
-
-@pytest.mark.parametrize(
-    ("mode", "elide", "speeds", "words"),
-    [
-        ("elided", True, "board", ""),
-        ("elided-detailed", True, "measured", ""),
-        ("elided", False, "board", "little 383 instead of 810"),  # 950 to 1200 MHz
-        ("timing", False, "measured", "little 329 instead of 810"),
-        ("detailed", False, "board", "little 383 instead of 329; --speeds measured gives it"),
-        ("detailed", False, "measured", ""),
-    ],
-)
-def test_capacities_that_gem5_does_not_have_are_told(
-    mode: str, elide: bool, speeds: str, words: str
-) -> None:
-    controls = Controls(speeds=speeds)
-    names = resolve(replace(REQUEST, engine="gem5", mode=mode, elide=elide, controls=controls))
-    warning = wrong_capacities(names)
-    assert words in warning
-    assert bool(words) == bool(warning)
-    # A platform that nobody has characterised can be run all the same.
-    unknown = replace(names, activity=replace(names.activity, measured=()))
-    if mode == "detailed":
-        assert "is not known: eascope characterise measures it" in wrong_capacities(unknown)
-    elif speeds == "board":
-        assert wrong_capacities(unknown) == warning
-
-
-def test_speeds_that_there_are_not_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"speeds 'measure'.*did you mean measured"):
-        resolve(replace(REQUEST, controls=Controls(speeds="measure")))
-
-
-def test_a_rate_limit_below_the_latency_is_refused() -> None:
-    with pytest.raises(RequestError, match=r"rate limit 20 us: allowed: at least .*\(50 us\)"):
-        resolve(replace(REQUEST, controls=Controls(rate_limit_us=20)))
-
-
-def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
-    request = replace(REQUEST, scenario="eas/sched-pipe-pinned")
-    cell = prepare(resolve(request))
-    lines = cell.machine.script.decode().splitlines()
-    start, stop = lines.index("start"), lines.index("stop")
-    spawn, wait = lines[start + 1 : stop]
-    # Up to a second later, all of which is before the window.
-    assert spawn == "spawn pipe /bin/launch 0 4 /bin/ping-pong pipe 8000"
-    assert cell.record.replicate
-    later_us = cell.record.replicate.programs_us["pipe"]
-    assert lines[start - 1] == f"sleep-us {300_000 + 1_000_000 + later_us}"
-    assert wait == "wait pipe"
-    assert "collect /tmp/pipe.log program-pipe.log" in lines[stop:]
-    quiet = prepare(resolve(replace(request, controls=Controls(noise=False))))
-    lines = quiet.machine.script.decode().splitlines()
-    (spawn,) = (line for line in lines if line.startswith("spawn "))
-    assert re.fullmatch(r"spawn pipe /bin/launch [1-9]\d* 4 /bin/ping-pong pipe 8000", spawn)
-    assert not any("rt-app" in line for line in lines)
-    assert cell.record.programs == (ProgramRecord("pipe", "ping-pong", 8000, "program-pipe.log"),)
-    assert cell.record.tasks[0].threads == ("pipe-a", "pipe-b")
-    assert cell.simkey != prepare(resolve(replace(request, seed=1))).simkey
-    full = prepare(resolve(replace(request, full=True)))
-    assert full.record.programs[0].count == 80_000
-    # Room for the events of ten times as many round trips, and still within the guest's memory.
-    room = [each.record.controls.others["trace_kib_per_cpu"] for each in (cell, full)]
-    assert room[1] - room[0] == 72_000 * 800 // 1024
-    assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
-
-
-def test_a_program_that_is_not_there_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(program, "OVERLAY", tmp_path / "overlay")
-    with pytest.raises(EascopeError, match=r"perf-sched-pipe is not there: .*overlay/bin/perf$"):
-        resolve(replace(REQUEST, scenario="eas/sched-pipe-perf"))
-
-
-@pytest.mark.parametrize(
-    ("variant", "statement", "message"),
-    [
-        ("cass", "migrations > 3", r"expect\[\d\]\.variant = 'cass': .*\(did you mean cas\?\)"),
-        (
-            "cas",
-            "migrations > migrations[mainlin]",
-            r"expect\[\d\]\.statement = 'mainlin': .*\(did you mean mainline\?\)",
-        ),
-    ],
-)
-def test_unknown_variant_in_expect(
-    artefacts: Artefacts, tmp_path: Path, variant: str, statement: str, message: str
-) -> None:
-    path = tmp_path / "x.toml"
-    extra = f'\n[[expect]]\nvariant = "{variant}"\nstatement = "{statement}"\nsource = "none"\n'
-    path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
-    with pytest.raises(RequestError, match=message) as caught:
-        resolve(replace(REQUEST, scenario=str(path)))
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_a_variant_of_the_command_may_be_expected_of(
-    artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    patch = tmp_path / "margin.patch"
-    patch.write_text("--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n")
-    path = tmp_path / "x.toml"
-    extra = '\n[[expect]]\nvariant = "margin"\nstatement = "migrations > 3"\nsource = "none"\n'
-    path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
-    own = read_own([], [str(patch)])
-    request = resolve(replace(REQUEST, scenario=str(path), own=own))
-    assert request.scenario.expect[-1].variant == "margin"
-    with pytest.raises(RequestError, match="'margin': allowed"):
-        resolve(replace(REQUEST, scenario=str(path)))
-
-
-def test_planned_variants_are_expected_of_and_not_run(
-    artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    planned = "soon"
-    with_one = replace(load_catalogue(), planned={planned: "not built yet"})
-    for room in ("experiments.request", "kernels.naming"):
-        monkeypatch.setattr(f"{room}.load_catalogue", lambda: with_one)
-    path = tmp_path / "x.toml"
-    extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'
-    path.write_text(resolve(REQUEST).scenario.path.read_text() + extra)
-    assert resolve(replace(REQUEST, scenario=str(path))).scenario.expect[-1].variant == planned
-    with pytest.raises(
-        RequestError, match=f"variant '{planned}' has no kernel yet.*: eascope list v"
-    ):
-        resolve(replace(REQUEST, variant=planned))

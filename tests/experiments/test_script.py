@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest agent's script of a cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from analysis.records.cell import ProgramRecord
+from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
+from experiments.cell import prepare
+from experiments.controls import Controls
+from experiments.request import resolve
+from experiments.rtapp import compile_scenario
+from experiments.script import script
+from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
+from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
+
+
+def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
+    """LISA's task states need wake-ups and renames, its rt-app analysis the markers' writer."""
+    lines = prepared().machine.script.decode().splitlines()
+    (setup,) = (line for line in lines if line.startswith("trace-setup "))
+    wanted = {"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "task:task_rename"}
+    assert wanted <= set(setup.split())
+    assert f"trace-symbol {SYMBOL[0]} {SYMBOL[1]}" in lines
+    assert lines.index(setup) < lines.index("start")
+
+
+def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefacts) -> None:
+    lines = prepared(variant="cas").machine.script.decode().splitlines()
+    start, stop = lines.index("start"), lines.index("stop")
+    proof = "expect /proc/sys/kernel/sched_energy_aware 0"
+    assert proof in lines[:start]
+    assert proof in lines[stop:]
+    assert lines.index("write /proc/sys/kernel/sched_energy_aware 0") < lines.index(proof)
+    assert lines[start + 1 : stop] == ["sleep-ms 500"], "the agent only sleeps in the window"
+    assert lines[-1] == "exit"
+    assert f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json" in lines
+    executed = prepared(elide=False).machine.script.decode()
+    assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
+
+
+def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
+    """Before its barrier threads are made and placed, which their own offsets do not move."""
+    for most, controls in ((1_000_000, Controls()), (16_000, Controls(noise=False))):
+        offsets = []
+        for seed in range(10):
+            cell = prepared(seed=seed, controls=controls)
+            lines = cell.machine.script.decode().splitlines()
+            before = lines[lines.index(f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json") - 1]
+            word, microseconds = before.split()
+            assert word == "sleep-us"
+            assert cell.record.replicate
+            assert int(microseconds) == cell.record.replicate.rt_app_us
+            offsets.append(int(microseconds))
+        assert 0 <= min(offsets) < most / 4
+        assert most * 3 / 4 < max(offsets) <= most
+
+
+def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
+    names = resolve(REQUEST)
+    workload = compile_scenario(names.scenario, names.platform, names.activity, 0)
+    text = script(
+        names.scenario,
+        names.platform,
+        replace(workload, documents={"rt-app": b"start\nstop\n"}),
+        elision=names.engine.elision(names.platform, names.activity),
+        switches=[],
+        expectations=[],
+        full=False,
+    )
+    assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
+
+
+@pytest.mark.parametrize(
+    ("scenario", "clamps"),
+    [("uclamp/hidden-overutilization-pinned", True), ("uclamp/no-clamp-multi", False)],
+)
+def test_uclamp_is_in_use_before_the_tasks_of_a_scenario_that_clamps(
+    artefacts: Artefacts, scenario: str, clamps: bool
+) -> None:
+    """Mainline never counts a task that was runnable before the first clamp and does not sleep."""
+    lines = prepared(scenario=scenario).machine.script.decode(errors="replace").splitlines()
+    writes = [line for line in lines if "sched_util_clamp_min_rt_default" in line]
+    assert [line.split()[-1] for line in writes] == (["1023", "1024"] if clamps else [])
+    if clamps:
+        assert lines.index(writes[-1]) < lines.index("barrier")
+
+
+def test_the_guest_says_what_the_record_of_inputs_cannot(artefacts: Artefacts) -> None:
+    """Features may be the kernel's own, and its idle governor is the best that was built."""
+    lines = prepared().machine.script.decode().splitlines()
+    stop = lines.index("stop")
+    for path in (ENERGY_AWARE, FEATURES, IDLE_GOVERNOR):
+        assert lines.index(f"report {path}") > stop
+
+
+def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
+    request = replace(REQUEST, scenario="eas/sched-pipe-pinned")
+    cell = prepare(resolve(request))
+    lines = cell.machine.script.decode().splitlines()
+    start, stop = lines.index("start"), lines.index("stop")
+    spawn, wait = lines[start + 1 : stop]
+    # Up to a second later, all of which is before the window.
+    assert spawn == "spawn pipe /bin/launch 0 4 /bin/ping-pong pipe 8000"
+    assert cell.record.replicate
+    later_us = cell.record.replicate.programs_us["pipe"]
+    assert lines[start - 1] == f"sleep-us {300_000 + 1_000_000 + later_us}"
+    assert wait == "wait pipe"
+    assert "collect /tmp/pipe.log program-pipe.log" in lines[stop:]
+    quiet = prepare(resolve(replace(request, controls=Controls(noise=False))))
+    lines = quiet.machine.script.decode().splitlines()
+    (spawn,) = (line for line in lines if line.startswith("spawn "))
+    assert re.fullmatch(r"spawn pipe /bin/launch [1-9]\d* 4 /bin/ping-pong pipe 8000", spawn)
+    assert not any("rt-app" in line for line in lines)
+    assert cell.record.programs == (ProgramRecord("pipe", "ping-pong", 8000, "program-pipe.log"),)
+    assert cell.record.tasks[0].threads == ("pipe-a", "pipe-b")
+    assert cell.simkey != prepare(resolve(replace(request, seed=1))).simkey
+    full = prepare(resolve(replace(request, full=True)))
+    assert full.record.programs[0].count == 80_000
+    # Room for the events of ten times as many round trips, and still within the guest's memory.
+    room = [each.record.controls.others["trace_kib_per_cpu"] for each in (cell, full)]
+    assert room[1] - room[0] == 72_000 * 800 // 1024
+    assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
