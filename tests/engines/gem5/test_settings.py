@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ def test_models_are_named_by_what_they_are(juno: Platform) -> None:
     assert models("boot") == models("elided") == ["ArmAtomicSimpleCPU"] * 2
     assert models("timing") == ["ArmTimingSimpleCPU"] * 2
     assert models("detailed") == models("elided-detailed") == ["ArmMinorCPU", "ArmO3CPU"]
+
+
+def test_words_for_captions_decide_nothing(juno: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = machine_settings(juno, "elided")
+    monkeypatch.setitem(MODES, "elided", replace(MODES["elided"], cpu_words="simple"))
+    assert machine_settings(juno, "elided") == before
 
 
 def test_caches_only_where_time_passes_in_memory(juno: Platform) -> None:
