@@ -168,7 +168,7 @@ class Comparison:
             power=self.power_model.name,
             energy_model=cell.energy_model.words,
             seeds=seed_words(cell.replicates),
-            controls=control_words(cell.set_otherwise),
+            controls=control_words(cell.set_otherwise, cell.controls.speeds),
         )
 
     @cached_property

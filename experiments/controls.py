@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from analysis.records.cell import NO_NOISE, speeds_control
 from configs.activity import SPEEDS, Activity, at_measured_speeds
 from configs.guest import FEATURES
 from configs.inherit import activity_of
@@ -50,9 +51,9 @@ class Controls:
         if self.decisions:
             words.append("decisions")
         if self.speeds != "board":
-            words.append(f"{self.speeds}-speeds")
+            words.append(speeds_control(self.speeds))
         if not self.noise:
-            words.append("no-noise")
+            words.append(NO_NOISE)
         return words
 
     def load(self, name: str) -> tuple[Platform, Activity]:

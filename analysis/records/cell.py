@@ -13,6 +13,13 @@ from host.record import REST, Record
 
 CELL = "cell.json"
 SCHEMA = 1
+#: Of `CellRecord.set_otherwise`: a seed draws starts alone.
+NO_NOISE = "no-noise"
+
+
+def speeds_control(speeds: str) -> str:
+    """Of `CellRecord.set_otherwise`: core types have these ``speeds``."""
+    return f"{speeds}-speeds"
 
 
 @dataclass(frozen=True)

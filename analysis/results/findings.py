@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
+from analysis.records.cell import NO_NOISE, speeds_control
 from analysis.results.origin import RESULTS
 from host.strict import StrictTable, read_toml
 
@@ -22,8 +23,6 @@ FINDINGS = RESULTS / "findings"
 NO_CONTROLS = "as the platform has them"
 #: `Conditions.seeds`: all that differs between two runs on a device, or when threads start.
 REPLICATES, STARTS = "replicates", "starts alone"
-#: Controls that are conditions of their own.
-_OWN_CONDITION = ("-speeds", "no-noise")
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,13 @@ class Conditions:
         )
 
 
-def control_words(set_otherwise: tuple[str, ...]) -> str:
-    """`Conditions.controls` of a cell's ``set_otherwise``; speeds and seeds have their own."""
-    words = [word.replace("-", " ") for word in set_otherwise if not word.endswith(_OWN_CONDITION)]
+def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
+    """`Conditions.controls` of a cell's ``set_otherwise``.
+
+    The cell's ``speeds``, and whether seeds draw noise, are conditions of their own.
+    """
+    own = (speeds_control(speeds), NO_NOISE)
+    words = [word.replace("-", " ") for word in set_otherwise if word not in own]
     return ", ".join(words) or NO_CONTROLS
 
 

@@ -278,7 +278,7 @@ def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
         power=record.power,
         energy_model=result.energy_model,
         seeds=seed_words(result.replicates),
-        controls=control_words(result.set_otherwise),
+        controls=control_words(result.set_otherwise, result.speeds),
     )
 
 

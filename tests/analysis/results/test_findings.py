@@ -19,6 +19,7 @@ from analysis.results.findings import (
     findings,
 )
 from configs.platform_file import load_platform
+from experiments.controls import Controls
 from experiments.scenario_file import load_scenario
 from host.errors import RequestError
 
@@ -95,9 +96,14 @@ def test_a_finding_of_starts_alone_is_not_shown_for_replicates() -> None:
 
 
 def test_speeds_and_seeds_are_no_controls_among_others() -> None:
-    assert control_words(("no-noise",)) == NO_CONTROLS
-    assert control_words(("measured-speeds",)) == NO_CONTROLS == control_words(())
-    assert control_words(("rate-limit-2000-us", "measured-speeds")) == "rate limit 2000 us"
+    for controls in (Controls(), Controls(noise=False), Controls(speeds="measured")):
+        assert control_words(tuple(controls.words), controls.speeds) == NO_CONTROLS
+    both = Controls(rate_limit_us=2000, speeds="measured")
+    assert control_words(tuple(both.words), both.speeds) == "rate limit 2000 us"
+
+
+def test_a_control_is_known_by_what_it_is_and_not_by_the_end_of_its_words() -> None:
+    assert control_words(("bus-speeds",), "board") == "bus speeds"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FINDINGS)))
