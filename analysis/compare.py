@@ -178,8 +178,8 @@ class Comparison:
         for runs in self.variants.values():
             for each in runs[0].cell.expect:
                 expectations.setdefault((each.variant, each.statement), each)
-        found = {} if self.cell.own_platform else findings(self.platform.name, self.cell.scenario)
-        known = {key: finding.shown(self.conditions) for key, finding in found.items()}
+        noted = {} if self.cell.own_platform else findings(self.platform.name, self.cell.scenario)
+        known = {key: finding.shown(self.conditions) for key, finding in noted.items()}
         entries = [each for each in expectations.values() if each.variant in self.variants]
         return judge(entries, self.results, known)
 

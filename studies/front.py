@@ -52,11 +52,18 @@ def drawn(text: str, results: Path = RESULTS) -> str:
 
 def headline_parts() -> dict[str, str]:
     """What the demo printed, and what its figure says of the big cluster's clock."""
-    labels = dict(re.findall(r"<!-- ([\w-]+): (\d+ changes per second)", FIGURE.read_text("utf-8")))
+    counts = dict(
+        re.findall(r"<!-- ([\w-]+): (\d+) changes? per second", FIGURE.read_text("utf-8"))
+    )
     return {
         "printed": shortened(PRINTED.read_text(encoding="utf-8")),
-        **{f"changes.{name}": label.partition(" ")[0] for name, label in labels.items()},
+        **{f"changes.{name}": how_often(int(count)) for name, count in counts.items()},
     }
+
+
+def how_often(count: int) -> str:
+    """``once``, ``twice``, ``139 times``."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def shortened(printed: str) -> str:

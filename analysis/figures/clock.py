@@ -70,7 +70,8 @@ def _words(comparison: Comparison, name: str, cluster: Cluster) -> str:
     """What a reader should see in a panel, in words."""
     changes = _changes_per_s(comparison, name, cluster)
     mean_mhz = comparison.means[name].mean_mhz[cluster.name]
-    return f"{name}: {changes:.0f} changes per second, {mean_mhz:.0f} MHz on average"
+    rate = f"{changes:.0f} change{'' if round(changes) == 1 else 's'} per second"
+    return f"{name}: {rate}, {mean_mhz:.0f} MHz on average"
 
 
 def _panel(axes: Axes, run: Derived, cluster: Cluster, identity: str) -> None:

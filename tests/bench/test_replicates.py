@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the noise of replicates costs: processor time of whole runs, with it and without.
 
-Without noise a seed draws starts alone, as all runs did before there were replicates.
+Without noise a seed draws starts alone.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ PHRASES = {
     r"takes what it takes": "say which model decides",
     r"by forty": "with forty seeds",
     r"cannot tell them apart": "show no difference",
+    r"before there were": "say what the file has, or lacks",
 }
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)
 #: Texts of ours; patches of the kernel and quoted sources of figures follow other rules.
