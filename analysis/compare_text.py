@@ -15,6 +15,7 @@ from analysis.rows import MeasureRow
 from analysis.statistics import ENOUGH, PAIRED_ABOVE
 from analysis.verdict_text import details
 from host.table import Section, Table
+from power.given import USUAL
 
 _INDENT = "  "
 #: Where what belongs to an expectation stands, and how wide its sentences are.
@@ -43,7 +44,7 @@ def head(comparison: Comparison) -> list[str]:
         f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}",
         f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
         f"{_ranges(comparison.seeds)}, energy from {power} power",
-        *([] if given == "published" else [f"the kernel is given another energy model: {given}"]),
+        *([] if given == USUAL.words else [f"the kernel is given another energy model: {given}"]),
         *([f"set otherwise: {comparison.set_otherwise}"] if comparison.set_otherwise else []),
         *_kernels(comparison),
     ]

@@ -63,9 +63,7 @@ def cell_record(
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
         window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
-        expect=tuple(
-            expect.record() for expect in scenario.expect if expect.variant == names.variant.name
-        ),
+        expect=tuple(each for each in scenario.expect if each.variant == names.variant.name),
         work=scenario.work,
         own_platform=platform.own,
         borrowed=tuple(platform.borrowed),

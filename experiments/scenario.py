@@ -134,27 +134,6 @@ class WindowLengths:
 
 
 @dataclass(frozen=True)
-class Expect:
-    """What a source says that a variant does, as a statement over the measures.
-
-    :param size_percent: the effect that the source measured.
-    :param fails_under: variants of which the statement must not be shown.
-    """
-
-    variant: str
-    statement: str
-    source: str
-    size_percent: float | None = None
-    fails_under: tuple[str, ...] = ()
-
-    def record(self) -> Expectation:
-        """What ``cell.json`` says about it."""
-        return Expectation(
-            *(self.variant, self.statement, self.source, self.size_percent, self.fails_under)
-        )
-
-
-@dataclass(frozen=True)
 class Scenario:
     """A scenario, checked against one platform."""
 
@@ -166,7 +145,7 @@ class Scenario:
     tasks: tuple[Task, ...]
     programs: tuple[Program, ...]
     window: WindowLengths
-    expect: tuple[Expect, ...]
+    expect: tuple[Expectation, ...]
     digest: str
     #: One of `BACKGROUNDS`.
     background: str = "none"

@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+from analysis.records.cell import Expectation
 from analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
 from analysis.statement import ExpectationError
 from analysis.statement import parse as parse_statement
@@ -19,7 +20,6 @@ from experiments.scenario import (
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
-    Expect,
     Phase,
     Scenario,
     Task,
@@ -310,7 +310,7 @@ def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
     return WorkRecord(unit, counted)
 
 
-def _expect(table: StrictTable) -> Expect:
+def _expect(table: StrictTable) -> Expectation:
     statement = table.text("statement")
     variant = table.text("variant")
     try:
@@ -332,6 +332,6 @@ def _expect(table: StrictTable) -> Expect:
         or not all(isinstance(name, str) for name in fails)
     ):
         raise table.error("fails_under", f"a list of variants other than {variant}")
-    expect = Expect(variant, statement, table.text("source"), size, tuple(fails))
+    expect = Expectation(variant, statement, table.text("source"), size, tuple(fails))
     table.finish()
     return expect

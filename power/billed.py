@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, Protocol
 from configs.platform import Cluster, Platform
 from host.cache import digest_of
 
+#: The name of `PublishedPower`.
+PUBLISHED = "published"
 #: Column ``cpu`` of the rows of a cluster's shared part.
 SHARED = -1
 
@@ -122,7 +124,7 @@ def billed_powers(cluster: Cluster) -> dict[str, object]:
 class PublishedPower:
     """The platform's published power per OPP and idle state (the kernel's energy model's)."""
 
-    name = "published"
+    name = PUBLISHED
     summary = (
         "published power per OPP and idle state of the platform file: the power does not depend "
         "on what the CPU executes"

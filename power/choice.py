@@ -8,15 +8,15 @@ from collections.abc import Callable
 from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import unknown
-from power.billed import PowerModel, PublishedPower
+from power.billed import PUBLISHED, PowerModel, PublishedPower
 from power.model import DerivedPower
 
 POWERS: dict[str, Callable[[Platform, Activity], PowerModel]] = {
-    "published": lambda platform, activity: PublishedPower(platform),
+    PUBLISHED: lambda platform, activity: PublishedPower(platform),
     "derived": DerivedPower,
 }
 #: What energies are billed by where nobody asks for another.
-DEFAULT_POWER = "published"
+DEFAULT_POWER = PUBLISHED
 
 
 def check_power(name: str) -> str:

@@ -16,11 +16,12 @@ from typing import Any
 from configs.platform import Cluster, Opp, Platform
 from configs.platform_file import MAX_POWER_UW
 from host.errors import RequestError, unknown
+from power.billed import PUBLISHED
 from power.level import load_level
 
 #: Where the given figures come from.
 SOURCES = {
-    "published": "the platform's published power",
+    PUBLISHED: "the platform's published power",
     "derived": "McPAT-derived power at the reference activity",
 }
 
@@ -35,7 +36,7 @@ _ERROR = re.compile(r"([a-z][a-z0-9-]*)=([+-]\d+(?:\.\d+)?)%")
 class GivenModel:
     """A choice of figures: a name of `SOURCES`, and errors in percent by cluster."""
 
-    source: str = "published"
+    source: str = PUBLISHED
     errors: tuple[tuple[str, float], ...] = ()
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from analysis.records.verdict import Verdict
 from analysis.results.origin import ResultRecord
 from host.record import Record
+from power.billed import PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class ScenarioResult(Record):
     variants: tuple[VariantResult, ...]
     judged: tuple[Verdict, ...]
     speeds: str = "board"
-    energy_model: str = "published"
+    energy_model: str = PUBLISHED
     set_otherwise: tuple[str, ...] = ()
     replicates: bool = False
     work_unit: str = ""

@@ -14,6 +14,7 @@ from pathlib import Path
 from analysis.results.agreement import Agreement, AgreementCell
 from analysis.results.origin import RESULTS
 from engines.records import Traits
+from power.billed import PUBLISHED
 
 PATTERN = "engine-agreement*.json"
 
@@ -33,7 +34,7 @@ def error_of(
     *,
     traits: Traits,
     speeds: str = "board",
-    power: str = "published",
+    power: str = PUBLISHED,
     folder: Path = RESULTS,
 ) -> str:
     """How far the energy of such a run is from gem5's.
@@ -58,8 +59,8 @@ def error_of(
     )
     if agreement is None or not agreement.cells:
         return (
-            f"no error against gem5 was measured on {platform} at {_speeds(speeds)} with {power} "
-            "power"
+            f"no error against gem5 was measured on {platform} at {speeds_words(speeds)} "
+            f"with {power} power"
         )
     here = [cell for cell in agreement.cells if cell.scenario == scenario]
     return _worst(agreement, here or agreement.cells, "" if here else " on other scenarios")
@@ -83,5 +84,6 @@ def _worst(agreement: Agreement, cells: Iterable[AgreementCell], where: str) -> 
     )
 
 
-def _speeds(speeds: str) -> str:
+def speeds_words(speeds: str) -> str:
+    """``the board's speeds`` or ``measured speeds``, for captions and pages."""
     return "the board's speeds" if speeds == "board" else f"{speeds} speeds"

@@ -207,6 +207,8 @@ def _draw(
 
 def words(asked: Asked) -> list[str]:
     """What a person looks for in the name of the comparison's folder."""
+    from power.choice import DEFAULT_POWER
+
     first = asked.first
     request = first.request
     parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
@@ -216,7 +218,7 @@ def words(asked: Asked) -> list[str]:
     parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
     parts += request.controls.words
-    parts += [] if asked.power == "published" else [f"{asked.power}-power"]
+    parts += [] if asked.power == DEFAULT_POWER else [f"{asked.power}-power"]
     parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 

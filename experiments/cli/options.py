@@ -8,6 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 from experiments.arguments import at_most
+from power.billed import PUBLISHED
 
 PROGRAM = "eascope"
 
@@ -113,7 +114,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
     """The energy model that the kernel is given."""
     parser.add_argument(
         "--em",
-        default="published",
+        default=PUBLISHED,
         metavar="M",
         help="powers that the kernel is given: published (default) or derived; the energy of a run "
         "is computed from the same powers in either case",
@@ -132,7 +133,7 @@ def add_all(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="print every measure")
 
 
-def add_power(parser: argparse.ArgumentParser, default: str = "published") -> None:
+def add_power(parser: argparse.ArgumentParser, default: str = PUBLISHED) -> None:
     """The power model that energy is computed with."""
     parser.add_argument(
         "--power",

@@ -13,6 +13,7 @@ from analysis.results.agreement import (
     CellMeasure,
     Sample,
 )
+from analysis.results.error import speeds_words
 from host.table import Column, Table
 from studies.agreement.plan import NAMES
 from studies.drawing import Drawing
@@ -84,10 +85,9 @@ def answer(record: Agreement) -> str:
 
 
 def _conditions(record: Agreement) -> str:
-    speeds = "the board's speeds" if record.speeds == "board" else f"{record.speeds} speeds"
     lines = [
-        f"* Platform {record.platform} at {speeds}, {record.duration} windows, busy loops elided "
-        f"on all engines, energy from {record.power} power.",
+        f"* Platform {record.platform} at {speeds_words(record.speeds)}, {record.duration} "
+        f"windows, busy loops elided on all engines, energy from {record.power} power.",
         *(
             f"* gem5 in mode `{column.mode}`: {_models(column.cpus)}."
             for column in record.columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.compare import Comparison, Line
+from analysis.compare import Comparison
 from analysis.results.first_figure import ComparedMeasure, FirstFigure
 from analysis.results.origin import RUNS, Origin
 from analysis.statistics import ENOUGH
@@ -31,7 +31,9 @@ def record_of(compared: Comparison, command: str) -> FirstFigure:
 
 def _measures(compared: Comparison, variant: str) -> Iterator[ComparedMeasure]:
     for name, path, relative in MEASURES:
-        line = _line(compared, path)
+        line = compared.line(*path)
+        if line is None:
+            raise ValueError(f"{name}: no run gives it")
         base, mean = line.mean(compared.baseline), line.mean(variant)
         difference = line.differences[variant]
         if base is None or mean is None or difference.low is None or difference.high is None:
@@ -45,9 +47,3 @@ def _measures(compared: Comparison, variant: str) -> Iterator[ComparedMeasure]:
             difference.low,
             difference.high,
         )
-
-
-def _line(compared: Comparison, path: tuple[str, ...]) -> Line:
-    return next(
-        line for line in compared.lines if line.row.path == path and not line.row.per_second
-    )

@@ -14,7 +14,7 @@ from experiments.pool import run_all
 from experiments.request import Request, resolve
 from experiments.runs import Run
 from power.choice import DEFAULT_POWER
-from power.given import given_model
+from power.given import USUAL, given_model
 from studies.pages.plan import Page, PageGroup
 
 
@@ -27,7 +27,7 @@ def requests(page: Page, group: PageGroup, full: bool) -> list[Request]:
             scenario=group.scenario,
             full=full,
             controls=group.controls,
-            energy_model=given_model("published", group.em_errors),
+            energy_model=given_model(USUAL.source, group.em_errors),
         )
         for variant in group.variants
     ]

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The marks of the guest agent have the same numbers in the agent, on our side and inside gem5."""
+"""Numbers that C, assembler and Python have each for themselves: marks, and gem5's operations."""
 
 from __future__ import annotations
 
 import re
 
+import pytest
+
 from engines import records
 from engines.gem5.inside import session
+from host.imports import REPO
 from rootfs.image import AGENT
 
 MARKS = ("READY", "START", "STOP")
@@ -18,3 +21,37 @@ def test_the_agents_marks_have_one_number_each() -> None:
     assert tuple(agent) == MARKS
     assert agent == {name: getattr(records, name) for name in MARKS}
     assert agent == {name: getattr(session, name) for name in MARKS}
+    plugin = (REPO / "engines/qemu/plugin/channel.c").read_text()
+    known = {name: int(number) for name, number in re.findall(r"define MARK_(\w+) (\d+)", plugin)}
+    assert known == {name: agent[name] for name in ("START", "STOP")}
+
+
+#: gem5's names of its pseudo operations (include/gem5/asm/generic/m5ops.h) and their numbers.
+OPERATIONS = {
+    "quiesce_cycle": 0x03,
+    "rpns": 0x07,
+    "exit": 0x21,
+    "fail": 0x22,
+    "checkpoint": 0x43,
+    "write_file": 0x4F,
+    "read_file": 0x50,
+    "work_begin": 0x5A,
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "used"),
+    [
+        (
+            "rootfs/agent/transport-m5ops.c",
+            ["exit", "fail", "checkpoint", "write_file", "read_file", "work_begin"],
+        ),
+        ("rootfs/elide_gem5.S", ["quiesce_cycle", "rpns"]),
+        ("engines/gem5/boot/boot.S", ["fail"]),
+        ("experiments/characterise/guest.S", ["work_begin", "exit"]),
+    ],
+)
+def test_operations_of_gem5_have_one_number_each(source: str, used: list[str]) -> None:
+    found = re.findall(r"0x(ff[0-9a-f]{2}01[0-9a-f]{2})\b", (REPO / source).read_text())
+    numbers = [int(word, 16) for word in found if word != "ff000110"]  # a comment's, with none
+    assert numbers == [0xFF000110 | OPERATIONS[name] << 16 for name in used]
