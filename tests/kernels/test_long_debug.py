@@ -145,14 +145,18 @@ def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, see
 def test_survives_stress_on_host_threads(
     debugged: Debugged, juno: Platform, tmp_path: Path
 ) -> None:
-    """CPUs that are at the same place at the same time, each on a thread of the host."""
+    """CPUs that are at the same place at the same time, each on a thread of the host.
+
+    6.12 warns, without any patch, when a CPU goes offline whose fair server has stopped already:
+    dl_server_stop(), which sched_cpu_dying() calls, takes its bandwidth off once more. 7.3 asks.
+    """
     counted = survive_threaded(
         debugged.image,
         juno,
         tmp_path / "run",
         switches=debugged.switches,
         ms=THREADED_MS,
-        deadlines="@" not in debugged.kernel,
+        without=("deadline",) if "@" in debugged.kernel else ("hotplug", "boot_cpu"),
     )
     assert counted["select_wakeup"] > 100
     assert not counted.get("uclamp_broken")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -126,10 +126,11 @@ def survive_threaded(
     switches: Iterable[tuple[str, str]] = (),
     ms: int,
     seed: int = 1,
-    deadlines: bool = True,
+    without: Sequence[str] = (),
 ) -> dict[str, int]:
     """The same as `tests.support.stress.survive`, for ``ms`` of the host's time or more.
 
+    :param without: what is left out of `tests.support.stress.OPERATIONS`.
     :return: the kernel's counters.
     """
     programs = {"stress": guest_program("stress", out.parent / f"{out.name}-program")}
@@ -139,7 +140,7 @@ def survive_threaded(
         # A host that is busy lets CPUs wait: that is no fault of RCU's readers.
         "write /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1",
         *(f"write {path} {value}" for path, value in switches),
-        stress_line(ms, seed, deadlines=deadlines),
+        stress_line(ms, seed, without),
         f"wait stress {HANG_S * 1000:.0f}",
         *("spawn show /bin/show", f"wait show {HANG_S * 1000:.0f}"),
     ]
@@ -148,5 +149,5 @@ def survive_threaded(
         *(image, platform, script, out), arguments=arguments, limit_s=HANG_S, programs=programs
     )
     before, said, counted, after = console.replace("\r", "").split(MARK)
-    check_survived(before + after, said, deadlines=deadlines)
+    check_survived(before + after, said, without)
     return counters(counted)

@@ -7,6 +7,7 @@
  *	shared/c	without a controller: its tasks are in the CPU group of shared
  *	tight		has a fraction of a CPU, and a cap
  *	brief		is made, used and removed all the time
+ *	apart		has CPUs of its own now and then: a partition of the scheduling domains
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +25,7 @@
 
 /* Those that are made before and removed after, the inner ones last. */
 static const char *const made[] = {
-	"/plain", "/outer", "/outer/a", "/outer/b", "/shared", "/shared/c", "/tight",
+	"/plain", "/outer", "/outer/a", "/outer/b", "/shared", "/shared/c", "/tight", "/apart",
 };
 /* Those that may have tasks. */
 static const char *const leaves[] = {
@@ -190,7 +191,7 @@ void make_groups(void)
 {
 	char path[128];
 
-	if (put_file("", "cgroup.subtree_control", "+cpu"))
+	if (put_file("", "cgroup.subtree_control", "+cpu +cpuset"))
 		fail("subtree_control", 0);
 	for (unsigned int number = 0; number < MADE; number++) {
 		snprintf(path, sizeof(path), ROOT "%s", made[number]);
@@ -199,6 +200,35 @@ void make_groups(void)
 	}
 	if (put_file("/outer", "cgroup.subtree_control", "+cpu"))
 		fail("subtree_control", 1);
+}
+
+/*
+ * Some CPUs become a scheduling domain by themselves, with a task on them; then they do not.
+ *
+ * They are not isolated: in 6.12 that stops the system, without any patch. Who makes an isolated
+ * partition holds cpuset_mutex and waits for kthreadd to make a kworker. kthreadd waits for
+ * cgroup_threadgroup_rwsem, as every fork does. Who moves a task to another cpuset holds that,
+ * and waits for cpuset_mutex in cpuset_can_attach(). In 7.3 cpuset_mutex is not held there.
+ */
+void act_partition(unsigned int *state)
+{
+	unsigned int first = chance(state, cpus), last = first + chance(state, cpus - first);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u-%u", first, last);
+	if (put_file("/apart", "cpuset.cpus", text))
+		fail("cpuset", first);
+	if (put_file("/apart", "cpuset.cpus.partition", "root"))
+		fail("partition", first);
+	snprintf(text, sizeof(text), "%d", workers[chance(state, WORKERS)]);
+	if (put_file("/apart", "cgroup.procs", text))
+		fail("apart", 0);
+	pause_us(chance(state, 20000));
+	/* All CPUs, or one that is offline, make none. */
+	if (!get(ROOT "/apart/cpuset.cpus.partition", text, sizeof(text)) && !strcmp(text, "root\n"))
+		did(PARTITION);
+	if (put_file("/apart", "cpuset.cpus.partition", "member"))
+		fail("member", 0);
 }
 
 /* How often a group had to wait for bandwidth. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stress MILLISECONDS SEED [deadline]: everything that moves tasks or changes what they may have,
- * at once; with its name given, without deadlines.
+ * stress MILLISECONDS SEED [NAME...]: everything that moves tasks or changes what they may have,
+ * at once, but for what is named: deadline, or hotplug and boot_cpu.
  *
  * Tasks wake each other, sleep, always run, fork, execute, hold locks that more urgent ones wait
  * for, have deadlines. Meanwhile threads change their clamps, policies and CPUs, move them between
@@ -42,6 +42,7 @@ static struct thief {
 	{ act_policy, 3000, 0, 0 }, { act_background, 5000, 0, 0 },
 	{ act_move, 2000, 0, 0 }, { act_limit, 6000, 0, 0 }, { act_nest, 6000, 0, 0 },
 	{ act_controller, 60000, 0, 0 }, { act_group, 5000, 0, 0 },
+	{ act_partition, 20000, 0, 0 },
 	{ act_throttle, 30000, 0, 0 },
 	{ act_hotplug, 60000, 0, 0 }, { act_system, 50000, 0, 0 }, { act_bounds, 2000, 0, 0 },
 };
@@ -58,9 +59,16 @@ static void *steal(void *data)
 	return NULL;
 }
 
+static int is_left_out(const struct thief *thief)
+{
+	return thief->act == act_hotplug && shared->left_out[HOTPLUG];
+}
+
 static void start_thieves(unsigned int seed)
 {
 	for (unsigned int number = 0; number < THIEVES; number++) {
+		if (is_left_out(&thieves[number]))
+			continue;
 		thieves[number].state = seed * 31 + number;
 		errno = pthread_create(&thieves[number].thread, NULL, steal, &thieves[number]);
 		if (errno) {
@@ -68,6 +76,21 @@ static void start_thieves(unsigned int seed)
 			exit(1);
 		}
 	}
+}
+
+/* Return: whether @wanted are operations that can be left out. */
+static int leave_out(char *const *wanted)
+{
+	for (; *wanted; wanted++) {
+		int op = 0;
+
+		while (op < OPS && strcmp(*wanted, names[op]))
+			op++;
+		if (op != DEADLINE && op != HOTPLUG && op != BOOT_CPU)
+			return 0;
+		shared->left_out[op] = 1;
+	}
+	return shared->left_out[HOTPLUG] == shared->left_out[BOOT_CPU];
 }
 
 /* But for what is counted in the end. */
@@ -86,19 +109,17 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "executed"))
 		return be_executed();
-	if (argc < 3 || argc > 4 || atoi(argv[1]) <= 0 ||
-	    (argc == 4 && strcmp(argv[3], names[DEADLINE]))) {
-		fprintf(stderr, "usage: stress MILLISECONDS SEED [%s]\n", names[DEADLINE]);
-		return 2;
-	}
-	seed = strtoul(argv[2], NULL, 0);
+	seed = argc < 3 ? 0 : strtoul(argv[2], NULL, 0);
 	cpus = sysconf(_SC_NPROCESSORS_CONF);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED) {
 		perror("stress: mmap");
 		return 1;
 	}
-	shared->left_out[DEADLINE] = argc == 4;
+	if (argc < 3 || atoi(argv[1]) <= 0 || !leave_out(argv + 3)) {
+		fprintf(stderr, "usage: stress MILLISECONDS SEED [deadline] [hotplug boot_cpu]\n");
+		return 2;
+	}
 	make_groups();
 	/* The least clamp that the system allows is its greatest by default: lower it first. */
 	if (put("/proc/sys/kernel/sched_util_clamp_min", "512"))
@@ -115,7 +136,8 @@ int main(int argc, char **argv)
 
 	atomic_store(&shared->stop, 1);
 	for (unsigned int number = 0; number < THIEVES; number++)
-		pthread_join(thieves[number].thread, NULL);
+		if (!is_left_out(&thieves[number]))
+			pthread_join(thieves[number].thread, NULL);
 	kill(storm, SIGKILL);
 	for (unsigned int number = 0; number < WORKERS; number++)
 		kill(workers[number], SIGKILL);

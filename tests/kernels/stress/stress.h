@@ -18,6 +18,7 @@
 	OP(NEST, "nest")		\
 	OP(CONTROLLER, "controller")	\
 	OP(GROUP, "group")		\
+	OP(PARTITION, "partition")	\
 	OP(THROTTLE, "throttle")	\
 	OP(HOTPLUG, "hotplug")		\
 	OP(BOOT_CPU, "boot_cpu")	\
@@ -100,6 +101,7 @@ void act_limit(unsigned int *state);
 void act_nest(unsigned int *state);
 void act_controller(unsigned int *state);
 void act_group(unsigned int *state);
+void act_partition(unsigned int *state);
 void act_throttle(unsigned int *state);
 void act_hotplug(unsigned int *state);
 void act_system(unsigned int *state);
