@@ -21,7 +21,6 @@ from tests.support.kernel_guest import boot
 from tests.support.mutants import Edit
 from tests.support.releases import source_for
 from tests.support.stress import SPLAT, counters, survive
-from tests.support.threaded_guest import survive_threaded
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -37,8 +36,6 @@ BESIDES = {"sum": [(FEATURES, "UCLAMP_CHECK")]}
 #: Simulated, for each seed: another one is another order of everything.
 STRESS_MS = 1_000
 SEEDS = range(1, 5)
-#: Of the host, on which a debugging kernel takes its time.
-THREADED_MS = 10_000
 
 
 @dataclass(frozen=True)
@@ -140,26 +137,6 @@ def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, see
     )
     assert re.search(r"Lock dependency validator", done.console)
     assert not counters(done.text("stats.txt")).get("uclamp_broken")
-
-
-def test_survives_stress_on_host_threads(
-    debugged: Debugged, juno: Platform, tmp_path: Path
-) -> None:
-    """CPUs that are at the same place at the same time, each on a thread of the host.
-
-    6.12 warns, without any patch, when a CPU goes offline whose fair server has stopped already:
-    dl_server_stop(), which sched_cpu_dying() calls, takes its bandwidth off once more. 7.3 asks.
-    """
-    counted = survive_threaded(
-        debugged.image,
-        juno,
-        tmp_path / "run",
-        switches=debugged.switches,
-        ms=THREADED_MS,
-        without=("deadline",) if "@" in debugged.kernel else ("hotplug", "boot_cpu"),
-    )
-    assert counted["select_wakeup"] > 100
-    assert not counted.get("uclamp_broken")
 
 
 @pytest.mark.parametrize("debugged", ["sum"], indirect=True)
