@@ -52,6 +52,6 @@ OPERATIONS = {
     ],
 )
 def test_operations_of_gem5_have_one_number_each(source: str, used: list[str]) -> None:
-    found = re.findall(r"0x(ff[0-9a-f]{2}01[0-9a-f]{2})\b", (REPO / source).read_text())
-    numbers = [int(word, 16) for word in found if word != "ff000110"]  # a comment's, with none
+    words = re.findall(r"0x(ff[0-9a-f]{2}01[0-9a-f]{2})\b", (REPO / source).read_text())
+    numbers = [int(word, 16) for word in words if word != "ff000110"]  # a comment's, with none
     assert numbers == [0xFF000110 | OPERATIONS[name] << 16 for name in used]
