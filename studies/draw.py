@@ -25,6 +25,7 @@ from studies.first_figure import page as first_figure
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
 from studies.power_validation import page as power_validation
+from studies.releases import page as releases
 from studies.wakeup_cost import page as wakeup_cost
 
 #: Pages of records, in the order of their list.
@@ -34,6 +35,7 @@ DRAWINGS: Mapping[str, Drawing] = {
     **pages.DRAWINGS,
     **wakeup_cost.DRAWINGS,
     **first_figure.DRAWINGS,
+    **releases.DRAWINGS,
 }
 #: Pages whose figures are committed elsewhere: the power models' records.
 ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {

@@ -150,7 +150,7 @@ def _summary(record: Comparisons) -> Table:
     rows = []
     for result in record.scenarios:
         changes = [
-            f"{variant.name} {_change(_primary(result, variant), 'the same')}"
+            f"{variant.name} {change_text(_primary(result, variant), 'the same')}"
             for variant in result.variants[1:]
         ]
         name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
@@ -202,21 +202,21 @@ def _figures_row(result: ScenarioResult, variant: VariantResult) -> list[str]:
     latency = variant.latency
     row = [
         variant.name,
-        _spread(variant.energy_mj, 1),
-        _change(variant.energy_change, "" if first else "-"),
+        spread_text(variant.energy_mj, 1),
+        change_text(variant.energy_change, "" if first else "-"),
     ]
     if result.other_work:
-        row.append(_change(variant.work_change, "" if first else "-"))
-        row.append(_spread(variant.energy_per_work_mj, 1))
-        row.append(_change(variant.per_work_change, "" if first else "-"))
+        row.append(change_text(variant.work_change, "" if first else "-"))
+        row.append(spread_text(variant.energy_per_work_mj, 1))
+        row.append(change_text(variant.per_work_change, "" if first else "-"))
     row += [
-        "-" if latency is None else f"{_spread(latency.p95_us, 0)} {latency.task}",
-        *(_spread(variant.missed_deadlines, 1), _spread(variant.migrations, 1)),
-        _spread(variant.overutilized_percent, 1),
+        "-" if latency is None else f"{spread_text(latency.p95_us, 0)} {latency.task}",
+        *(spread_text(variant.missed_deadlines, 1), spread_text(variant.migrations, 1)),
+        spread_text(variant.overutilized_percent, 1),
     ]
     if result.throughput:
-        row.append(_spread(variant.throughput_per_s, 0))
-        row.append(_change(variant.throughput_change, "" if first else "-"))
+        row.append(spread_text(variant.throughput_per_s, 0))
+        row.append(change_text(variant.throughput_change, "" if first else "-"))
     return row
 
 
@@ -228,14 +228,14 @@ def _placement(result: ScenarioResult) -> Table:
     for variant in result.variants:
         row = [variant.name]
         for cluster in variant.clusters.values():
-            row.append(_spread(cluster.work_percent, 1))
-            row.append(_spread(cluster.mhz, 0))
-            row.append(_spread(cluster.transitions_per_s, 1))
+            row.append(spread_text(cluster.work_percent, 1))
+            row.append(spread_text(cluster.mhz, 0))
+            row.append(spread_text(cluster.transitions_per_s, 1))
         rows.append(row)
     return Table.of(heads, rows)
 
 
-def _spread(spread: Spread | None, digits: int) -> str:
+def spread_text(spread: Spread | None, digits: int) -> str:
     """The mean, and its ends in brackets where they differ by what is shown."""
     if spread is None:
         return "-"
@@ -244,7 +244,8 @@ def _spread(spread: Spread | None, digits: int) -> str:
     return f"{spread.mean:.{digits}f} ({spread.least:.{digits}f}..{spread.most:.{digits}f})"
 
 
-def _change(change: Change | None, absent: str) -> str:
+def change_text(change: Change | None, absent: str = "-") -> str:
+    """The difference in per cent, with its interval where there is one."""
     if change is None:
         return absent
     if change.low is None or change.high is None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.compare import Comparison, Line
@@ -60,7 +60,7 @@ def _scenario(group: PageGroup, scenario: Scenario, compared: Comparison) -> Sce
         controls=group.words,
         throughput="" if rate is None else rate.row.path[1],
         variants=tuple(_variant(compared, name, rate) for name in compared.names),
-        judged=tuple(_judged(compared.verdicts)),
+        judged=tuple(judged_of(compared.verdicts)),
         speeds=compared.cell.controls.speeds,
         energy_model=compared.cell.energy_model.words,
         set_otherwise=compared.cell.set_otherwise,
@@ -83,29 +83,30 @@ def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResul
     return VariantResult(
         name=name,
         energy_mj=_known(energy, name),
-        energy_change=_change(energy, name, compared.baseline),
+        energy_change=change_of(energy, name, compared.baseline),
         latency=_latency(compared, name),
-        missed_deadlines=_spread(compared.line("missed_deadlines"), name),
-        migrations=_spread(compared.line("migrations"), name),
-        overutilized_percent=_spread(compared.line("overutilized_share"), name),
-        throughput_per_s=_spread(rate, name),
-        throughput_change=_change(rate, name, compared.baseline),
+        missed_deadlines=spread_of(compared.line("missed_deadlines"), name),
+        migrations=spread_of(compared.line("migrations"), name),
+        overutilized_percent=spread_of(compared.line("overutilized_share"), name),
+        throughput_per_s=spread_of(rate, name),
+        throughput_change=change_of(rate, name, compared.baseline),
         clusters={
             cluster: ClusterResult(
-                _spread(compared.line("work_share", cluster), name),
-                _spread(compared.line("mean_mhz", cluster), name),
-                _spread(compared.line("opp_transitions_per_s", cluster), name),
+                spread_of(compared.line("work_share", cluster), name),
+                spread_of(compared.line("mean_mhz", cluster), name),
+                spread_of(compared.line("opp_transitions_per_s", cluster), name),
             )
             for cluster in clusters
         },
         energy_mj_by_seed=tuple(energy.values[name].values()),
-        energy_per_work_mj=_spread(per_work, name),
-        per_work_change=_change(per_work, name, compared.baseline),
-        work_change=_change(compared.line(*WORK), name, compared.baseline),
+        energy_per_work_mj=spread_of(per_work, name),
+        per_work_change=change_of(per_work, name, compared.baseline),
+        work_change=change_of(compared.line(*WORK), name, compared.baseline),
     )
 
 
-def _spread(line: Line | None, variant: str) -> Spread | None:
+def spread_of(line: Line | None, variant: str) -> Spread | None:
+    """Mean and ends of a measure over seeds, or None where no run of the variant gives it."""
     if line is None or not line.values.get(variant):
         return None
     return _known(line, variant)
@@ -116,7 +117,8 @@ def _known(line: Line, variant: str) -> Spread:
     return Spread(sum(values) / len(values), min(values), max(values))
 
 
-def _change(line: Line | None, variant: str, baseline: str) -> Change | None:
+def change_of(line: Line | None, variant: str, baseline: str) -> Change | None:
+    """The difference from the baseline in per cent; None for the baseline and without runs."""
     if line is None or variant == baseline:
         return None
     difference, base = line.differences.get(variant), line.mean(baseline)
@@ -135,7 +137,7 @@ def _latency(compared: Comparison, variant: str) -> Latency | None:
     known: Mapping[str, Spread] = {
         task: spread
         for task in compared.tasks
-        if (spread := _spread(compared.line("latency_us", task, "p95"), variant)) is not None
+        if (spread := spread_of(compared.line("latency_us", task, "p95"), variant)) is not None
     }
     if not known:
         return None
@@ -143,7 +145,7 @@ def _latency(compared: Comparison, variant: str) -> Latency | None:
     return Latency(task, known[task])
 
 
-def _judged(verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+def judged_of(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     """What was judged, without findings; what could not be measured is left out."""
     for verdict in verdicts:
         if verdict.met is not None:

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page on two releases: the parts that its notes set in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analysis.records.verdict import Verdict
+from analysis.results.comparisons import Change
+from analysis.results.releases import OnRelease, ReleaseComparison, VariantOnBoth
+from analysis.verdict_text import counts, details
+from host.table import Table
+from studies.drawing import Drawing
+from studies.pages.page import change_text, spread_text
+from studies.releases.plan import NAME
+
+
+def parts(record: ReleaseComparison) -> dict[str, str]:
+    """Markdown by the names that the notes use."""
+    old, new = (boot.release for boot in record.boots)
+    return {
+        "answer": _answer(record),
+        "conditions": "\n".join(f"* {line}" for line in _conditions(record)),
+        "boots": Table.of(
+            ["release", "source", "agent ready (ms)"],
+            [[boot.release, boot.kernel, spread_text(boot.ready_ms, 1)] for boot in record.boots],
+            left=2,
+        ).markdown(),
+        "variants": _variants(record, old, new).markdown(),
+        "effects": _effects(record, old, new).markdown(),
+        "counts": "; ".join(
+            f"on {release}: {counts([verdict for side in sides for verdict in side.verdicts])}"
+            for release, sides in (
+                (old, [entry.old for entry in record.scenarios]),
+                (new, [entry.new for entry in record.scenarios]),
+            )
+        ),
+        "verdicts": "\n".join(_verdicts(record, old, new)),
+        "wake_ups": Table.of(
+            ["variant", "threads", old, new, f"% of {old}'s"],
+            [
+                [
+                    *(cost.variant, cost.form),
+                    *(spread_text(side, 0) for side in (cost.old, cost.new)),
+                    f"{cost.change_percent:+.1f}",
+                ]
+                for cost in record.wake_ups
+            ],
+            left=2,
+        ).markdown(),
+    }
+
+
+def _answer(record: ReleaseComparison) -> str:
+    """How many energies differ, and how many verdicts."""
+    old, new = (boot.release for boot in record.boots)
+    changed = [entry for entry in record.scenarios if _excludes_zero(entry.change)]
+    largest = max(record.scenarios, key=lambda entry: abs(entry.change.percent))
+    pairs = [pair for entry in record.scenarios for pair in _pairs(entry)]
+    same = sum(before.verdict == after.verdict for before, after in pairs)
+    return (
+        f"energy on {new} differs from {old}'s in {len(changed)} of {len(record.scenarios)} "
+        f"cells, most in {largest.scenario} with {largest.variant}: "
+        f"{change_text(largest.change)} %{_per(largest)}; "
+        f"{same} of {len(pairs)} statements have the same verdict on both"
+    )
+
+
+def _excludes_zero(change: Change) -> bool:
+    low, high = change.low, change.high
+    return low is not None and high is not None and not low <= 0 <= high
+
+
+def _pairs(entry: VariantOnBoth) -> Iterator[tuple[Verdict, Verdict]]:
+    """A statement's verdict on each release, where both have one."""
+    after = {verdict.statement: verdict for verdict in entry.new.verdicts}
+    for before in entry.old.verdicts:
+        if before.statement in after:
+            yield before, after[before.statement]
+
+
+def _conditions(record: ReleaseComparison) -> Sequence[str]:
+    return (
+        f"Platform {record.platform}, engine {record.engine} (busy loops elided), "
+        f"{record.duration} windows, {record.seeds} seeds, energy from {record.power} power.",
+        "Both releases run the same guest image, workload and draws of the seeds. Means over "
+        "seeds stand before brackets with the least and the largest, or with the 95 % interval "
+        "of a difference ([how it is made](../reference/measures.md#intervals)).",
+        record.origin.words,
+    )
+
+
+def _variants(record: ReleaseComparison, old: str, new: str) -> Table:
+    heads = ["scenario", "variant", f"energy on {old} (mJ)", f"on {new}", f"% of {old}'s"]
+    heads += ["task", f"latency p95 on {old} (us)", f"on {new}"]
+    heads += [f"missed on {old}", f"on {new}", f"migrations on {old}", f"on {new}"]
+    rows = [
+        [
+            *(entry.scenario, entry.variant),
+            *(spread_text(side.energy_mj, 1) for side in (entry.old, entry.new)),
+            change_text(entry.change) + _per(entry),
+            entry.task or "-",
+            *(spread_text(side.latency_p95_us, 0) for side in (entry.old, entry.new)),
+            *(spread_text(side.missed_deadlines, 1) for side in (entry.old, entry.new)),
+            *(spread_text(side.migrations, 1) for side in (entry.old, entry.new)),
+        ]
+        for entry in record.scenarios
+    ]
+    return Table.of(heads, rows, left=2)
+
+
+def _effects(record: ReleaseComparison, old: str, new: str) -> Table:
+    """What a variant changes from mainline, on each release."""
+    heads = ["scenario", "variant", f"energy on {old}, % of mainline's", f"on {new}"]
+    rows = [
+        [entry.scenario, entry.variant, *(_effect(entry, side) for side in (entry.old, entry.new))]
+        for entry in record.scenarios
+        if entry.old.energy_change is not None
+    ]
+    return Table.of(heads, rows, left=2)
+
+
+def _effect(entry: VariantOnBoth, side: OnRelease) -> str:
+    if side.energy_change is None:
+        return "-"
+    return change_text(side.energy_change) + _per(entry)
+
+
+def _per(entry: VariantOnBoth) -> str:
+    """What energies are compared by, where the work of variants or releases differs."""
+    return f" per {entry.per}" if entry.per else ""
+
+
+def _verdicts(record: ReleaseComparison, old: str, new: str) -> Iterator[str]:
+    for entry in record.scenarios:
+        for before, after in _pairs(entry):
+            yield (
+                f"* {entry.scenario}, {entry.variant}: `{before.statement}`: on {old} "
+                f"**{before.verdict}**, {details(before)}; on {new} **{after.verdict}**, "
+                f"{details(after)}."
+            )
+
+
+DRAWINGS = {NAME: Drawing(ReleaseComparison, parts)}
