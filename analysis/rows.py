@@ -32,8 +32,16 @@ _STACK = ("energy_j", "stack")
 #: Where a run's work is, and the energy of a unit of it.
 WORK, PER_WORK = ("work",), ("energy_per_work_j",)
 
-#: How keys of ``result.json`` end, and the unit that this names.
-UNITS = {"_j": "J", "_us": "us", "_mhz": "MHz", "_per_s": "1/s", "throughput": "1/s", "_s": "s"}
+#: How keys of ``result.json`` end, and the unit that this names; the first that fits counts.
+UNITS = {
+    "_per_work_j": "J for a unit of work",
+    "_j": "J",
+    "_us": "us",
+    "_mhz": "MHz",
+    "_per_s": "1/s",
+    "throughput": "1/s",
+    "_s": "s",
+}
 
 
 @dataclass(frozen=True)

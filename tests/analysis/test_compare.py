@@ -14,6 +14,7 @@ from analysis.compare import Comparison, comparison
 from analysis.compare_json import differences_json, variant_json
 from analysis.compare_json import summary as summary_of
 from analysis.compare_text import text as text_of
+from analysis.derive import Derived
 from analysis.difference import difference, unpaired_difference
 from analysis.results.findings import Finding
 from analysis.statement import value_at
@@ -82,6 +83,19 @@ def test_json_has_the_units_of_the_result(platform: Platform) -> None:
         ("deadlines", False): "1",
         ("missed_deadlines", False): "1",
     }
+
+
+def test_json_says_what_energy_per_work_is_of(platform: Platform) -> None:
+    def run(name: str, energy_j: float) -> Derived:
+        made = stated(name, 0)
+        result = dataclasses.replace(made.result, energy_per_work_j=energy_j, work=1.0)
+        return dataclasses.replace(made, result=result)
+
+    both = comparison(platform, {"mainline": [run("mainline", 0.1)], "cas": [run("cas", 0.2)]})
+    units = {entry["measure"]: entry["unit"] for entry in differences_json(both)}
+    assert units["energy_per_work_j"] == "J for a unit of work"
+    assert units["energy_j.total"] == "J"
+    assert units["work"] == "1"
 
 
 def test_json_has_every_seed(compared: Compared) -> None:
