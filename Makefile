@@ -23,7 +23,8 @@ demo: setup ## the README's figure: uclamp by maximum (mainline) and by sum, twe
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies
+	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies \
+		tests/support
 	@git ls-files -z '*.sh' .ci/run | xargs -0 -r shellcheck
 
 test: lint ## the whole test suite

@@ -59,7 +59,7 @@ def compile_guest(name: str, folder: Path, **defines: int) -> Path:
     return image
 
 
-def run_machine(machine: Machine, out: Path, **limits: float) -> GuestRun:
+def run_machine(machine: Machine, out: Path, **limits: Any) -> GuestRun:
     """Run a program of ``tests/guest``."""
     ended = QemuEngine().run(machine, out, **limits)
     text = (out / "result.txt").read_text() if (out / "result.txt").exists() else ""

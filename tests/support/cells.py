@@ -67,7 +67,7 @@ class Artefacts:
     def engine(self, name: str, mode: str | None = None) -> Engine:
         """The real engine, but for what it would have to fetch and build."""
         engine = get_engine(name, mode)
-        return _WithFakes(engine, self)  # type: ignore[return-value]
+        return _WithFakes(engine, self)
 
 
 class _WithFakes:

@@ -53,7 +53,7 @@ def window(out: Path, request: dict[str, Any]) -> None:
         (out / f"trace.dat@{begin}").write_bytes(TRACE[begin:end])
     (out / "state.txt@0").write_bytes(script)
     (out / "stats.txt").write_text("hostSeconds 1.23\nsimSeconds 0.0009\nhostMemory 5\n")
-    rows = []
+    rows: list[tuple[float, ...]] = []
     for cluster in request["machine"]["clusters"]:
         for cpu in (*cluster["cpus"], -1):
             khz = cluster["clocks_hz"][0] / 1000

@@ -202,8 +202,8 @@ class Interpreter:
             self._set(o[0], self._load(address))
             self._set(o[1], self._load(address + 8))
         elif name == "ldrh":
-            base, index, shift = (part.strip() for part in o[1].strip("[]").split(","))
-            address = self._get(base) + (self._get(index) << int(shift.split("#")[1]))
+            base, index, scale = (part.strip() for part in o[1].strip("[]").split(","))
+            address = self._get(base) + (self._get(index) << int(scale.split("#")[1]))
             self._set(o[0], self._load(address) & 0xFFFF)
         elif name == "str":
             self.memory[self._address(o[1])] = self._get(o[0])
