@@ -54,7 +54,7 @@ class Texts:
 
 
 #: Patches and archive by what they are made of: the cells of a campaign share them.
-_SHARED: dict[tuple[str, str, str, Path], tuple[bytes, bytes]] = {}
+_SHARED: dict[tuple[Path, str, str, str, Path], tuple[bytes, bytes]] = {}
 
 
 def texts_of(machine: Machine, kernel: Kernel, image: KernelArtefact, scenario: Path) -> Texts:
@@ -64,7 +64,8 @@ def texts_of(machine: Machine, kernel: Kernel, image: KernelArtefact, scenario: 
     :param scenario: its file.
     """
     platform, activity = machine.platform, machine.activity
-    key = (platform.digest, activity.digest, kernel.name, image.config)
+    # Two files may describe the same machine: each cell keeps its own.
+    key = (platform.path, platform.digest, activity.digest, kernel.name, image.config)
     if key not in _SHARED:
         _SHARED[key] = (
             json_bytes(_patches(kernel, image.release)),

@@ -120,6 +120,15 @@ def test_what_is_edited_after_preparing_is_not_in_the_folder(
         kept = archive.extractfile("platforms/juno-r2.toml")
         assert kept is not None
         assert kept.read() == before
+    other = own_platform(tmp_path / "other", 42_001)
+    other.path.write_text(other.path.read_text() + "# of the same figures\n")
+    other = load_platform(other.path)
+    assert other.digest == platform.digest
+    again = resolve(Request(str(other.path), "mainline", "smoke"))
+    with tarfile.open(fileobj=io.BytesIO(prepare(again).inputs()[FILES])) as archive:
+        own = archive.extractfile("platforms/juno-r2.toml")
+        assert own is not None
+        assert own.read().endswith(b"# of the same figures\n")
     assert cell_made.record.own_platform
     assert not prepared().record.own_platform
 
