@@ -23,9 +23,16 @@ from tests.support.sum_checks import (
     FEATURES,
     FILES,
     GROUPS,
+    HEADROOM,
     PERIOD_MS,
     Guest,
+    check_boost,
+    check_fit,
+    check_headroom,
+    check_hidden,
+    check_reclassed,
     check_system_limit,
+    check_uncapped,
     group,
     hog,
     ms_until,
@@ -118,85 +125,32 @@ def test_a_cap_takes_effect_on_a_busy_cpu_by_itself(guest: Guest, juno: Platform
 
 @pytest.mark.parametrize("feature", ["UCLAMP_FITS_TRISTATE", "NO_UCLAMP_FITS_TRISTATE"])
 def test_a_boost_that_cannot_be_had(guest: Guest, feature: str) -> None:
-    """0.5 ms of 20 with the greatest boost: with three values EAS goes on to place tasks."""
-    lines = [
-        f"write {FEATURES} {feature}",
-        hog("boosted", 4, "-m 1024 -r 500 -p 20000"),
-        "sleep-ms 200",
-        f"write {STATS} 0",
-        "spawn light /bin/hog -r 500 -p 10000",
-    ]
-    _, counted = guest.sampled(lines, cpu=0, ms=800)
-    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
-    if feature == "UCLAMP_FITS_TRISTATE":
-        assert share_of_eas > 0.6
-        assert counted["overutilized_set"] <= 2
-    else:
-        assert share_of_eas < 0.05
+    check_boost(guest, feature)
 
 
 @pytest.mark.parametrize("feature", ["UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_OU_UNCLAMPED"])
 def test_what_a_cap_hides_may_mean_overutilized(guest: Guest, feature: str) -> None:
-    """A capped hog alone on its CPU: it is in nobody's way, but a tenth of what it uses counts."""
-    lines = [
-        f"write {FEATURES} {feature}",
-        hog("capped", 4, "-M 100"),
-        "sleep-ms 200",
-        f"write {STATS} 0",
-        "spawn light /bin/hog -r 500 -p 10000",
-    ]
-    khz, counted = guest.sampled(lines, cpu=4, ms=800)
-    # Whether it is overutilized is all that the feature decides.
-    assert share([int(word) for word in khz.split()], BIG_KHZ[1]) == 0
-    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
-    if feature == "UCLAMP_OU_UNCLAMPED":
-        assert share_of_eas < 0.05
-    else:
-        assert share_of_eas > 0.6
-
-
-#: A hog's or a sleeping task's options and the OPP of a big CPU, of 512, 853 and 1024, that it asks
-#: for without and with headroom of a quarter: 480 or 600, 800 or 1000; no clamp has it always.
-HEADROOM = {
-    "cap": ("-M 480", 0, 1),
-    "boost": ("-m 800 -r 500 -p 5000", 1, 2),
-    "greatest-boost": ("-m 1024 -r 500 -p 5000", 2, 2),
-    "none": ("", 2, 2),
-}
+    check_hidden(guest, feature)
 
 
 @pytest.mark.parametrize("case", HEADROOM)
 @pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
 def test_a_clamp_may_have_no_headroom(guest: Guest, feature: str, case: str) -> None:
-    options, without, with_headroom = HEADROOM[case]
-    lines = [
-        f"write {FEATURES} {feature}",
-        hog("clamped", 4, options),
-        "sleep-ms 300",
-    ]
-    khz = guest.khz(lines, cpu=4, ms=400)
-    wanted = BIG_KHZ[without if feature == "UCLAMP_NO_HEADROOM" else with_headroom]
-    assert khz.count(wanted) / len(khz) >= 0.98
+    check_headroom(guest, feature, case)
 
 
 @pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
 def test_what_fits_without_headroom(guest: Guest, feature: str) -> None:
-    """A boost of seven eighths of a big CPU fits it, but with a quarter more: then EAS goes on."""
-    lines = [
-        f"write {FEATURES} {feature}",
-        hog("boosted", 4, "-m 900 -r 500 -p 20000"),
-        # The mark of a moment stays until load balance looks, which it does where a CPU is busy.
-        hog("busy", 1, "-M 50"),
-        "sleep-ms 200",
-        f"write {STATS} 0",
-        "spawn light /bin/hog -r 500 -p 10000",
-    ]
-    _, counted = guest.sampled(lines, cpu=0, ms=800)
-    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
-    if feature == "UCLAMP_NO_HEADROOM":
-        assert share_of_eas > 0.6
-    else:
-        assert share_of_eas < 0.25
+    check_fit(guest, feature)
+
+
+@pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
+def test_no_cap_is_none(guest: Guest, feature: str) -> None:
+    check_uncapped(guest, feature)
+
+
+def test_what_slept_in_another_class_is_forgotten(guest: Guest) -> None:
+    check_reclassed(guest)
 
 
 def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:

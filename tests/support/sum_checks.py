@@ -16,15 +16,25 @@ FEATURES = "/sys/kernel/debug/sched/features"
 GROUPS = "/sys/fs/cgroup"
 SYSCTL = "/proc/sys/kernel"
 PERIOD_MS = 4
+PROGRAMS = ("hog", "reclassed", "sample")
 #: Of juno-r2's big cluster.
 BIG_KHZ = (600_000, 1_000_000, 1_200_000)
 #: Clamps are in use from the beginning: mainline leaves out what was runnable before.
 IN_USE = [f"write {SYSCTL}/sched_util_clamp_min_rt_default {value}" for value in (1023, 1024)]
+#: A hog's or a sleeping task's options and the OPP of a big CPU, of 512, 853 and 1024, that it asks
+#: for without and with headroom of a quarter: 480 or 600, 800 or 1000; no clamp has it always.
+HEADROOM = {
+    "cap": ("-M 480", 0, 1),
+    "boost-to-an-opp": ("-m 512 -r 500 -p 5000", 0, 1),
+    "boost": ("-m 800 -r 500 -p 5000", 1, 2),
+    "greatest-boost": ("-m 1024 -r 500 -p 5000", 2, 2),
+    "none": ("", 2, 2),
+}
 
 
 @dataclass(frozen=True)
 class Guest:
-    """Boots scripts on the kernel with `hog` and `sample` in the guest."""
+    """Boots scripts on the kernel with `PROGRAMS` in the guest."""
 
     image: Path
     platform: Platform
@@ -58,7 +68,7 @@ class Guest:
             script,
             self.folder / "out",
             arguments="loglevel=5 panic_on_warn=1",
-            programs={name: guest_program(name, self.folder) for name in ("hog", "sample")},
+            programs={name: guest_program(name, self.folder) for name in PROGRAMS},
         )
 
     def sampled(self, lines: list[str], *, cpu: int, ms: int) -> tuple[str, dict[str, int]]:
@@ -116,3 +126,97 @@ def check_system_limit(guest: Guest) -> None:
         "sleep-ms 300",
     ]
     assert share(guest.khz(lines, cpu=4, ms=200), BIG_KHZ[1]) <= 0.05
+
+
+def check_boost(guest: Guest, feature: str) -> None:
+    """0.5 ms of 20 with the greatest boost: with three values EAS goes on to place tasks."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("boosted", 4, "-m 1024 -r 500 -p 20000"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    _, counted = guest.sampled(lines, cpu=0, ms=800)
+    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    if feature == "UCLAMP_FITS_TRISTATE":
+        assert share_of_eas > 0.6
+        assert counted["overutilized_set"] <= 2
+    else:
+        assert share_of_eas < 0.05
+
+
+def check_hidden(guest: Guest, feature: str) -> None:
+    """A capped hog alone on its CPU: it is in nobody's way, but a tenth of what it uses counts."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("capped", 4, "-M 100"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    khz, counted = guest.sampled(lines, cpu=4, ms=800)
+    # Whether it is overutilized is all that the feature decides.
+    assert share([int(word) for word in khz.split()], BIG_KHZ[1]) == 0
+    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    if feature == "UCLAMP_OU_UNCLAMPED":
+        assert share_of_eas < 0.05
+    else:
+        assert share_of_eas > 0.6
+
+
+def check_headroom(guest: Guest, feature: str, case: str) -> None:
+    """Which OPP the tasks of `HEADROOM` ask for."""
+    options, without, with_headroom = HEADROOM[case]
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("clamped", 4, options),
+        "sleep-ms 300",
+    ]
+    khz = guest.khz(lines, cpu=4, ms=400)
+    wanted = BIG_KHZ[without if feature == "UCLAMP_NO_HEADROOM" else with_headroom]
+    assert khz.count(wanted) / len(khz) >= 0.98
+
+
+def check_fit(guest: Guest, feature: str) -> None:
+    """A boost of seven eighths of a big CPU fits it, but with a quarter more: then EAS goes on."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("boosted", 4, "-m 900 -r 500 -p 20000"),
+        # The mark of a moment stays until load balance looks, which it does where a CPU is busy.
+        hog("busy", 1, "-M 50"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    _, counted = guest.sampled(lines, cpu=0, ms=800)
+    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    if feature == "UCLAMP_NO_HEADROOM":
+        assert share_of_eas > 0.6
+    else:
+        assert share_of_eas < 0.25
+
+
+def check_reclassed(guest: Guest) -> None:
+    """A capped hog becomes an RT task, sleeps for a second and is made fair again, asleep."""
+    lines = [
+        "spawn reclassed /bin/reclassed 4 100 300 1000",
+        "sleep-ms 400",
+        hog("free", 4),
+        "sleep-ms 600",
+    ]
+    # Its utilization is nothing by then, and so must be what its cap takes from the CPU's.
+    assert set(guest.khz(lines, cpu=4, ms=600)) == {BIG_KHZ[2]}
+
+
+def check_uncapped(guest: Guest, feature: str) -> None:
+    """A hog without a cap makes its CPU overutilized: nothing is taken from what it uses."""
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("free", 4),
+        "sleep-ms 300",
+        f"write {STATS} 0",
+        "spawn light /bin/hog -r 500 -p 10000",
+    ]
+    _, counted = guest.sampled(lines, cpu=0, ms=800)
+    assert counted["feec_called"] / counted["select_wakeup"] < 0.05
