@@ -17,13 +17,23 @@ from tests.support import feec_checks as feec
 from tests.support import push_checks as push
 from tests.support.mutants import Edit, mutant_image
 from tests.support.releases import source_for
-from tests.support.sum_checks import Guest, check_system_limit
+from tests.support.sum_checks import (
+    Guest,
+    check_boost,
+    check_headroom,
+    check_hidden,
+    check_reclassed,
+    check_system_limit,
+    check_uncapped,
+)
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
 FAIR = "kernel/sched/fair.c"
 CORE = "kernel/sched/core.c"
 EAS = "kernel/sched/eas_switch.c"
+UCLAMP = "kernel/sched/uclamp.c"
+SCHED = "kernel/sched/sched.h"
 #: A test of a kernel that fails when the kernel does not do what it claims.
 Check = Callable[[KernelArtefact, Platform, Path], None]
 
@@ -65,8 +75,9 @@ def _pushed(name: str, check: Callable[[dict[str, push.Found]], None], *others: 
     return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
 
 
-def _system_limit(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
-    check_system_limit(Guest(kernel.image, platform, folder))
+def _clamped(check: Callable[..., None], *of: str) -> Check:
+    """``check`` in a guest, ``of`` a feature and maybe a case of it."""
+    return lambda kernel, platform, folder: check(Guest(kernel.image, platform, folder), *of)
 
 
 MUTANTS = [
@@ -80,7 +91,67 @@ MUTANTS = [
             "\t\tif (task_group(p) == &root_task_group)\n"
             "\t\t\tuclamp_update_active(p);\n",
         ),
-        _system_limit,
+        _clamped(check_system_limit),
+    ),
+    Mutant(
+        "sum",
+        "what-slept-in-another-class-is-aged",
+        Edit(UCLAMP, "\tuclamp_age(p);\n", ""),
+        _clamped(check_reclassed),
+    ),
+    Mutant(
+        "sum",
+        "what-caps-hide-may-mean-overutilized",
+        Edit(FAIR, "sched_feat(UCLAMP_OU_UNCLAMPED) && !util", "false && !util"),
+        _clamped(check_hidden, "UCLAMP_OU_UNCLAMPED"),
+    ),
+    Mutant(
+        "sum",
+        "what-caps-hide-does-not-matter-by-default",
+        Edit(FAIR, "sched_feat(UCLAMP_OU_UNCLAMPED) && !util", "!util"),
+        _clamped(check_hidden, "NO_UCLAMP_OU_UNCLAMPED"),
+    ),
+    Mutant(
+        "sum",
+        "a-boost-that-cannot-be-had-fits",
+        Edit(FAIR, "sched_feat(UCLAMP_FITS_TRISTATE) && ", "false && "),
+        _clamped(check_boost, "UCLAMP_FITS_TRISTATE"),
+    ),
+    Mutant(
+        "sum",
+        "boosts-may-have-no-headroom",
+        Edit(
+            SCHED,
+            "\tif (!sched_feat(UCLAMP_NO_HEADROOM))\n",
+            "\tif (clamp_id == UCLAMP_MIN || !sched_feat(UCLAMP_NO_HEADROOM))\n",
+        ),
+        _clamped(check_headroom, "UCLAMP_NO_HEADROOM", "boost"),
+    ),
+    Mutant(
+        "sum",
+        "caps-may-have-no-headroom",
+        Edit(
+            SCHED,
+            "\tif (!sched_feat(UCLAMP_NO_HEADROOM))\n",
+            "\tif (clamp_id == UCLAMP_MAX || !sched_feat(UCLAMP_NO_HEADROOM))\n",
+        ),
+        _clamped(check_headroom, "UCLAMP_NO_HEADROOM", "cap"),
+    ),
+    Mutant(
+        "sum",
+        "clamps-have-headroom-by-default",
+        Edit(SCHED, "\tif (!sched_feat(UCLAMP_NO_HEADROOM))\n", "\tif (false)\n"),
+        _clamped(check_headroom, "NO_UCLAMP_NO_HEADROOM", "boost"),
+    ),
+    Mutant(
+        "sum",
+        "no-cap-is-none",
+        Edit(
+            SCHED,
+            "\tif (clamp_id == UCLAMP_MAX && value == SCHED_CAPACITY_SCALE)\n",
+            "\tif (false)\n",
+        ),
+        _clamped(check_uncapped, "UCLAMP_NO_HEADROOM"),
     ),
     Mutant(
         "base",
