@@ -30,7 +30,7 @@ def parts() -> dict[str, str]:
     """Markdown by the names that the notes use."""
     known = [(platform, load_activity(platform)) for platform in map(load_platform, PLATFORMS)]
     littles = _first_capacity(*known[0])
-    heads = ["cluster", "cycles of a turn, engines", "measured", "capacity, board"]
+    heads = ["cluster", "cycles of an iteration, engines", "measured", "capacity, board"]
     heads += ["capacity, measured", "difference"]
     return {
         "littles": f"{littles['busy_loop']} instead of {littles['board']}",
@@ -124,7 +124,7 @@ def _system(known: list[tuple[Platform, Activity]]) -> Table:
 
 
 def _engines(platform: Platform, activity: Activity) -> Iterator[list[str]]:
-    """Cycles of a turn and capacities: as engines run at the board's speeds, and as measured."""
+    """Cycles of an iteration, and capacities: at the board's speeds, and as measured."""
     turn = activity.turn_instructions
     capacity = {row["cluster"]: row for row in capacities(platform, activity.measured)}
     for cluster, ipc in zip(platform.clusters, measured_ipc(platform, activity), strict=True):
