@@ -107,7 +107,8 @@ def clamped(
         f"collect {FREQUENCY} none",
         f"write {GROUP}/cpu.uclamp.max 20.00",
         spinning("rt", "/bin/as_fifo"),
-        "sleep-ms 100",
+        # What the agent needed to start it is forgotten first.
+        *4 * ["sleep-ms 50"],
         f"collect {FREQUENCY} rt-capped",
         f"write {FEATURES} NO_UCLAMP_RT",
         "sleep-ms 50",

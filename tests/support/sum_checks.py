@@ -25,7 +25,6 @@ IN_USE = [f"write {SYSCTL}/sched_util_clamp_min_rt_default {value}" for value in
 #: for without and with headroom of a quarter: 480 or 600, 800 or 1000; no clamp has it always.
 HEADROOM = {
     "cap": ("-M 480", 0, 1),
-    "boost-to-an-opp": ("-m 512 -r 500 -p 5000", 0, 1),
     "boost": ("-m 800 -r 500 -p 5000", 1, 2),
     "greatest-boost": ("-m 1024 -r 500 -p 5000", 2, 2),
     "none": ("", 2, 2),
