@@ -10,6 +10,7 @@ from functools import cached_property
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
 from analysis.null import Null
+from analysis.pairing import paired
 from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
@@ -83,17 +84,14 @@ class Comparison:
 
     @cached_property
     def seeds(self) -> list[int]:
-        """Seeds that every variant has."""
-        common = set.intersection(
-            *({run.cell.seed for run in runs} for runs in self.variants.values())
-        )
-        return sorted(common)
+        """Seeds of the runs; every variant has all of them."""
+        return [run.cell.seed for run in self.variants[self.baseline]]
 
     @cached_property
     def results(self) -> dict[str, dict[int, Result]]:
-        """Results by variant and seed, of the seeds that every variant has."""
+        """Results by variant and seed."""
         return {
-            name: {run.cell.seed: run.result for run in runs if run.cell.seed in self.seeds}
+            name: {run.cell.seed: run.result for run in runs}
             for name, runs in self.variants.items()
         }
 
@@ -203,12 +201,12 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
 
     :raises EascopeError: when there is no variant or no run, or the runs differ in platform,
         scenario, engine, mode, duration, elision or controls: a difference would mean nothing.
+            Or when a run has no partner (`analysis.pairing.paired`).
     """
     if not variants or not all(variants.values()):
         raise EascopeError("nothing to compare: every variant needs at least one run")
-    ordered = {name: sorted(runs, key=lambda run: run.cell.seed) for name, runs in variants.items()}
-    first = next(iter(ordered.values()))[0].cell
-    for name, runs in ordered.items():
+    first = next(iter(variants.values()))[0].cell
+    for name, runs in variants.items():
         for run in runs:
             for key in _SAME:
                 own, other = getattr(run.cell, key), getattr(first, key)
@@ -231,7 +229,4 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
                 )
             if run.cell.variant != name:
                 raise EascopeError(f"{run.run}: is a run of {run.cell.variant}, not of {name}")
-    compared = Comparison(platform, ordered)
-    if not compared.seeds:
-        raise EascopeError("nothing to compare: the variants have no seed in common")
-    return compared
+    return Comparison(platform, paired(variants))

@@ -160,6 +160,7 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
     """
     from analysis.compare import comparison
     from analysis.null import Null
+    from analysis.pairing import by_variant
     from experiments.finished import derived_for
     from experiments.pool import run_all
 
@@ -167,18 +168,14 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
         return derived_for(cell, done, asked.power)
 
     platform, derived = cells[0].machine.platform, run_all(cells, read)
-    by_variant = [
-        derived[start : start + asked.seeds] for start in range(0, len(derived), asked.seeds)
-    ]
-    null = Null(asked.null[0].variant.name, *by_variant[-2:]) if asked.null else None
-    compared = by_variant[:-2] if null else by_variant
-    return [
-        replace(
-            comparison(platform, dict(zip(asked.variants, compared[start:], strict=False))),
-            null=null,
-        )
-        for start in range(0, len(compared), len(asked.variants))
-    ]
+    made = [(cell.record, run) for cell, run in zip(cells, derived, strict=True)]
+    compared = len(made) - len(asked.null)
+    again = by_variant((record.variant, run) for record, run in made[compared:])
+    null = Null(next(iter(again)), *again.values()) if again else None
+    models: dict[str, list[tuple[str, Derived]]] = {}
+    for record, run in made[:compared]:
+        models.setdefault(record.energy_model.words, []).append((record.variant, run))
+    return [replace(comparison(platform, by_variant(runs)), null=null) for runs in models.values()]
 
 
 def _draw(

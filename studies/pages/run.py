@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
+from analysis.pairing import by_variant
 from experiments.cell import Cell, identity_of, prepare
 from experiments.finished import derived_for
 from experiments.pool import run_all
@@ -57,14 +58,14 @@ def compare(
     # Pages share cells; each is run and derived once.
     cells = {cell.simkey: cell for _, _, cell in wanted}
     done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
-    grouped: dict[tuple[str, PageGroup], dict[str, list[Derived]]] = {}
+    grouped: dict[tuple[str, PageGroup], list[tuple[str, Derived]]] = {}
     platforms = {}
     for page_name, group, cell in wanted:
         derived = replace(done[cell.simkey], cell=cell.record)
-        by_variant = grouped.setdefault((page_name, group), {})
-        by_variant.setdefault(cell.names.request.variant, []).append(derived)
+        made = (cell.names.request.variant, derived)
+        grouped.setdefault((page_name, group), []).append(made)
         platforms[page_name, group] = cell.names.platform
-    return {key: comparison(platforms[key], runs) for key, runs in grouped.items()}
+    return {key: comparison(platforms[key], by_variant(runs)) for key, runs in grouped.items()}
 
 
 def _derived(cell: Cell, run: Run) -> Derived:

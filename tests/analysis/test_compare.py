@@ -169,7 +169,7 @@ def test_nothing_in_common_is_refused(compared: Compared) -> None:
     good = compared(1)
     run = good.variants["cas"][0]
     changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, seed=5))
-    with pytest.raises(EascopeError, match="no seed in common"):
+    with pytest.raises(EascopeError, match="mainline has no run of seed 5, but cas has"):
         comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [changed]})
     with pytest.raises(EascopeError, match="at least one run"):
         comparison(good.platform, {"mainline": []})

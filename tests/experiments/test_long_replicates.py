@@ -46,8 +46,16 @@ def compared(scenario: str) -> Comparison:
     runs = replicates(scenario)
     half = SEEDS // 2
     others = [
-        replace(run, cell=replace(run.cell, seed=run.cell.seed - half, variant="again"))
-        for run in runs[half:]
+        replace(
+            run,
+            cell=replace(
+                run.cell,
+                seed=run.cell.seed - half,
+                variant="again",
+                replicate=partner.cell.replicate,
+            ),
+        )
+        for run, partner in zip(runs[half:], runs[:half], strict=True)
     ]
     return comparison(load_platform(PLATFORM), {VARIANT: runs[:half], "again": others})
 
