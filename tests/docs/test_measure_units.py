@@ -7,7 +7,9 @@ import re
 
 from analysis.measures import MEASURES
 from analysis.rows import UNITS
-from tests.docs.test_measures_page import PAGE
+from tests.support.markdown import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "measures.md").read_text()
 
 
 def _short(unit: str) -> str:
