@@ -215,6 +215,8 @@ def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
         "#performance-domain-cells = <1>;",
         f"gem5,rate-limit-us = <{platform.rate_limit_us}>;",
     ]
+    if not platform.fast_switch:
+        body.append("gem5,wait-for-transition;")
     if board.quiesce:
         body.append("gem5,quiesce;")
     return _node(f"energy-ctrl@{board.energy_ctrl:x}", body, "ectrl")

@@ -124,7 +124,8 @@ class Platform:
     ``sources`` are all named sources of the file. ``digest`` changes with any figure or source of
     the platform or its cores, not with comments or layout. ``model`` is its name in the device
     tree. ``own``: the file is a person's own, anywhere; ``base`` is then the platform from which it
-    says only what differs, empty where it says all.
+    says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
+    from the scheduler's context; else a thread of its own does, and waits until each is in force.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Platform:
     base: str = ""
     own: bool = False
     l3: L3 | None = None
+    fast_switch: bool = True
 
     @property
     def cpus(self) -> tuple[int, ...]:

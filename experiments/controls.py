@@ -30,6 +30,8 @@ class Controls:
 
     rate_limit_us: int | None = None
     transition_latency_us: int | None = None
+    #: Whether schedutil requests frequencies from the scheduler's context; else a thread does.
+    fast_switch: bool | None = None
     delay_dequeue: bool = True
     #: Record each decision of EAS with its candidates; it takes some of the guest's time.
     decisions: bool = False
@@ -46,6 +48,8 @@ class Controls:
             words.append(f"rate-limit-{self.rate_limit_us}-us")
         if self.transition_latency_us is not None:
             words.append(f"transition-{self.transition_latency_us}-us")
+        if self.fast_switch is not None:
+            words.append("fast-switch" if self.fast_switch else "no-fast-switch")
         if not self.delay_dequeue:
             words.append("no-delay-dequeue")
         if self.decisions:
@@ -79,7 +83,7 @@ class Controls:
         """
         changed: dict[str, Any] = {
             key: value
-            for key in ("rate_limit_us", "transition_latency_us")
+            for key in ("rate_limit_us", "transition_latency_us", "fast_switch")
             if (value := getattr(self, key)) is not None
         }
         if not changed:

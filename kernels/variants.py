@@ -360,9 +360,9 @@ def boot_args(variant: Variant) -> str:
 def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
     """Lines of the agent's script that prove the declared state; they may be run repeatedly.
 
-    They cover the kernel's name and its own switches, EAS, the frequency domains with driver and
-    governor, the energy model's figures, CPU capacities, the topology with its asymmetry flag,
-    and the idle driver.
+    They cover the kernel's name and its own switches, EAS, the frequency domains with driver,
+    governor and who switches, the energy model's figures, CPU capacities, the topology with its
+    asymmetry flag, and the idle driver.
     """
     eas = bool(variant.declares["eas"])
     governor = str(variant.declares["governor"])
@@ -381,6 +381,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
         lines.append(("contains", STATS, f"feec_called{zeros}"))
     for cluster in platform.clusters:
         lines += _cluster_lines(cluster, governor, variant.dtb)
+        lines += _switching_lines(cluster, governor, fast=platform.fast_switch)
     for cpu in platform.cpus:
         lines += _cpu_lines(cpu, variant, platform)
     lines.append(("report", STATS))
@@ -401,6 +402,19 @@ def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[
     ]
     for opp in opps_of(cluster, flavour):
         lines.append(("expect", f"{model}/ps:{opp.khz}/power", str(opp.power_uw)))
+    return lines
+
+
+def _switching_lines(cluster: Cluster, governor: str, *, fast: bool) -> list[tuple[str, ...]]:
+    """Who requests frequencies: the scheduler itself, or schedutil's thread."""
+    first = cluster.cpus[0]
+    policy = f"/sys/devices/system/cpu/cpufreq/policy{first}"
+    schedutil = governor == EAS_GOVERNOR  # no other governor has a fast switch
+    lines: list[tuple[str, ...]] = [
+        ("expect", f"{policy}/fast_switch_enabled", str(int(fast and schedutil)))
+    ]
+    if schedutil and not fast:
+        lines.append(("thread", f"sugov:{first}"))
     return lines
 
 

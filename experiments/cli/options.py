@@ -94,6 +94,12 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
         "(on gem5's cores)",
     )
     group.add_argument(
+        "--no-fast-switch",
+        action="store_true",
+        help="let schedutil's thread request frequencies and wait until each is in force, as on "
+        "boards whose firmware switches",
+    )
+    group.add_argument(
         "--no-delay-dequeue", action="store_true", help="switch EEVDF's delayed dequeue off"
     )
     group.add_argument(

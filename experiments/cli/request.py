@@ -25,6 +25,7 @@ def request_of(
     controls = Controls(
         rate_limit_us=options.rate_limit_us,
         transition_latency_us=options.transition_latency_us,
+        fast_switch=False if options.no_fast_switch else None,
         delay_dequeue=not options.no_delay_dequeue,
         decisions=options.decisions,
         speeds=options.speeds,

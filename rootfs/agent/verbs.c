@@ -4,6 +4,7 @@
 #include "agent.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -179,6 +180,38 @@ static void verb_absent(char *rest)
 		fail("absent %s: %s", path, strerror(errno));
 }
 
+/* Whether the thread group with this number has the name; one that has just ended has none. */
+static bool has_name(const char *number, const char *name)
+{
+	char path[64];
+	struct text text = { 0 };
+	bool same;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", number);
+	same = file_read(path, &text) == 0 && strcmp(trim(text.data), name) == 0;
+	text_free(&text);
+	return same;
+}
+
+/* A program or a thread of the kernel is there, by the name that the kernel shows. */
+static void verb_thread(char *rest)
+{
+	const char *name = script_word(&rest, "thread: NAME");
+	struct dirent *entry;
+	bool found = false;
+	DIR *proc;
+
+	script_done(rest);
+	proc = opendir("/proc");
+	if (!proc)
+		fail("thread %s: /proc: %s", name, strerror(errno));
+	while (!found && (entry = readdir(proc)))
+		found = isdigit((unsigned char)entry->d_name[0]) && has_name(entry->d_name, name);
+	closedir(proc);
+	if (!found)
+		fail("thread %s: there is none of this name", name);
+}
+
 static void verb_report(char *rest)
 {
 	const char *path = script_word(&rest, "report: PATH");
@@ -314,6 +347,7 @@ static const struct verb {
 	{ "word", verb_word },
 	{ "exists", verb_exists },
 	{ "absent", verb_absent },
+	{ "thread", verb_thread },
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,19 @@ def test_energy_ctrl(tree: Node) -> None:
     assert node.cells("reg") == [0, 0x0B00_0000, 0, 0x1000]
     assert node.cells("#performance-domain-cells") == [1]
     assert node.cells("gem5,rate-limit-us") == [500]
+
+
+@pytest.mark.parametrize("board", [BOARD, GEM5_BOARD])
+def test_a_machine_without_fast_switch_says_that_requests_are_waited_for(
+    juno: Platform, board: Board
+) -> None:
+    name = f"energy-ctrl@{board.energy_ctrl:x}"
+    fast, waits = (
+        decompile(device_tree(replace(juno, fast_switch=fast_switch), board))
+        for fast_switch in (True, False)
+    )
+    assert waits.at(name).properties.pop("gem5,wait-for-transition") == ""
+    assert waits == fast
 
 
 def test_interrupts_timer_and_console(tree: Node) -> None:

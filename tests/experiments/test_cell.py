@@ -203,6 +203,7 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     for controls, changed in (
         (Controls(rate_limit_us=2000), {"rate_limit_us": 2000}),
         (Controls(transition_latency_us=10), {"transition_latency_us": 10}),
+        (Controls(fast_switch=False), {}),
         (Controls(delay_dequeue=False), {}),
     ):
         cell = prepare(resolve(replace(REQUEST, controls=controls)))
@@ -213,7 +214,7 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
             assert QemuEngine().settings(cell.machine).transition_latency_ns == 10_000
         else:
             assert cell.simkey != plain.simkey
-    assert len(keys) == 3
+    assert len(keys) == 4
     lines = cell.machine.script.decode().splitlines()
     features = f"{FEATURES} NO_DELAY_DEQUEUE"
     assert (FEATURES, "NO_DELAY_DEQUEUE") in cell.record.switches

@@ -62,6 +62,8 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"bytes /proc/version 0 " + b"00" * 65 + b"\n", "': allowed: 1 to 64 bytes"),
         (HEAD + b"exists /nonexistent\n", "exists /nonexistent: No such file"),
         (HEAD + b"absent /proc\n", "absent /proc: it is there"),
+        (HEAD + b"thread\n", "script line 2: thread: NAME is missing"),
+        (HEAD + b"thread not-there\n", "thread not-there: there is none of this name"),
         (HEAD + b"report /nonexistent\n", "report /nonexistent: No such file"),
         (HEAD + b"collect /nonexistent x\n", "collect /nonexistent: No such file"),
         (HEAD + b"collect /proc/version ../x\n", "collect: NAME = '../x': allowed: a plain"),
@@ -102,6 +104,13 @@ def test_file_write_expect(agent: Agent, tmp_path: Path) -> None:
     assert run.status == 0, run.lines
     assert (run.out / "copy").read_bytes() == b"two words\n"
     assert (run.out / "state.txt").read_text() == f"{target}: two words\n"
+
+
+def test_a_thread_is_found_by_its_whole_name(agent: Agent) -> None:
+    name = Path("/proc/self/comm").read_text().strip()
+    assert agent(HEAD + f"thread {name}\nexit\n".encode()).status == 0
+    run = agent(HEAD + f"thread {name[:-1]}\nexit\n".encode())
+    assert run.failure.endswith(f"thread {name[:-1]}: there is none of this name")
 
 
 def test_bytes_change_a_file_in_its_place(agent: Agent, tmp_path: Path) -> None:
