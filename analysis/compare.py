@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from analysis.conditions import against_source, control_text
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
 from analysis.null import Null
@@ -189,7 +190,12 @@ class Comparison:
     @property
     def set_otherwise(self) -> str:
         """Controls that are not as the platform and the kernel have them, in words."""
-        return ", ".join(word.replace("-", " ") for word in self.cell.set_otherwise)
+        return control_text(self.cell.set_otherwise)
+
+    @property
+    def against_source(self) -> str:
+        """Whether the runs had what the scenario's source had; empty where nothing is said."""
+        return against_source(self.cell)
 
 
 #: What runs have in common that are compared.

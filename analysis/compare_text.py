@@ -46,6 +46,7 @@ def head(comparison: Comparison) -> list[str]:
         f"{_ranges(comparison.seeds)}, energy from {power} power",
         *([] if given == USUAL.words else [f"the kernel is given another energy model: {given}"]),
         *([f"set otherwise: {comparison.set_otherwise}"] if comparison.set_otherwise else []),
+        *([comparison.against_source] if comparison.against_source else []),
         *_kernels(comparison),
     ]
 

@@ -139,8 +139,9 @@ def _lead(comparison: Comparison) -> str:
 
 
 def _set_otherwise(comparison: Comparison) -> str:
-    words = comparison.set_otherwise
-    return f"Set otherwise: <b>{escape(words)}</b>. " if words else ""
+    words, source = comparison.set_otherwise, comparison.against_source
+    text = f"Set otherwise: <b>{escape(words)}</b>. " if words else ""
+    return text + (f"{escape(source[:1].upper() + source[1:])}. " if source else "")
 
 
 def _spread_note(comparison: Comparison) -> str:

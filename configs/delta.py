@@ -31,6 +31,7 @@ FILE = {"temperature_c": "temperature_source", "memory_mib": "memory_source"}
 DVFS = {
     "transition_latency_us": "transition_latency_source",
     "rate_limit_us": "rate_limit_source",
+    "fast_switch": "fast_switch_source",
 }
 CLUSTER = {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"}
 IDLE_STATE = {
@@ -258,6 +259,7 @@ def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
     given = [
         _own_keys(data, changes, FILE, own),
         _own_keys(data.get("dvfs"), changes.get("dvfs"), DVFS, own),
+        _own_keys(_board(data), _board(changes), DVFS, own),
         _own_keys(data.get("l3"), changes.get("l3"), CACHE, own),
     ]
     by_name = changes.get("cluster")
@@ -271,6 +273,12 @@ def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
             *_own_states(cluster, entry, own),
         ]
     return any(given)
+
+
+def _board(data: Mapping[str, Any]) -> object:
+    """How the board itself changes frequencies, as ``data`` has it."""
+    dvfs = data.get("dvfs")
+    return dvfs.get("board") if isinstance(dvfs, dict) else None
 
 
 def _own_keys(data: object, changes: object, keys: Mapping[str, str], own: str) -> bool:

@@ -108,6 +108,19 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class Dvfs:
+    """How frequencies change; the fields mean what those of `Platform` do.
+
+    ``sources`` says where each comes from, by field name.
+    """
+
+    transition_latency_us: int
+    rate_limit_us: int
+    fast_switch: bool
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class L3:
     """A cache that all clusters share; ``latency_ns`` is a look-up's."""
 
@@ -126,6 +139,7 @@ class Platform:
     tree. ``own``: the file is a person's own, anywhere; ``base`` is then the platform from which it
     says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
     from the scheduler's context; else a thread of its own does, and waits until each is in force.
+    ``board_dvfs``: how the board itself changes frequencies, where that is known.
     """
 
     name: str
@@ -144,6 +158,7 @@ class Platform:
     own: bool = False
     l3: L3 | None = None
     fast_switch: bool = True
+    board_dvfs: Dvfs | None = None
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -204,6 +219,11 @@ class Platform:
             Figure(f"{key} {getattr(self, key)}", source)
             for key, source in self.control_sources.items()
         ]
+        if self.board_dvfs:
+            figures += (
+                Figure(f"the board's {key} {getattr(self.board_dvfs, key)}", source)
+                for key, source in self.board_dvfs.sources.items()
+            )
         for cluster in self.clusters:
             figures += (
                 Figure(f"{cluster.name}: {figure.what}", figure.source)

@@ -11,7 +11,7 @@ from pathlib import Path
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
-from configs.platform import L3, Cluster, IdleState, Opp, Platform
+from configs.platform import L3, Cluster, Dvfs, IdleState, Opp, Platform
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, nearest
@@ -79,15 +79,16 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     sources = described.sources()
     temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
     memory = top.integer("memory_mib", 128, 16384, "MiB")
-    dvfs = top.table("dvfs")
-    latency, rate_limit = _read_dvfs(dvfs)
+    table = top.table("dvfs")
+    dvfs = _read_dvfs(table, sources)
+    board = table.table("board") if table.has("board") else None
+    board_dvfs = _read_board_dvfs(board, sources) if board else None
+    table.finish()
     control_sources = {
         "temperature_c": sources.of(top, "temperature_source"),
         "memory_mib": sources.of(top, "memory_source"),
-        "transition_latency_us": sources.of(dvfs, "transition_latency_source"),
-        "rate_limit_us": sources.of(dvfs, "rate_limit_source"),
+        **dvfs.sources,
     }
-    dvfs.finish()
     clusters = _read_clusters(described.clusters(MAX_CPUS), sources)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     top.finish()
@@ -100,8 +101,8 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         summary=summary,
         path=path,
         clusters=clusters,
-        transition_latency_us=latency,
-        rate_limit_us=rate_limit,
+        transition_latency_us=dvfs.transition_latency_us,
+        rate_limit_us=dvfs.rate_limit_us,
         temperature_c=temperature,
         memory_mib=memory,
         control_sources=control_sources,
@@ -111,6 +112,8 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         base=described.base,
         own=not named,
         l3=l3,
+        fast_switch=dvfs.fast_switch,
+        board_dvfs=board_dvfs,
     )
 
 
@@ -120,8 +123,16 @@ def _read_l3(table: StrictTable, sources: Sources) -> L3:
     return L3(read_cache(table, 3, sources.of(table, "source")), latency)
 
 
-def _read_dvfs(table: StrictTable) -> tuple[int, int]:
-    """Transition latency and schedutil's rate limit, in us."""
+def _read_board_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
+    """How the board itself changes frequencies: everything is stated."""
+    table.flag("fast_switch")
+    dvfs = _read_dvfs(table, sources)
+    table.finish()
+    return dvfs
+
+
+def _read_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
+    """Times of a frequency change in us, and whether the scheduler itself requests it."""
     latency = table.integer("transition_latency_us", 1, 10_000, "us")
     rate_limit = table.integer("rate_limit_us", 1, 1_000_000, "us")
     if rate_limit < latency:
@@ -130,7 +141,15 @@ def _read_dvfs(table: StrictTable) -> tuple[int, int]:
             "rate_limit_us",
             f"at least transition_latency_us ({latency}), or a cluster may never change its OPP",
         )
-    return latency, rate_limit
+    stated = {
+        "transition_latency_us": sources.of(table, "transition_latency_source"),
+        "rate_limit_us": sources.of(table, "rate_limit_source"),
+    }
+    fast_switch = True
+    if table.has("fast_switch"):
+        fast_switch = table.flag("fast_switch")
+        stated["fast_switch"] = sources.of(table, "fast_switch_source")
+    return Dvfs(latency, rate_limit, fast_switch, stated)
 
 
 def _read_clusters(tables: tuple[StrictTable, ...], sources: Sources) -> tuple[Cluster, ...]:

@@ -103,7 +103,12 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     identity = identity or identity_of(names.engine)
     image = _kernel(names.kernel)
     workload = compile_scenario(
-        names.scenario, platform, names.activity, request.seed, noise=request.controls.noise
+        names.scenario,
+        platform,
+        names.activity,
+        request.seed,
+        noise=request.controls.noise,
+        calibration_ns=request.controls.calibration_ns,
     )
     # One boot serves many runs where the engine saves the machine.
     boots = names.engine.boots_every_run

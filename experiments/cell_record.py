@@ -17,6 +17,7 @@ from analysis.records.cell import (
     Inputs,
     KernelRecord,
     Settings,
+    SourceConditionsRecord,
     WindowRecord,
 )
 from engines.base import Identity
@@ -66,6 +67,7 @@ def cell_record(
         expect=tuple(each for each in scenario.expect if each.variant == names.variant.name),
         work=scenario.work,
         own_platform=platform.own,
+        source_conditions=_source_conditions(names),
         borrowed=tuple(platform.borrowed),
         assumed=(
             *names.activity.assumed,
@@ -76,6 +78,14 @@ def cell_record(
         settings=Settings.decode(settings, CELL),
         replicate=workload.replicate,
     )
+
+
+def _source_conditions(names: Names) -> SourceConditionsRecord | None:
+    """What the scenario's source had, whether this cell has it or not."""
+    had = names.scenario.source_conditions
+    if had is None:
+        return None
+    return SourceConditionsRecord(had.source, had.platform, tuple(had.controls.words))
 
 
 def _controls_record(names: Names, image: KernelArtefact, workload: Workload) -> ControlsRecord:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Controls: what a comparison holds fixed, and a person may set otherwise to see if it matters.
 
-The rate limit, the transition latency and the relative speeds of core types are the platform's,
-delayed dequeue is the kernel's, and what is traced is ours. A control that is not given stays as it
-is and changes no key.
+How frequencies change and the relative speeds of core types are the platform's, delayed dequeue is
+the kernel's, how much work a scenario's microsecond is and what is traced are ours. A control that
+is not given stays as it is and changes no key.
 """
 
 from __future__ import annotations
@@ -19,15 +19,27 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.cache import digest_of
 from host.errors import RequestError, unknown
+from kernels.switches import Switches
 from kernels.variants import Variant
 
 NO_DELAY_DEQUEUE = (FEATURES, "NO_DELAY_DEQUEUE")
+
+MODEL, BOARD = "model", "board"
+#: How frequencies change: what `Controls.dvfs` may be.
+DVFS = {
+    MODEL: "as the platform's [dvfs] says: the same times on every board, without a thread",
+    BOARD: "as the platform's [dvfs.board] says of the board itself",
+}
+#: Fields of a platform that the controls of the same names, and `DVFS`, set.
+_DVFS_FIELDS = ("rate_limit_us", "transition_latency_us", "fast_switch")
 
 
 @dataclass(frozen=True)
 class Controls:
     """``None``: as the platform and the kernel have it."""
 
+    #: How frequencies change: one of `DVFS`; the three after it set a part of that.
+    dvfs: str = MODEL
     rate_limit_us: int | None = None
     transition_latency_us: int | None = None
     #: Whether schedutil requests frequencies from the scheduler's context; else a thread does.
@@ -39,11 +51,17 @@ class Controls:
     speeds: str = "board"
     #: Whether a seed draws all that differs between two runs on a device, or starts alone.
     noise: bool = True
+    #: What rt-app's calibration was for the scenario's source: ns of one turn of its busy loop.
+    calibration_ns: int | None = None
+    #: Switches of the kernel besides the variant's, which are written after these.
+    switches: Switches = ()
 
     @property
     def words(self) -> list[str]:
         """What differs, for names of folders and for people; empty when nothing does."""
         words = []
+        if self.dvfs != MODEL:
+            words.append(f"{self.dvfs}-dvfs")
         if self.rate_limit_us is not None:
             words.append(f"rate-limit-{self.rate_limit_us}-us")
         if self.transition_latency_us is not None:
@@ -58,6 +76,9 @@ class Controls:
             words.append(speeds_control(self.speeds))
         if not self.noise:
             words.append(NO_NOISE)
+        if self.calibration_ns is not None:
+            words.append(f"calibration-{self.calibration_ns}-ns")
+        words += [_switch_word(path, value) for path, value in self.switches]
         return words
 
     def load(self, name: str) -> tuple[Platform, Activity]:
@@ -79,13 +100,11 @@ class Controls:
     def of_platform(self, platform: Platform) -> Platform:
         """``platform`` with the controls in place, under a digest of its own.
 
-        :raises RequestError: when a request would be replaced before it is done.
+        :raises RequestError: when a request would be replaced before it is done, or when nobody
+            knows how the board does it.
         """
-        changed: dict[str, Any] = {
-            key: value
-            for key in ("rate_limit_us", "transition_latency_us", "fast_switch")
-            if (value := getattr(self, key)) is not None
-        }
+        changed: dict[str, Any] = self._dvfs_of(platform)
+        changed |= {key: value for key in _DVFS_FIELDS if (value := getattr(self, key)) is not None}
         if not changed:
             return platform
         resolved = replace(
@@ -98,11 +117,31 @@ class Controls:
             )
         return resolved
 
+    def _dvfs_of(self, platform: Platform) -> dict[str, Any]:
+        """What `dvfs` changes of the platform."""
+        if self.dvfs not in DVFS:
+            raise unknown("dvfs", self.dvfs, DVFS)
+        if self.dvfs == MODEL:
+            return {}
+        if platform.board_dvfs is None:
+            raise RequestError(
+                f"--dvfs {self.dvfs}: {platform.name} has no [dvfs.board]: allowed: {MODEL}, or "
+                "a platform that has it"
+            )
+        return {key: getattr(platform.board_dvfs, key) for key in _DVFS_FIELDS}
+
     def of_variant(self, variant: Variant) -> Variant:
-        """``variant`` with its switches, and delayed dequeue off where that is asked for."""
-        if self.delay_dequeue or NO_DELAY_DEQUEUE in variant.switches:
-            return variant
-        return replace(variant, switches=(*variant.switches, NO_DELAY_DEQUEUE))
+        """``variant`` with its switches, and those that are asked for."""
+        own = variant.switches
+        first = tuple(switch for switch in self.switches if switch not in own)
+        last = () if self.delay_dequeue or NO_DELAY_DEQUEUE in own else (NO_DELAY_DEQUEUE,)
+        return replace(variant, switches=(*first, *own, *last)) if first or last else variant
+
+
+def _switch_word(path: str, value: str) -> str:
+    """``no-preempt-short`` of a feature, ``file-value`` of another switch."""
+    name = value if path == FEATURES else f"{path.rpartition('/')[2]}-{value}"
+    return name.lower().replace("_", "-")
 
 
 #: Nothing set otherwise.

@@ -50,6 +50,7 @@ def derived_for(cell: Cell, run: Run, power: str) -> Derived:
         inputs=now.inputs,
         expect=now.expect,
         set_otherwise=now.set_otherwise,
+        source_conditions=now.source_conditions,
         borrowed=now.borrowed,
         assumed=now.assumed,
     )

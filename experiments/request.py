@@ -12,8 +12,10 @@ from configs.activity import (
     check_capacity,
 )
 from configs.platform import Platform
+from configs.platform_file import load_platform
 from engines.base import Engine
 from engines.registry import DEFAULT_ENGINE, get_engine
+from experiments.conditions import conditions_of
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
@@ -49,6 +51,8 @@ class Request:
     mode: str | None = None
     #: Kernels of the command's own.
     own: Own = NOTHING
+    #: Whether the scenario's source sets the controls that are not given.
+    source_conditions: bool = False
 
     @property
     def words(self) -> str:
@@ -82,6 +86,7 @@ def resolve(request: Request) -> Names:
 
     :raises RequestError: for the first that is wrong.
     """
+    request = _under_conditions(request)
     platform, activity = request.controls.load(request.platform)
     check_capacity(platform, activity)
     kernel, asked = variant_named(request.variant, request.own)
@@ -102,6 +107,15 @@ def resolve(request: Request) -> Names:
         )
     given = as_given(platform, request.energy_model)
     return Names(request, platform, activity, variant, scenario, engine, given, kernel)
+
+
+def _under_conditions(request: Request) -> Request:
+    """``request`` with the controls of the scenario's source, where it asks for them."""
+    if not request.source_conditions:
+        return request
+    conditions = conditions_of(request.scenario)
+    conditions.check_platform(load_platform(request.platform), request.scenario)
+    return replace(request, controls=conditions.over(request.controls))
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:

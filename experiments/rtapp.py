@@ -76,14 +76,23 @@ def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
 
 
 def compile_scenario(
-    scenario: Scenario, platform: Platform, activity: Activity, seed: int, *, noise: bool = True
+    scenario: Scenario,
+    platform: Platform,
+    activity: Activity,
+    seed: int,
+    *,
+    noise: bool = True,
+    calibration_ns: int | None = None,
 ) -> Workload:
     """rt-app's JSON, the names of the threads that it makes, and what the seed drew for them.
 
     :param noise: whether more is drawn than when each thread starts.
+    :param calibration_ns: ns of one turn by which the scenario's source counted its work; None: as
+        long as one takes on the largest CPU.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
-    rate = turns_per_us(platform, activity)
+    here = turns_per_us(platform, activity)
+    rate = here if calibration_ns is None else Fraction(1000, calibration_ns)
     works = {
         task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
         for task in scenario.tasks
@@ -110,7 +119,7 @@ def compile_scenario(
             if keys
         },
         endless=tuple(name for name, keys in parts.items() if forever & {*keys}),
-        tasks=tuple(_record(task, names, works[task.name]) for task in scenario.tasks),
+        tasks=tuple(_record(task, names, works[task.name], rate / here) for task in scenario.tasks),
         replicate=replicate_record(
             scenario,
             seed,
@@ -270,12 +279,16 @@ def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> di
     return events
 
 
-def _record(task: Task, names: dict[str, str], turns: list[int | None]) -> TaskRecord:
+def _record(
+    task: Task, names: dict[str, str], turns: list[int | None], longer: Fraction
+) -> TaskRecord:
     """What ``cell.json`` says about a task.
 
     A deadline is the end of the period, where turns are due at a steady pace.
+
+    :param longer: how long a us of work takes on the largest CPU, in us.
     """
-    work = {phase.run_us for phase in task.phases}
+    work = {None if phase.run_us is None else round(phase.run_us * longer) for phase in task.phases}
     return TaskRecord(
         name=task.name,
         threads=tuple(names[key] for key in _keys(task)),

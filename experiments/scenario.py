@@ -13,6 +13,7 @@ from pathlib import Path
 
 from analysis.records.cell import Expectation
 from analysis.records.work import LOOPS_WORK, WorkRecord
+from experiments.conditions import SourceConditions
 from experiments.program import Program
 
 #: What a task's timer is, and how far it is from an exact one.
@@ -150,3 +151,5 @@ class Scenario:
     #: One of `BACKGROUNDS`.
     background: str = "none"
     work: WorkRecord = LOOPS_WORK
+    #: What its source had; None: nothing is said.
+    source_conditions: SourceConditions | None = None

@@ -13,6 +13,8 @@ from analysis.statement import ExpectationError
 from analysis.statement import parse as parse_statement
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
+from experiments.conditions import TABLE as SOURCE_CONDITIONS
+from experiments.conditions import read_conditions
 from experiments.program import read_cpus, read_program
 from experiments.scenario import (
     BACKGROUNDS,
@@ -44,7 +46,10 @@ MOST_PROGRAMS = 9
 LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
-    "": ("summary", "source", "loads", "background", "task", "program", "window", "expect", "work"),
+    "": (
+        *("summary", "source", "loads", "background", SOURCE_CONDITIONS),
+        *("task", "program", "window", "expect", "work"),
+    ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
         *("work_cv", "clock", "start_within_us"),
@@ -89,6 +94,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         digest=sha256_bytes(canonical_json(top.data)),
         background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
         work=_work(top, names_there if with_tasks else []),
+        source_conditions=read_conditions(top.table(SOURCE_CONDITIONS))
+        if top.has(SOURCE_CONDITIONS)
+        else None,
     )
     top.finish()
     check_tasks(scenario, tables)

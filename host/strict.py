@@ -160,6 +160,13 @@ class StrictTable:
             raise self.error(key, allowed)
         return value
 
+    def flag(self, key: str) -> bool:
+        """``true`` or ``false``."""
+        value = self._get(key, "true or false")
+        if not isinstance(value, bool):
+            raise self.error(key, "true or false")
+        return value
+
     def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
         """A finite integer or float in ``minimum..maximum``."""
         allowed = f"a number in {minimum:g}..{maximum:g}" + (f" ({unit})" if unit else "")

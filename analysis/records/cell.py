@@ -193,6 +193,20 @@ class Expectation(Record):
 
 
 @dataclass(frozen=True)
+class SourceConditionsRecord(Record):
+    """What the scenario's source had (`experiments.conditions`).
+
+    :param source: who says so, and of which kernel and board.
+    :param platform: the board, where it is one of ours; may be empty.
+    :param controls: what was otherwise than here, in the words of `CellRecord.set_otherwise`.
+    """
+
+    source: str
+    platform: str
+    controls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ClusterModel(Record):
     """What gem5 was given about a cluster, of which its CPU model is read."""
 
@@ -251,6 +265,7 @@ class CellRecord(Record):
     :param borrowed: figures of the platform that come from another board.
     :param engine_traits: what of the engine decides how the run is read.
     :param replicate: what the seed drew.
+    :param source_conditions: what the scenario's source had; None: nothing is said.
     :param assumed: activity and system rates that were not measured on this platform.
     """
 
@@ -287,6 +302,7 @@ class CellRecord(Record):
     replicate: ReplicateRecord
     work: WorkRecord
     own_platform: bool = False
+    source_conditions: SourceConditionsRecord | None = None
 
     @property
     def replicates(self) -> bool:

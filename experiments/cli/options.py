@@ -76,6 +76,19 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_controls(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--source-conditions",
+        action="store_true",
+        help="set the controls below as the scenario's source had them (its [source_conditions]), "
+        "where they are not given",
+    )
+    group.add_argument(
+        "--dvfs",
+        default="model",
+        metavar="D",
+        help="how frequencies change: model (default), the same on every platform, or board, with "
+        "the board's times and schedutil's thread, as the platform file states them",
+    )
     for name, meaning in (
         ("rate-limit", "least time between two requests of schedutil"),
         ("transition-latency", "time that an OPP change takes"),

@@ -23,6 +23,7 @@ def request_of(
     from kernels.own import read_own
 
     controls = Controls(
+        dvfs=options.dvfs,
         rate_limit_us=options.rate_limit_us,
         transition_latency_us=options.transition_latency_us,
         fast_switch=False if options.no_fast_switch else None,
@@ -43,6 +44,7 @@ def request_of(
         energy_model=energy_model,
         mode=options.mode,
         own=read_own(options.kernel, options.patch),
+        source_conditions=options.source_conditions,
     )
 
 

@@ -195,9 +195,34 @@ BAD = {
     ),
     "a newer schema": (("schema = 1", "schema = 2"), "schema = 2", "an integer in 1..1"),
     "a table that is none": (
-        ("[dvfs]\n", "dvfs = 50\n[dvfs-old]\n"),
-        "dvfs = 50",
+        ("[dvfs.board]\n", "board = 50\n[dvfs-old]\n"),
+        "dvfs.board = 50",
         "a table",
+    ),
+    "a board that changes frequencies in no way": (
+        ("fast_switch = false\n", ""),
+        "dvfs.board.fast_switch is missing",
+        "true or false",
+    ),
+    "a board with a word for a flag": (
+        ("fast_switch = false\n", 'fast_switch = "no"\n'),
+        "dvfs.board.fast_switch = 'no'",
+        "true or false",
+    ),
+    "a board that never gets through": (
+        ("rate_limit_us = 4_000", "rate_limit_us = 1_449"),
+        "dvfs.board.rate_limit_us = 1449",
+        "at least transition_latency_us (1450)",
+    ),
+    "a board's time without a source": (
+        ('transition_latency_source = "board-transition-latency"\n', ""),
+        "dvfs.board.transition_latency_source is missing",
+        "",
+    ),
+    "what a board does not have": (
+        ("[dvfs.board]\n", "[dvfs.board]\nfast_switches = true\n"),
+        "dvfs.board.fast_switches = True",
+        "no such key (did you mean fast_switch?)",
     ),
     "not TOML": (("schema = 1", "schema = "), "not TOML: Invalid value (at line 6", ""),
     "a key twice": (("schema = 1", "schema = 1\nschema = 1"), "not TOML: ", "at line 7"),

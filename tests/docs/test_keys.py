@@ -61,6 +61,7 @@ DIFFERENCE = """
 base = "juno-r2"
 summary = "two clusters of littles"
 remove = ["cluster.big"]
+dvfs.fast_switch = false
 [cluster.extra]
 like = "little"
 """

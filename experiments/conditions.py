@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario's ``[source_conditions]``: kernel and board of its source, as controls.
+
+A source measured on a kernel, a board and with settings of its own. What is known of them is said
+here, not chosen: ``--source-conditions`` sets it, and a control that a person gives stays as given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS
+from experiments.controls import AS_IT_IS, BOARD, DVFS, Controls
+from experiments.scenario_names import path_of
+from host.errors import RequestError, missing_key
+from host.strict import StrictTable, read_toml
+from kernels.switches import read_switches
+
+TABLE = "source_conditions"
+#: Keys of the table, all optional but the first.
+KEYS = (
+    *("source", "platform", "dvfs", "rate_limit_us", "transition_latency_us", "fast_switch"),
+    *("delay_dequeue", "calibration_ns", "switches"),
+)
+#: As of the options of the same names.
+MOST_US = 100_000
+#: ns that a turn of rt-app's busy loop may take.
+MOST_NS = 1_000_000
+
+
+@dataclass(frozen=True)
+class SourceConditions:
+    """What a scenario's source had.
+
+    :param source: who says so, and of which kernel and board.
+    :param platform: the board, where it is one of ours; empty: another, or none is named.
+    :param controls: what was otherwise than here; all else is as it is.
+    """
+
+    source: str
+    platform: str
+    controls: Controls
+
+    def over(self, controls: Controls) -> Controls:
+        """``controls``, with the source's where nothing is set otherwise."""
+        ours: dict[str, Any] = {
+            field.name: value
+            for field in fields(Controls)
+            if (value := getattr(self.controls, field.name)) != getattr(AS_IT_IS, field.name)
+            and getattr(controls, field.name) == getattr(AS_IT_IS, field.name)
+        }
+        return replace(controls, **ours)
+
+    def check_platform(self, platform: Platform, scenario: str) -> None:
+        """Refuse another board than the source's, of which these conditions are none.
+
+        :raises RequestError: one line.
+        """
+        if self.platform and self.platform not in (platform.name, platform.base):
+            raise RequestError(
+                f"--source-conditions: those of {scenario} are of {self.platform}, not of "
+                f"{platform.name}: allowed: --platform {self.platform}"
+            )
+
+
+def conditions_of(scenario: str) -> SourceConditions:
+    """The conditions of the scenario ``scenario``, by name or file.
+
+    :raises RequestError: an unknown scenario, a wrong table, or none.
+    """
+    path = path_of(scenario)
+    top = read_toml(path)
+    if not top.has(TABLE):
+        raise RequestError(
+            f"--source-conditions: {scenario} has no [{TABLE}]: allowed: a scenario that has it"
+        )
+    return read_conditions(top.table(TABLE))
+
+
+def read_conditions(table: StrictTable) -> SourceConditions:
+    """The table of a scenario's file.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    table.only(KEYS)
+    source = table.text("source")
+    platform = ""
+    if table.has("platform"):
+        platform = table.text("platform", [path.stem for path in PLATFORMS.glob("*.toml")])
+    set_there: dict[str, Any] = {}
+    if table.has("dvfs"):
+        set_there["dvfs"] = table.text("dvfs", DVFS)
+        if set_there["dvfs"] == BOARD and not platform:
+            raise missing_key(
+                table.file, table.key("platform"), f'the board that dvfs = "{BOARD}" means'
+            )
+    for key, most in (
+        ("rate_limit_us", MOST_US),
+        ("transition_latency_us", MOST_US),
+        ("calibration_ns", MOST_NS),
+    ):
+        if table.has(key):
+            set_there[key] = table.integer(key, 1, most, key.rpartition("_")[2])
+    for key in ("fast_switch", "delay_dequeue"):
+        if table.has(key):
+            set_there[key] = table.flag(key)
+    if set_there.get("fast_switch") and set_there.get("dvfs") != BOARD:
+        del set_there["fast_switch"]  # as it is
+    if table.has("switches"):
+        set_there["switches"] = read_switches(table)
+    table.finish()
+    return SourceConditions(source, platform, Controls(**set_there))
