@@ -30,29 +30,25 @@ def opps_of(cluster: Cluster, flavour: str = "std") -> tuple[Opp, ...]:
     return cluster.opps[:: max(1, len(cluster.opps) - 1)] if flavour == "opp2" else cluster.opps
 
 
-#: What the kernel's random numbers begin with where nobody says: 64 bytes in hexadecimal.
+#: What the kernel's random numbers begin with, 64 bytes in hexadecimal; a seed's draw comes after
+#: the boot, which runs share.
 RNG_SEED = hashlib.sha512(b"eascope rng-seed 1").hexdigest()
 
 
-def device_tree(
-    platform: Platform, board: Board, flavour: str = "std", rng_seed: str = ""
-) -> bytes:
+def device_tree(platform: Platform, board: Board, flavour: str = "std") -> bytes:
     """The flattened device tree (DTB).
 
     :param board: the board that the engine simulates.
     :param flavour: one of `FLAVOURS`.
-    :param rng_seed: what the kernel's random numbers begin with; empty: `RNG_SEED`.
     :raises RequestError: an unknown flavour.
     :raises EascopeError: when dtc is not installed or fails.
     """
-    source = device_tree_source(platform, board, flavour, rng_seed)
+    source = device_tree_source(platform, board, flavour)
     dtc = need("dtc", "device-tree-compiler")
     return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
 
 
-def device_tree_source(
-    platform: Platform, board: Board, flavour: str = "std", rng_seed: str = ""
-) -> str:
+def device_tree_source(platform: Platform, board: Board, flavour: str = "std") -> str:
     """The device tree's source text; see `device_tree`."""
     if flavour not in FLAVOURS:
         raise unknown("device-tree flavour", flavour, FLAVOURS)
@@ -63,7 +59,7 @@ def device_tree_source(
         "#address-cells = <2>;",
         "#size-cells = <2>;",
         *_node("aliases", [f'serial0 = "/serial@{board.uart:x}";']),
-        *_chosen(rng_seed or RNG_SEED),
+        *_chosen(),
         *_node(
             f"memory@{board.ram:x}",
             ['device_type = "memory";', _reg(board.ram, platform.memory_mib << 20)],
@@ -97,13 +93,13 @@ def _reg(address: int, size: int) -> str:
     return "reg = <" + " ".join(f"{cell:#x}" for cell in cells) + ">;"
 
 
-def _chosen(seed: str) -> list[str]:
+def _chosen() -> list[str]:
     """/chosen: console, and the seed of the kernel's random numbers.
 
     Nothing in a deterministic machine is random: without the seed the first getrandom() waits for
     the kernel's jitter collector. The engine adds bootargs and the initrd's range.
     """
-    return _node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{seed}];"])
+    return _node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{RNG_SEED}];"])
 
 
 def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:

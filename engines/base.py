@@ -163,10 +163,6 @@ class Engine(Protocol):
         """What its runs are read by."""
 
     @property
-    def boots_every_run(self) -> bool:
-        """Whether each run boots: else the device tree must be the same for all of them."""
-
-    @property
     def artefacts(self) -> tuple[str, ...]:
         """Kinds of artefacts in the cache that the engine consists of."""
 

@@ -15,7 +15,8 @@ import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,17 +100,10 @@ class Simulator(ABC):
         :param stall_s: host seconds without simulated progress after which it is killed.
         :raises EngineFailed: when it does not start, makes no progress, or `look` says so.
         """
-        reader, writer = os.pipe()
         started = time.monotonic()
+        process, reader = self.started(start)
         try:
-            process = start(writer)
-        except OSError as error:
-            os.close(reader)
-            raise self.failed(f"{self.name} does not start: {error}") from error
-        finally:
-            os.close(writer)
-        try:
-            self._listen(reader, stall_s, on_progress)
+            self.listen(reader, stall_s, on_progress)
         except BaseException:
             # Popen would first look whether it has ended, and so take its end from us.
             os.kill(process.pid, signal.SIGKILL)
@@ -122,12 +116,37 @@ class Simulator(ABC):
         self._spent.host_s = time.monotonic() - started
         return process.returncode
 
-    def _listen(
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Within, host time counts as spent."""
+        started = time.monotonic()
+        yield
+        self._spent.host_s = time.monotonic() - started
+
+    def started(
+        self, start: Callable[[int], subprocess.Popen[bytes]]
+    ) -> tuple[subprocess.Popen[bytes], int]:
+        """The process, and the descriptor that its lines come through.
+
+        :raises EngineFailed: when it does not start.
+        """
+        reader, writer = os.pipe()
+        try:
+            return start(writer), reader
+        except OSError as error:
+            os.close(reader)
+            raise self.failed(f"{self.name} does not start: {error}") from error
+        finally:
+            os.close(writer)
+
+    def listen(
         self, reader: int, stall_s: float, on_progress: Callable[[float], None] | None
     ) -> None:
-        """Take lines until the process has ended or stopped making progress.
+        """Take lines until nobody has the pipe's other end, or there is no more progress.
 
         Time in which this process was stopped itself, or the machine suspended, does not count.
+
+        :raises EngineFailed: when simulated time does not move, or `look` says so.
         """
         moved_at = looked_at = awake_at = time.monotonic()
         with selectors.DefaultSelector() as selector:

@@ -110,9 +110,6 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         noise=request.controls.noise,
         calibration_ns=request.controls.calibration_ns,
     )
-    # One boot serves many runs where the engine saves the machine.
-    boots = names.engine.boots_every_run
-    seed = workload.replicate.rng_seed if boots else ""
     text = script(
         names.scenario,
         platform,
@@ -121,25 +118,23 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         switches=variant.switches,
         expectations=state_expectations(variant, names.given),
         full=request.full,
-        seeds_kernel=not boots,
         decisions=request.controls.decisions,
         symbols=trace_symbols(image.vmlinux),
     )
-    machine = machine_of(names, text, seed)
+    machine = machine_of(names, text)
     settings = _settings(names.engine, machine)
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
     record = cell_record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
-    dts = device_tree_source(names.given, names.engine.board, variant.dtb, seed)
+    dts = device_tree_source(names.given, names.engine.board, variant.dtb)
     texts = texts_of(machine, names.kernel, image, names.scenario.path)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
 
 
-def machine_of(names: Names, text: bytes, rng_seed: str = "") -> Machine:
+def machine_of(names: Names, text: bytes) -> Machine:
     """The machine of a request with ``text`` as its agent's script.
 
-    :param rng_seed: what the kernel's random numbers begin with; empty: the same in every cell.
     :raises EascopeError: when an artefact cannot be had.
     """
     request, variant = names.request, names.variant
@@ -148,7 +143,7 @@ def machine_of(names: Names, text: bytes, rng_seed: str = "") -> Machine:
         platform=names.platform,
         activity=names.activity,
         image=image.image,
-        dtb=_device_tree(names.given, names.engine.board, variant.dtb, rng_seed),
+        dtb=_device_tree(names.given, names.engine.board, variant.dtb),
         initramfs=_initramfs().path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
@@ -193,9 +188,9 @@ def identity_of(engine: Engine) -> Identity:
         raise EascopeError(f"engine {engine.name} is not available: {error}") from error
 
 
-def _device_tree(platform: Platform, board: Board, flavour: str, rng_seed: str) -> Path:
+def _device_tree(platform: Platform, board: Board, flavour: str) -> Path:
     """The device tree as a file, in the cache under its own digest."""
-    blob = device_tree(platform, board, flavour, rng_seed)
+    blob = device_tree(platform, board, flavour)
 
     def build(folder: Path) -> None:
         (folder / "machine.dtb").write_bytes(blob)

@@ -145,6 +145,16 @@ class Progress:
             say(f"{clear}  [{self.done}/{self.total}] {text}")
 
 
+def by_machine(cells: Sequence[Cell]) -> list[int]:
+    """The cells' numbers, those of one machine after each other: they share its boot."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, cell in enumerate(cells):
+        digests = cell.record.digests
+        machine = tuple(digests[name] for name in sorted(digests) if name != "script")
+        groups.setdefault(machine, []).append(i)
+    return [i for group in groups.values() for i in group]
+
+
 def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list[Result]:
     """Run what is missing of ``cells`` and call ``after`` (derivation) for each, in order of cells.
 
@@ -176,7 +186,8 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
         return after(cell, run)
 
     with ThreadPoolExecutor(workers()) as executor:
-        futures = [executor.submit(simulate, cell) for cell in cells]
+        submitted = {i: executor.submit(simulate, cells[i]) for i in by_machine(cells)}
+        futures = [submitted[i] for i in range(len(cells))]
         try:
             # In short steps, because Python sees an interrupt only between waits.
             while not wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).done >= set(futures):

@@ -88,7 +88,6 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
     full: bool,
-    seeds_kernel: bool = False,
     decisions: bool = False,
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
@@ -98,7 +97,6 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param elision: what elides rt-app's busy loop; None: it is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
-    :param seeds_kernel: whether the kernel gets its seed here, since it had booted before.
     :param decisions: whether each decision of EAS is recorded.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
@@ -119,7 +117,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *(f"trace-symbol {address} {name}" for address, name in symbols),
         *proofs,
         "barrier",
-        *([f"write {RANDOM} {replicate.rng_seed}"] if seeds_kernel and replicate.rng_seed else []),
+        *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         f"write {TRACING_ON} 1",

@@ -18,6 +18,7 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.base import Machine
 from engines.gem5.provider import find_gem5, version
+from engines.qemu.boots import end_boots
 from host.errors import EascopeError
 from tests.support.environment import changed_variables
 from tests.support.repo import REPO
@@ -67,6 +68,13 @@ def _environment_kept() -> Iterator[None]:
 def _runs_in_tmp(_environment_kept: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The guard comes first, so it looks after monkeypatch has put everything back.
     monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))
+
+
+@pytest.fixture(autouse=True)
+def _no_boot_waits() -> Iterator[None]:
+    """End the machines that a test has booted: another test looks for the QEMU that it runs."""
+    yield
+    end_boots()
 
 
 @pytest.fixture(scope="session")

@@ -67,11 +67,6 @@ class Gem5Engine:
         """Whether this mode is one in which busy loops stand still."""
         return MODES[self.mode].elided_host_s_per_s is not None
 
-    @property
-    def boots_every_run(self) -> bool:
-        """Runs go on from a checkpoint."""
-        return False
-
     def status(self) -> str:
         """Version and place; runs gem5 only to ask for its version."""
         program = find_gem5()

@@ -49,11 +49,11 @@ def command(settings: QemuSettings, files: BootFiles) -> list[str]:
         *("-initrd", str(files.initrd)),
         *("-append", settings.cmdline),
         *("-accel", f"{accelerator},tb-size={settings.translation_mib}"),
-        *("-plugin", ",".join([_quoted(files.plugin), *_plugin_options(settings)])),
+        *("-plugin", ",".join([quoted(files.plugin), *_plugin_options(settings)])),
     ]
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
     """A path inside a QEMU option, where a comma is written twice."""
     return str(path).replace(",", ",,")
 
@@ -61,6 +61,7 @@ def _quoted(path: Path) -> str:
 def _plugin_options(settings: QemuSettings) -> Iterator[str]:
     for cluster in settings.clusters:
         yield from _cluster_options(cluster)
+    yield f"console={settings.console}"
     yield f"latency_ns={settings.transition_latency_ns}"
     yield f"program_quantum_ns={settings.program_quantum_ns}"
     yield f"kernel_quantum_ns={settings.kernel_quantum_ns}"

@@ -28,29 +28,26 @@ from engines.base import (
 )
 from engines.files import write_counters
 from engines.qemu.board import BOARD
+from engines.qemu.boots import run_shared
 from engines.qemu.build import plugin, source_digest
 from engines.qemu.command import BootFiles, command
-from engines.qemu.files import counters_table, with_script
-from engines.qemu.process import Limits, supervise
+from engines.qemu.files import counters_table
+from engines.qemu.process import Limits, run_alone
 from engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
-from engines.qemu.settings import NAME, QemuSettings, settings_of
+from engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
 from engines.records import COUNTERS, MARKS, Traits, write_marks
 from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need
 from host.scratch import scratch
-from rootfs import cpio
 from rootfs.image import RT_APP_ELIDED_HINT
 
 _HERE = Path(__file__).resolve().parent
-#: What makes QEMU's command, its initrd, and a run's files of what the plugin leaves.
+#: What makes QEMU's command, and a run's files of what the plugin leaves.
 CODE = (
     *(_HERE / name for name in ("command.py", "files.py", "report.py")),
     *(_HERE.parent / name for name in ("files.py", "records.py")),
-    Path(cpio.__file__).resolve(),
 )
-
-RAW_COUNTERS = "counters.raw"
 
 
 @dataclass(frozen=True)
@@ -69,12 +66,15 @@ class QemuIdentity(Identity):
 
 @dataclass(frozen=True)
 class QemuEngine:
-    """See :class:`engines.base.Engine`."""
+    """See :class:`engines.base.Engine`.
+
+    :param shares_boots: whether runs of one machine go on from one boot. It changes no byte.
+    """
 
     name: str = NAME
     mode: str = ""
     elides: bool = True
-    boots_every_run: bool = True
+    shares_boots: bool = True
 
     def status(self) -> str:
         """What is there; fetches and builds nothing."""
@@ -147,11 +147,17 @@ class QemuEngine:
         # Within the run's own folder: what a killed process leaves there is known as left over.
         settings = settings_of(machine, limit_s)
         with scratch(out, self.name) as folder:
-            initrd = folder / "initrd"
-            initrd.write_bytes(with_script(machine.initramfs.read_bytes(), machine.script))
             program = qemu()
-            files = BootFiles(program.command, plugin(), machine.image, machine.dtb, initrd)
-            ended = supervise(command(settings, files), out, folder, Limits(stall_s), on_progress)
+            files = BootFiles(
+                program.command, plugin(), machine.image, machine.dtb, machine.initramfs
+            )
+            how = (command(settings, files), machine.script, out, folder, Limits(stall_s))
+            if self.shares_boots:
+                ended = run_shared(
+                    (machine.image, machine.dtb, machine.initramfs), *how, on_progress
+                )
+            else:
+                ended = run_alone(*how, on_progress)
         raw = out / RAW_COUNTERS
         write_counters(counters_table(raw, settings.idle_states), out / COUNTERS)
         raw.unlink()
@@ -160,7 +166,7 @@ class QemuEngine:
             raise EascopeError(f"the guest agent ended with exit code {ended.exit_code}")
         return EngineRun(
             host_s=ended.host_s,
-            mips=ended.instructions / 1e6 / ended.host_s,
+            mips=(ended.instructions - ended.shared_instructions) / 1e6 / ended.host_s,
             sim_s=ended.sim_ns / 1e9,
             instructions=ended.instructions,
             cpu_s=ended.cpu_s,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's files: the guest image with the script in it, and the plugin's rows."""
+"""The fast engine's files: the plugin's rows."""
 
 from __future__ import annotations
 
@@ -8,23 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from host.errors import EascopeError
-from rootfs.cpio import TRAILER, entry
-
-#: Where the guest agent finds its script.
-SCRIPT_PATH = "eascope/script"
 
 _FIXED = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns")
-
-
-def with_script(initramfs: bytes, script: bytes) -> bytes:
-    """The guest image followed by a second archive that holds the agent's script.
-
-    The kernel unpacks archives that follow one another, each at a multiple of four bytes.
-    """
-    folder = SCRIPT_PATH.partition("/")[0]
-    image = initramfs + bytes(-len(initramfs) % 4)
-    image += entry(1, folder, 0o040755, b"") + entry(2, SCRIPT_PATH, 0o100644, script)
-    return image + TRAILER
 
 
 def counters_table(raw: Path, idle_states: int) -> pl.DataFrame:

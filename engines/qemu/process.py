@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from engines.base import EngineFailed
 from engines.process import PANIC, Simulator, Spent, died, tail_lines
+from engines.qemu.command import quoted
 from engines.qemu.report import EXIT, FAIL, Report
 from engines.qemu.settings import CONSOLE
 
 LOG = "qemu.log"
+SCRIPT = "script"
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,18 @@ class Limits:
 
 @dataclass
 class QemuEnded(Spent):
-    """What the plugin said about a run that reached its end."""
+    """What the plugin said about a run that reached its end.
+
+    :param shared_instructions: those of a boot that another run has paid for.
+    """
 
     exit_code: int = 0
+    shared_instructions: int = 0
     report: Report = field(default_factory=Report)
 
 
-class _Qemu(Simulator):
-    """The running QEMU, what it has said so far, and why it failed if it did."""
+class QemuProcess(Simulator):
+    """A running QEMU, what it has said so far, and why it failed if it did."""
 
     def __init__(self, out: Path, log: Path) -> None:
         self.ended = QemuEnded()
@@ -48,6 +54,7 @@ class _Qemu(Simulator):
         self._console_read = 0
 
     def line(self, line: bytes) -> bool:
+        """Progress, or what the report has."""
         word, _, rest = line.decode(errors="replace").partition(" ")
         if word == "progress":
             return self.progress(rest)
@@ -55,6 +62,7 @@ class _Qemu(Simulator):
         return False
 
     def look(self) -> None:
+        """For the words of a kernel that has died."""
         panic = self.panic()
         if panic is not None and self.ended.report.end is None:
             raise self.failed(f"guest panic: {panic}")
@@ -72,37 +80,38 @@ class _Qemu(Simulator):
         return match.group().decode(errors="replace").strip() if match else None
 
     def failed(self, reason: str) -> EngineFailed:
+        """With the ends of the guest's console and of QEMU's log."""
         return EngineFailed(reason, tail_lines(self.out / CONSOLE), tail_lines(self.log))
 
 
-def supervise(
-    command: list[str],
-    out: Path,
-    scratch: Path,
-    limits: Limits,
-    on_progress: Callable[[float], None] | None,
-) -> QemuEnded:
-    """Run QEMU in ``out`` until its guest's agent says EXIT.
+def start_qemu(
+    command: list[str], out: Path, log: Path, options: Mapping[str, int | str]
+) -> subprocess.Popen[bytes]:
+    """QEMU in the folder ``out``.
 
-    :raises EngineFailed: when it ends in any other way.
+    :param options: of the plugin, besides those of ``command``: numbers are file descriptors, which
+        QEMU gets.
     """
-    log = scratch / LOG
+    plugin = ",".join([command[-1], *(f"{name}={value}" for name, value in options.items())])
+    with log.open("wb") as log_file:
+        return subprocess.Popen(
+            [*command[:-1], plugin],
+            cwd=out,
+            stdin=subprocess.DEVNULL,
+            stdout=log_file,
+            stderr=subprocess.STDOUT,
+            pass_fds=[value for value in options.values() if isinstance(value, int)],
+            start_new_session=True,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+        )
 
-    def start(writer: int) -> subprocess.Popen[bytes]:
-        with log.open("wb") as log_file:
-            return subprocess.Popen(
-                [*command[:-1], f"{command[-1]},report={writer}"],
-                cwd=out,
-                stdin=subprocess.DEVNULL,
-                stdout=log_file,
-                stderr=subprocess.STDOUT,
-                pass_fds=(writer,),
-                start_new_session=True,
-                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
-            )
 
-    qemu = _Qemu(out, log)
-    code = qemu.supervise(start, limits.stall_s, on_progress)
+def ended_well(qemu: QemuProcess, code: int) -> QemuEnded:
+    """What was said about a run that its agent's EXIT has ended.
+
+    :param code: the process's exit code.
+    :raises EngineFailed: when it ended in any other way.
+    """
     end = qemu.ended.report.end
     if end is None:
         panic = qemu.panic()
@@ -111,3 +120,30 @@ def supervise(
         qemu.ended.exit_code, qemu.ended.sim_ns = (int(value) for value in end.text.split())
         return qemu.ended
     raise qemu.failed(end.text if end.kind == FAIL else f"fast engine: {end.text}")
+
+
+def run_alone(
+    command: list[str],
+    script: bytes,
+    out: Path,
+    scratch: Path,
+    limits: Limits,
+    on_progress: Callable[[float], None] | None,
+) -> QemuEnded:
+    """Boot QEMU in ``out`` for this run alone, until its guest's agent says EXIT.
+
+    :param script: what the agent asks for.
+    :param scratch: the folder of the log and the script.
+    :raises EngineFailed: when it ends in any other way.
+    """
+    log, path = scratch / LOG, scratch / SCRIPT
+    path.write_bytes(script)
+    qemu = QemuProcess(out, log)
+    code = qemu.supervise(
+        lambda writer: start_qemu(
+            command, out, log, {"report": writer, "script": quoted(path.absolute())}
+        ),
+        limits.stall_s,
+        on_progress,
+    )
+    return ended_well(qemu, code)

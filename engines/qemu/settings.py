@@ -38,6 +38,8 @@ DEAD_S = 600
 TRANSLATION_MIB = 128
 #: Where the guest's console is written.
 CONSOLE = "console.log"
+#: Where the plugin writes its rows.
+RAW_COUNTERS = "counters.raw"
 #: The plugin's unit of work: an instruction outside of the busy loop is so many.
 WORK_UNITS = 1 << 16
 

@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 from engines.base import Machine
+from engines.qemu.build import plugin
+from engines.qemu.command import BootFiles, command
 from engines.qemu.engine import QemuEngine
+from engines.qemu.provider import qemu
 from host.lisa import lisa_binaries
 from rootfs.elide import FUNCTION_OFFSET
 from tests.support import linux
@@ -27,16 +30,17 @@ REPEATS = 5
 
 def engine_s(machine: Machine, out: Path) -> float:
     """Processor seconds of a run on the engine."""
-    return QemuEngine().run(machine, out).cpu_s
+    return QemuEngine(shares_boots=False).run(machine, out).cpu_s
 
 
 def plain_s(machine: Machine, scratch: Path) -> float:
     """Processor seconds of the same QEMU on the same machine, single-threaded, without plugin."""
     initrd = scratch / "plain-initrd"
     initrd.write_bytes(machine.initramfs.read_bytes() + b"\0" * 4)
-    command = QemuEngine()._command(machine, initrd, 3600.0)
-    command = command[: command.index("-plugin")]
-    with subprocess.Popen(command, cwd=scratch, stdin=subprocess.DEVNULL) as process:
+    files = BootFiles(qemu().command, plugin(), machine.image, machine.dtb, initrd)
+    words = command(QemuEngine().settings(machine), files)
+    words = words[: words.index("-plugin")]
+    with subprocess.Popen(words, cwd=scratch, stdin=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
@@ -62,7 +66,7 @@ def test_speed_with_six_busy_cpus(
     with_plugin, without = [], []
     for number in range(REPEATS):
         out = tmp_path / f"out{number}"
-        ended = QemuEngine().run(machine, out)
+        ended = QemuEngine(shares_boots=False).run(machine, out)
         with_plugin.append(ended.instructions / 1e6 / ended.cpu_s)
         without.append(ended.instructions / 1e6 / plain_s(machine, tmp_path))
     share = max(with_plugin) / max(without)

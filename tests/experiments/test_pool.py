@@ -13,7 +13,7 @@ from engines.records import HOST
 from engines.registry import get_engine
 from experiments import pool
 from experiments.cell import Cell
-from experiments.pool import BOOT_S, Progress, estimate_s
+from experiments.pool import BOOT_S, Progress, by_machine, estimate_s
 from experiments.runs import execute
 from tests.support.fake import cell
 from tests.support.records import host_record
@@ -72,3 +72,13 @@ def test_what_is_left(
     now[0] += spent_s
     progress.update("one", 2 * share)
     assert f"{share:.0%} of 2 runs, {words}" in capsys.readouterr().err
+
+
+def test_cells_of_one_machine_come_after_each_other() -> None:
+    """They differ by their script alone, and share a boot."""
+    digests = [("a", "1"), ("b", "1"), ("a", "2"), ("b", "1"), ("a", "3")]
+    cells = [
+        of_kind(str(number), digests={"dtb": dtb, "script": script})
+        for number, (dtb, script) in enumerate(digests)
+    ]
+    assert by_machine(cells) == [0, 2, 4, 1, 3]

@@ -19,7 +19,6 @@ from configs.devicetree import device_tree_source
 from configs.platform import Platform
 from engines.base import EngineFailed
 from engines.qemu.board import BOARD
-from engines.qemu.files import with_script
 from engines.qemu.provider import qemu
 from experiments.cell import BOOT
 from host.proc import need, run
@@ -101,6 +100,16 @@ def boot_threaded(
     if end != "EXIT 0":
         raise EngineFailed(end, text.splitlines()[-20:], [])
     return text
+
+
+def with_script(initramfs: bytes, script: bytes) -> bytes:
+    """The guest image followed by a second archive that holds the agent's script.
+
+    The kernel unpacks archives that follow one another, each at a multiple of four bytes.
+    """
+    archive = Archive()
+    archive.file("eascope/script", script, 0o644)
+    return initramfs + bytes(-len(initramfs) % 4) + archive.data()
 
 
 def _wait(running: subprocess.Popen[bytes], console: Path, until: float) -> str:

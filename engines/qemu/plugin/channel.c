@@ -19,6 +19,7 @@
 #include "machine.h"
 #include "qemu_plugin_api.h"
 #include "report.h"
+#include "share.h"
 #include "turns.h"
 #include "vcpu.h"
 #include "virtual_time.h"
@@ -29,6 +30,7 @@ enum verb {
 	VERB_WRITE_FILE = 3,
 	VERB_FAIL = 4,
 	VERB_EXIT = 5,
+	VERB_READ_SCRIPT = 6,
 };
 
 #define MARK_START 2
@@ -240,6 +242,10 @@ void channel_message(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 		return;
 	case VERB_WRITE_FILE:
 		write_file(vcpu);
+		return;
+	case VERB_READ_SCRIPT:
+		share_script(vcpu, channel_register(vcpu, 1), channel_register(vcpu, 2),
+			     channel_register(vcpu, 3), channel_register(vcpu, 4));
 		return;
 	case VERB_FAIL:
 		fail(vcpu);

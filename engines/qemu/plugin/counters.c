@@ -13,9 +13,11 @@
  */
 #include "counters.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "local_time.h"
 #include "machine.h"
@@ -206,6 +208,22 @@ void counters_break(unsigned int c, vtime at)
 			write_cpu_row(&vcpus[i], start_ns, at, opp);
 	write_shared_row(c, start_ns, end_ns, opp);
 	row_start_ns[c] = end_ns;
+}
+
+/* All rows so far are in the file. */
+void counters_flush(void)
+{
+	fflush(file);
+}
+
+/* Go on in the file of this name in the working directory, which has all rows so far. */
+void counters_move(void)
+{
+	int fd = open(COUNTERS_FILE, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd < 0 || dup2(fd, fileno(file)) < 0)
+		report_end("engine", "cannot write " COUNTERS_FILE);
+	close(fd);
 }
 
 void counters_close(void)

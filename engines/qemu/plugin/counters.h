@@ -11,6 +11,8 @@ void counters_set_active(const struct vcpu *vcpu, vtime at);
 void counters_set_exit(const struct vcpu *vcpu, vtime at);
 void counters_set_idle(const struct vcpu *vcpu, unsigned int state, vtime at);
 void counters_break(unsigned int cluster, vtime at);
+void counters_flush(void);
+void counters_move(void);
 void counters_close(void);
 
 #endif

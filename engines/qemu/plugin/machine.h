@@ -71,6 +71,11 @@ struct config {
 	uint64_t dead_ns;
 	uint64_t limit_ns;
 	int report_fd;
+	/* The agent's script, or -1 and the socket on which runs with scripts are asked for. */
+	char script[512];
+	int serve_fd;
+	/* The file of the working directory that QEMU writes the guest's console to. */
+	char console[64];
 };
 
 extern struct config config;

@@ -59,6 +59,8 @@ static bool sets_timer(uint32_t insn)
 #define PSCI_CPU_OFF 0x84000002u
 #define PSCI_CPU_ON_32 0x84000003u
 #define PSCI_CPU_ON_64 0xc4000003u
+#define PSCI_SYSTEM_OFF 0x84000008u
+#define PSCI_SYSTEM_RESET 0x84000009u
 
 /* One cache line for each vCPU. */
 struct scoreboard {
@@ -164,6 +166,12 @@ static void on_thread_switch(unsigned int i, void *place)
 	debt_thread_switch(&vcpus[i], x == 31 ? 0 : channel_register(&vcpus[i], x));
 }
 
+/* QEMU's main thread would end the process, but a forked run has none. */
+static void __attribute__((noreturn)) powered_off(void)
+{
+	report_end("fail", "the guest powered off or restarted before its agent's EXIT");
+}
+
 static void on_hvc(unsigned int i, void *place)
 {
 	uint32_t function = channel_register(&vcpus[i], 0);
@@ -174,6 +182,8 @@ static void on_hvc(unsigned int i, void *place)
 		turns_power_off(&vcpus[i]);
 	else if (function == PSCI_CPU_ON_32 || function == PSCI_CPU_ON_64)
 		started_at = channel_register(&vcpus[i], 2);
+	else if (function == PSCI_SYSTEM_OFF || function == PSCI_SYSTEM_RESET)
+		powered_off();
 }
 
 /* The hint's turns pass as if they had been executed. */
@@ -349,7 +359,7 @@ static void on_exit_of_qemu(qemu_plugin_id_t id, void *data)
 	(void)id;
 	(void)data;
 	/* A run that ends as it should ends in report_end(). */
-	report_end("fail", "the guest powered off or restarted before its agent's EXIT");
+	powered_off();
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,

@@ -17,6 +17,7 @@
 
 struct config config = {
 	.report_fd = 2,
+	.serve_fd = -1,
 };
 
 /* "0:0-3:850000@900000@850000000+450000@...": cluster, CPUs, OPPs by falling frequency. */
@@ -143,6 +144,30 @@ static bool parse_report(const char *text)
 	       config.report_fd >= 0;
 }
 
+/* "6": the socket on which runs are asked for. */
+static bool parse_serve(const char *text)
+{
+	int used = 0;
+
+	return sscanf(text, "%d%n", &config.serve_fd, &used) == 1 && !text[used] &&
+	       config.serve_fd >= 0;
+}
+
+static bool parse_text(char *to, size_t room, const char *text)
+{
+	return *text && snprintf(to, room, "%s", text) < (int)room;
+}
+
+static bool parse_script(const char *text)
+{
+	return parse_text(config.script, sizeof(config.script), text);
+}
+
+static bool parse_console(const char *text)
+{
+	return parse_text(config.console, sizeof(config.console), text);
+}
+
 static struct number {
 	const char *name;
 	uint64_t *value;
@@ -182,6 +207,9 @@ static bool parse_option(char *option)
 		{ "loop_code", parse_loop_code },
 		{ "loop_begins", parse_loop_begins },
 		{ "report", parse_report },
+		{ "serve", parse_serve },
+		{ "script", parse_script },
+		{ "console", parse_console },
 	};
 	char *value = strchr(option, '=');
 

@@ -25,11 +25,16 @@ bool cpu_has_work(CPUState *cpu);
 bool cpu_thread_is_idle(CPUState *cpu);
 bool cpu_work_list_empty(CPUState *cpu);
 void cpu_loop_exit_restore(CPUState *cpu, uintptr_t host_pc) __attribute__((noreturn));
+/* By the guest's own translation; not 0 where it maps nothing. */
+int cpu_memory_rw_debug(CPUState *cpu, uint64_t address, void *data, uint64_t length, bool is_write);
 
 /* The lock around devices and timers. */
 void bql_lock_impl(const char *file, int line);
 void bql_unlock(void);
 bool bql_locked(void);
+
+/* util/rcu.c: no handlers run at a fork from now on. */
+void rcu_disable_atfork(void);
 
 /* util/qemu-timer.c */
 #define QEMU_CLOCK_VIRTUAL 1

@@ -60,6 +60,12 @@ void report_open(int fd)
 	report_fd = fd;
 }
 
+void report_close(void)
+{
+	close(report_fd);
+	report_fd = -1;
+}
+
 void report_mark(uint64_t id, vtime at, uint64_t mono_ns)
 {
 	send_line("mark %" PRIu64 " %" PRIu64 " %" PRIu64, id, vt_to_ns(at), mono_ns);

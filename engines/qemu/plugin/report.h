@@ -8,6 +8,7 @@
 #include "virtual_time.h"
 
 void report_open(int fd);
+void report_close(void);
 void report_mark(uint64_t id, vtime at, uint64_t mono_ns);
 void report_progress(vtime at);
 /* Flush and close everything and end QEMU; `kind` is exit, fail or engine. */

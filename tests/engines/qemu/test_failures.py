@@ -17,7 +17,7 @@ from engines.base import EngineFailed, Machine
 from engines.qemu.build import plugin
 from engines.qemu.command import BootFiles, command
 from engines.qemu.engine import QemuEngine
-from engines.qemu.process import Limits, supervise
+from engines.qemu.process import Limits, run_alone
 from engines.qemu.provider import qemu
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
@@ -105,7 +105,6 @@ from configs.platform_file import load_platform
 from configs.activity import load_activity
 from engines.base import Machine
 from engines.qemu.engine import QemuEngine
-from engines.qemu.process import Limits, supervise
 platform = load_platform("juno-r2")
 paths = [Path(name) for name in {[str(machine.image), str(machine.dtb), str(machine.initramfs)]!r}]
 machine = Machine(platform, load_activity(platform), *paths, b"", "")
@@ -125,7 +124,7 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
     until(lambda: has_ended(child), "the end of QEMU")
     assert list(elsewhere.iterdir()) == [], "all that is left lies in the run's own folder"
     (left,) = (tmp_path / "out").glob(".qemu.tmp-*")
-    assert (left / "initrd").is_file()
+    assert (left / "qemu.log").is_file()
 
 
 @pytest.mark.guest
@@ -157,7 +156,7 @@ def test_another_qemu_than_the_plugin_knows_does_not_start(
     out = tmp_path / "out"
     out.mkdir()
     with pytest.raises(EngineFailed, match=message):
-        supervise(words, out, tmp_path, Limits(60.0), None)
+        run_alone(words, b"", out, tmp_path, Limits(60.0), None)
 
 
 def test_the_fast_engine_has_no_modes() -> None:

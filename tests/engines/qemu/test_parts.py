@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's parts that need no guest: archives, tables, packages, settings."""
+"""The fast engine's parts that need no guest: tables, packages, settings."""
 
 from __future__ import annotations
 
@@ -9,34 +9,12 @@ import pytest
 
 from engines.files import write_counters
 from engines.qemu import provider as qemu_provider
-from engines.qemu.files import counters_table, with_script
+from engines.qemu.files import counters_table
 from engines.records import Mark, write_marks
 from host import debian
 from host.errors import EascopeError
-from rootfs.cpio import Archive
-from tests.support.newc import parse
 
 ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
-
-
-def test_the_script_follows_the_image() -> None:
-    """Two archives, one after the other, with their exact bytes."""
-    image = Archive()
-    image.file("init", b"program", 0o755)
-    script = b"eascope-script 1\nexit\n"
-    initramfs = with_script(image.data(), script)
-    first, second = parse(initramfs[: len(image.data())]), parse(initramfs[len(image.data()) :])
-    assert first["init"][1] == b"program"
-    fields, content = second["eascope/script"]
-    assert content == script
-    assert (fields["mode"], fields["uid"], fields["mtime"]) == (0o100644, 0, 0)
-    assert second["eascope"][0]["mode"] == 0o040755
-
-
-def test_the_script_starts_at_a_multiple_of_four() -> None:
-    """The kernel looks for the next archive only there."""
-    initramfs = with_script(b"12345", b"x")
-    assert initramfs.index(b"070701") == 8
 
 
 def test_counters_become_a_table(tmp_path: Path) -> None:

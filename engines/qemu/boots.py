@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One boot for many runs: QEMU at its agent's barrier, which forks a run for each script.
+
+Runs of one machine differ by their script alone, and the agent asks for it when everything before
+is done. There the plugin waits (``plugin/share.c``). A forked run goes on exactly as its parent
+would have, so its files have the bytes of a run that boots by itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.base import EngineFailed
+from engines.process import Spent, died
+from engines.qemu.process import (
+    LOG,
+    SCRIPT,
+    Limits,
+    QemuEnded,
+    QemuProcess,
+    ended_well,
+    start_qemu,
+)
+from engines.qemu.settings import CONSOLE, RAW_COUNTERS
+from host.cache import digest_of, sha256_file
+
+#: Machines that wait for runs, in one process; each takes 0.3 GB.
+MAX_IDLE = 4
+_ANSWER_BYTES = 256
+
+
+class BootGone(EngineFailed):
+    """The booted machine takes no script: it was killed while it waited."""
+
+    def __init__(self) -> None:
+        super().__init__("QEMU was killed between its boot and its run", [], [])
+
+
+@dataclass
+class Boot:
+    """A machine that has booted.
+
+    :param files: what it had written to the console and the counters by then.
+    :param ended: what it had said by then.
+    """
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    files: dict[str, bytes]
+    ended: QemuEnded
+
+    def run(
+        self,
+        script: Path,
+        out: Path,
+        log: Path,
+        limits: Limits,
+        on_progress: Callable[[float], None] | None,
+    ) -> QemuEnded:
+        """Go on with ``script`` in the folder ``out``, to the agent's EXIT.
+
+        :raises BootGone: when the machine has not taken the script.
+        :raises EngineFailed: when the run ends in any other way than by EXIT.
+        """
+        for name, data in self.files.items():
+            (out / name).write_bytes(data)
+        qemu = QemuProcess(out, log)
+        qemu.ended.report.marks.extend(self.ended.report.marks)
+        reader = self._fork(script, out, log)
+        with qemu.timed():
+            try:
+                qemu.listen(reader, limits.stall_s, on_progress)
+            except BaseException:
+                self.kill()
+                raise
+            finally:
+                os.close(reader)
+        return ended_well(qemu, self._ended(qemu))
+
+    def _fork(self, script: Path, out: Path, log: Path) -> int:
+        """Ask for the run; returns the descriptor that its lines come through."""
+        reader, writer = os.pipe()
+        given = [
+            os.open(out, os.O_RDONLY | os.O_DIRECTORY),
+            os.open(script, os.O_RDONLY),
+            os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+            writer,
+        ]
+        try:
+            socket.send_fds(self.control, [b"r"], given)
+        except OSError as error:
+            os.close(reader)
+            raise BootGone from error
+        finally:
+            for descriptor in given:
+                os.close(descriptor)
+        return reader
+
+    def _ended(self, qemu: QemuProcess) -> int:
+        """The run's exit code, as `subprocess` has it; its processor time goes into ``qemu``."""
+        word, *rest = self.control.recv(_ANSWER_BYTES).decode().split() or [""]
+        if word == "ended":
+            qemu.ended.cpu_s = int(rest[1]) / 1e6
+            return os.waitstatus_to_exitcode(int(rest[0]))
+        code = self.process.wait() if word == "" else 0
+        self.kill()
+        raise qemu.failed(f"QEMU does not fork: {' '.join(rest)}" if rest else died("QEMU", code))
+
+    def kill(self) -> None:
+        """End the machine and a run of it."""
+        self.control.close()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    @property
+    def spent(self) -> Spent:
+        """What the boot took."""
+        return self.ended
+
+
+class Boots:
+    """Machines that wait for their next run, the one that was used last at the end."""
+
+    def __init__(self) -> None:
+        self._idle: list[tuple[str, Boot]] = []
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> Boot | None:
+        """One that waits; nobody else gets it meanwhile."""
+        with self._lock:
+            for i, (other, boot) in enumerate(self._idle):
+                if other == key:
+                    del self._idle[i]
+                    return boot
+        return None
+
+    def give(self, key: str, boot: Boot) -> None:
+        """Let it wait. Beyond `MAX_IDLE` machines, the one that waits longest is ended."""
+        with self._lock:
+            self._idle.append((key, boot))
+            leaving = self._idle[:-MAX_IDLE]
+            del self._idle[:-MAX_IDLE]
+        for _, old in leaving:
+            old.kill()
+
+    def end(self) -> None:
+        """End all that wait."""
+        with self._lock:
+            leaving, self._idle = self._idle, []
+        for _, boot in leaving:
+            boot.kill()
+
+
+_BOOTS = Boots()
+atexit.register(_BOOTS.end)
+
+
+def end_boots() -> None:
+    """End the machines that wait for runs."""
+    _BOOTS.end()
+
+
+def _boot(
+    command: list[str],
+    out: Path,
+    log: Path,
+    limits: Limits,
+    on_progress: Callable[[float], None] | None,
+) -> Boot | QemuEnded:
+    """Start QEMU in ``out`` until its agent asks for a script, or a guest without agent ends."""
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    qemu = QemuProcess(out, log)
+    with qemu.timed():
+        try:
+            process, reader = qemu.started(
+                lambda writer: start_qemu(
+                    command, out, log, {"report": writer, "serve": theirs.fileno()}
+                )
+            )
+        except EngineFailed:
+            control.close()
+            raise
+        finally:
+            theirs.close()
+        boot = Boot(process, control, {}, qemu.ended)
+        try:
+            qemu.listen(reader, limits.stall_s, on_progress)
+            said = control.recv(_ANSWER_BYTES).decode().split()
+        except BaseException:
+            boot.kill()
+            raise
+        finally:
+            os.close(reader)
+    if not said:
+        control.close()
+        return ended_well(qemu, process.wait())
+    qemu.ended.cpu_s = int(said[1]) / 1e6
+    boot.files = {name: (out / name).read_bytes() for name in (CONSOLE, RAW_COUNTERS)}
+    return boot
+
+
+def run_shared(
+    files: Sequence[Path],
+    command: list[str],
+    script: bytes,
+    out: Path,
+    scratch: Path,
+    limits: Limits,
+    on_progress: Callable[[float], None] | None,
+) -> QemuEnded:
+    """A run of the machine that ``command`` starts, from a boot that is there or a new one.
+
+    The run that boots pays for it.
+
+    :param files: what the guest boots; with ``command`` their bytes tell machines apart.
+    :raises EngineFailed: when it ends in any other way than by the agent's EXIT.
+    """
+    log, path = scratch / LOG, scratch / SCRIPT
+    path.write_bytes(script)
+    key = digest_of({"command": command, "files": [sha256_file(file) for file in files]})
+    while (boot := _BOOTS.take(key)) is not None:
+        try:
+            ended = boot.run(path, out, log, limits, on_progress)
+        except BootGone:
+            boot.kill()
+            continue
+        ended.shared_instructions = boot.spent.instructions
+        _BOOTS.give(key, boot)
+        return ended
+    booted = _boot(command, out, log, limits, on_progress)
+    if isinstance(booted, QemuEnded):
+        return booted
+    ended = booted.run(path, out, log, limits, on_progress)
+    ended.host_s += booted.spent.host_s
+    ended.cpu_s += booted.spent.cpu_s
+    _BOOTS.give(key, booted)
+    return ended
