@@ -28,7 +28,8 @@ from configs.platform import Platform
 from engines.records import MARKS
 from host.cache import digest_of, sha256_file
 from host.imports import REPO, closure
-from power.billed import PowerModel, PublishedPower
+from power.billed import PowerModel
+from power.choice import power_model
 from power.memory import load_controller
 
 TABLES = (
@@ -64,10 +65,10 @@ def derive(
 ) -> Derived:
     """Derive ``run``, unless that has been done already with the same model and analysis.
 
-    :param model: where energy comes from; by default the platform's published powers.
+    :param model: where energy comes from; by default what the platform is billed by.
     :raises EascopeError: one line when the run is incomplete or its files are not usable.
     """
-    power = model or PublishedPower(platform)
+    power = model or power_model(None, platform, activity)
     cell = CellRecord.read(run / CELL)
     fields = {
         "simkey": cell.simkey,

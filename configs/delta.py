@@ -38,6 +38,7 @@ IDLE_STATE = {
     **dict.fromkeys(("entry_us", "exit_us", "residency_us", "power_state"), "time_source"),
     "power_uw": "power_source",
 }
+BUSY = {"opps": "source"}
 CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
 OPP = ("khz", "uv", "power_uw", "shared_uw")
 
@@ -271,6 +272,7 @@ def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
             _own_keys(cluster.get("l2"), entry.get("l2"), CACHE, own),
             _own_columns(cluster, entry, own),
             *_own_states(cluster, entry, own),
+            *_own_busy(cluster, entry, own),
         ]
     return any(given)
 
@@ -306,6 +308,14 @@ def _own_columns(cluster: Data, changes: Data, own: str) -> bool:
 def _new_rows(opps: Mapping[str, Any]) -> bool:
     """Whether an OPP states all but its frequency, as one that the base does not have must."""
     return any(isinstance(row, dict) and set(OPP[1:]) <= set(row) for row in opps.values())
+
+
+def _own_busy(cluster: Data, changes: Data, own: str) -> list[bool]:
+    """The same for tables of a busy CPU's power, which have one source for all OPPs."""
+    before, tables = cluster.get("busy"), changes.get("busy")
+    if not isinstance(before, dict) or not isinstance(tables, dict):
+        return []
+    return [_own_keys(before.get(name), tables[name], BUSY, own) for name in tables]
 
 
 def _own_states(cluster: Data, changes: Data, own: str) -> list[bool]:

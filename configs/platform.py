@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from configs import cpunames
+from configs.billing import BY_THE_KERNELS, Billing, BusyPower
 from configs.core import Cache, Core
 from configs.source import is_borrowed
 from host.errors import unknown
@@ -65,7 +66,8 @@ class Cluster:
     """CPUs of one core that share a clock: one DVFS domain, one performance domain.
 
     ``cluster_sleep`` is the number of the idle state that also puts the shared part to sleep, when
-    all CPUs of the cluster are in it (``None``: the shared part is always on).
+    all CPUs of the cluster are in it (``None``: the shared part is always on). ``busy`` are powers
+    of a busy CPU that the kernel is not given, for billing.
     """
 
     index: int
@@ -80,6 +82,7 @@ class Cluster:
     shared_off_uw: int
     shared_off_source: str
     l2: Cache
+    busy: tuple[BusyPower, ...] = ()
 
     @property
     def shared_on_uw(self) -> tuple[int, ...]:
@@ -139,7 +142,8 @@ class Platform:
     tree. ``own``: the file is a person's own, anywhere; ``base`` is then the platform from which it
     says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
     from the scheduler's context; else a thread of its own does, and waits until each is in force.
-    ``board_dvfs``: how the board itself changes frequencies, where that is known.
+    ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
+    its runs can be billed by.
     """
 
     name: str
@@ -159,6 +163,7 @@ class Platform:
     l3: L3 | None = None
     fast_switch: bool = True
     board_dvfs: Dvfs | None = None
+    billing: Billing = BY_THE_KERNELS
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -260,6 +265,10 @@ def _cluster_figures(cluster: Cluster) -> list[Figure]:
             cluster.shared_off_source,
         ),
     ]
+    figures += (
+        Figure(f"{busy.name} power of a busy CPU {_by_opp(cluster, busy.power_uw)}", busy.source)
+        for busy in cluster.busy
+    )
     for state in cluster.idle_states:
         figures.append(Figure(f"{state.name} latencies and residency", state.source))
         figures.append(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from configs.billing import Billing, read_billing, read_busy
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
@@ -89,7 +90,8 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         "memory_mib": sources.of(top, "memory_source"),
         **dvfs.sources,
     }
-    clusters = _read_clusters(described.clusters(MAX_CPUS), sources)
+    billing = read_billing(top)
+    clusters = _read_clusters(described.clusters(MAX_CPUS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     top.finish()
     sources.finish()
@@ -114,6 +116,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         l3=l3,
         fast_switch=dvfs.fast_switch,
         board_dvfs=board_dvfs,
+        billing=billing,
     )
 
 
@@ -152,7 +155,9 @@ def _read_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
     return Dvfs(latency, rate_limit, fast_switch, stated)
 
 
-def _read_clusters(tables: tuple[StrictTable, ...], sources: Sources) -> tuple[Cluster, ...]:
+def _read_clusters(
+    tables: tuple[StrictTable, ...], sources: Sources, billing: Billing
+) -> tuple[Cluster, ...]:
     """All clusters, with CPUs numbered in the file's order."""
     clusters: list[Cluster] = []
     for table in tables:
@@ -168,19 +173,24 @@ def _read_clusters(tables: tuple[StrictTable, ...], sources: Sources) -> tuple[C
                 f"at most {MAX_CPUS} CPUs on the whole platform, {first} are there already "
                 "(the engines' interrupt controller is a GICv2)",
             )
-        clusters.append(
-            _read_cluster(table, sources, name, len(clusters), tuple(range(first, first + count)))
-        )
+        cpus = tuple(range(first, first + count))
+        clusters.append(_read_cluster(table, sources, name, len(clusters), cpus, billing))
     return tuple(clusters)
 
 
 def _read_cluster(
-    table: StrictTable, sources: Sources, name: str, index: int, cpus: tuple[int, ...]
+    table: StrictTable,
+    sources: Sources,
+    name: str,
+    index: int,
+    cpus: tuple[int, ...],
+    billing: Billing,
 ) -> Cluster:
     core = _read_core(table)
     capacity = table.integer("capacity_dmips_mhz", 1, 65535, "relative speed per MHz")
     capacity_source = sources.of(table, "capacity_source")
     opps = _read_opps(table, sources)
+    busy = read_busy(table, [(opp.khz, opp.uv) for opp in opps], sources, billing)
     shared_off = table.integer("shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'")
     shared_off_source = sources.of(table, "shared_off_source")
     idle_states = _read_idle_states(table, sources, opps[0].power_uw)
@@ -201,6 +211,7 @@ def _read_cluster(
         shared_off_uw=shared_off,
         shared_off_source=shared_off_source,
         l2=l2,
+        busy=busy,
     )
 
 

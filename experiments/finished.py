@@ -28,15 +28,15 @@ def platform_of(run: Run) -> Platform:
     return simulated_with(run.path)[0]
 
 
-def derived_by(run: Run, power: str) -> Derived:
-    """Tables and result of ``run`` with energies by the model ``power`` (see `power.choice`).
+def derived_by(run: Run, power: str | None = None) -> Derived:
+    """Tables and result of ``run`` with energies by the model ``power``; None: the platform's.
 
     :raises EascopeError: when the run is damaged.
     """
     return _derived(run, *simulated_with(run.path), power)
 
 
-def derived_for(cell: Cell, run: Run, power: str) -> Derived:
+def derived_for(cell: Cell, run: Run, power: str | None = None) -> Derived:
     """Tables and result of the run of ``cell``, with energies by the powers that ``cell`` names.
 
     What is expected, and what stands for figures, is said by today's files, too.
@@ -57,5 +57,5 @@ def derived_for(cell: Cell, run: Run, power: str) -> Derived:
     return replace(derived, cell=record)
 
 
-def _derived(run: Run, platform: Platform, activity: Activity, power: str) -> Derived:
+def _derived(run: Run, platform: Platform, activity: Activity, power: str | None) -> Derived:
     return derive(run.path, platform, activity, power_model(power, platform, activity))

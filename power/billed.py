@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an interval is billed: the contract of a power model, and the published powers.
+"""What an interval is billed: the contract of a power model, and powers that a platform states.
 
 A power model gives the energy of one row of ``intervals`` in whole femtojoules: 1 uW for 1 ns is
-1 fJ, so energies from published powers are exact.
+1 fJ, so energies from stated powers are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import count, takewhile
 from typing import Any, NamedTuple, Protocol
 
+from configs.billing import MEASURED, PROFILE, PUBLISHED
 from configs.platform import Cluster, Platform
 from host.cache import digest_of
 
-#: The name of `PublishedPower`.
-PUBLISHED = "published"
+#: What the figures of `StatedPower` are, in a line.
+SUMMARIES = {
+    PUBLISHED: "published power per OPP and idle state of the platform file: the power does not "
+    "depend on what the CPU executes",
+    PROFILE: "the maker's power profile: what a busy CPU adds at its OPP, and shared parts while "
+    "they are on; the power does not depend on what the CPU executes",
+    MEASURED: "power of one busy CPU measured on the device, its idle power subtracted: the power "
+    "does not depend on what the CPU executes",
+}
 #: Column ``cpu`` of the rows of a cluster's shared part.
 SHARED = -1
 
@@ -111,49 +119,75 @@ class PowerModel(Protocol):
         """
 
 
-def billed_powers(cluster: Cluster) -> dict[str, object]:
-    """Every power in uW that `PublishedPower` bills: of a CPU and of the shared part, by state."""
-    return {
-        "busy": {str(opp.khz): opp.power_uw for opp in cluster.opps},
-        "idle": [[state.name, state.power_uw] for state in cluster.idle_states],
-        "shared": {str(opp.khz): opp.shared_uw for opp in cluster.opps},
-        "shared_off": cluster.shared_off_uw,
-    }
+@dataclass(frozen=True)
+class _Powers:
+    """Powers of a cluster in uW: of a busy CPU and the shared part by kHz, of idle states."""
+
+    busy: Mapping[int, int]
+    idle: tuple[tuple[str, int], ...]
+    shared: Mapping[int, int]
+    shared_off: int
 
 
-class PublishedPower:
-    """The platform's published power per OPP and idle state (the kernel's energy model's)."""
+class StatedPower:
+    """Powers that the platform file states, per OPP and idle state, by one of its offers.
 
-    name = PUBLISHED
-    summary = (
-        "published power per OPP and idle state of the platform file: the power does not depend "
-        "on what the CPU executes"
-    )
-    notes: tuple[str, ...] = ()
+    :param name: `PUBLISHED`, or a table of powers that the platform offers.
+    """
 
-    def __init__(self, platform: Platform) -> None:
-        self.digest = digest_of(
-            {
-                "model": self.name,
-                "clusters": [billed_powers(cluster) for cluster in platform.clusters],
-            }
-        )
+    def __init__(self, platform: Platform, name: str = PUBLISHED) -> None:
+        self.name = name
+        self.summary = SUMMARIES[name]
+        self.notes: tuple[str, ...] = tuple(_notes(platform, name))
+        included = name in platform.billing.included
+        self._powers = tuple(_powers(cluster, name, included) for cluster in platform.clusters)
+        self.digest = digest_of({"model": name, "clusters": [asdict(p) for p in self._powers]})
+
+    def busy_microwatt(self, cluster: Cluster, khz: int) -> int:
+        """Power in uW of one busy CPU of ``cluster`` at ``khz``."""
+        return self._powers[cluster.index].busy[khz]
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
         """See :class:`PowerModel`. An idle exit runs at the power of an active CPU."""
-        opp = cluster.opp(interval.khz)
+        powers = self._powers[cluster.index]
         if interval.cpu == SHARED:
-            on = interval.active_ns * opp.shared_uw
-            return {whole_component("shared"): on + interval.off_ns * cluster.shared_off_uw}
+            on = interval.active_ns * powers.shared[interval.khz]
+            return {whole_component("shared"): on + interval.off_ns * powers.shared_off}
+        busy = powers.busy[interval.khz]
         energies = {
-            whole_component("active"): interval.active_ns * opp.power_uw,
-            whole_component("idle_exit"): interval.exit_ns * opp.power_uw,
+            whole_component("active"): interval.active_ns * busy,
+            whole_component("idle_exit"): interval.exit_ns * busy,
         }
-        for number, state in enumerate(cluster.idle_states):
-            component = whole_component(component_of(state.name))
-            spent = interval.idle(number) * state.power_uw
+        for number, (state, power) in enumerate(powers.idle):
+            component = whole_component(component_of(state))
+            spent = interval.idle(number) * power
             energies[component] = energies.get(component, 0) + spent
         return energies
+
+
+def _powers(cluster: Cluster, name: str, included: bool) -> _Powers:
+    table = {busy.name: busy.power_uw for busy in cluster.busy}
+    published = tuple(opp.power_uw for opp in cluster.opps)
+    busy = published if name == PUBLISHED else table[name]
+    khz = [opp.khz for opp in cluster.opps]
+    return _Powers(
+        busy=dict(zip(khz, busy, strict=True)),
+        idle=tuple((state.name, state.power_uw) for state in cluster.idle_states),
+        shared={opp.khz: 0 if included else opp.shared_uw for opp in cluster.opps},
+        shared_off=0 if included else cluster.shared_off_uw,
+    )
+
+
+def _notes(platform: Platform, name: str) -> Iterator[str]:
+    """What a reader of energies by this table should know."""
+    for cluster in platform.clusters:
+        for busy in cluster.busy:
+            if busy.name == name:
+                megahertz = ", ".join(f"{khz / 1000:g}" for khz in busy.interpolated)
+                gaps = f"; interpolated at {megahertz} MHz" if megahertz else ""
+                yield f"{cluster.name}: {busy.source}{gaps}"
+    if name in platform.billing.included:
+        yield "shared parts are in the power of a busy CPU and are not billed apart"
 
 
 @cache

@@ -3,35 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from configs.activity import Activity
+from configs.billing import BILLED, DERIVED
 from configs.platform import Platform
-from host.errors import unknown
-from power.billed import PUBLISHED, PowerModel, PublishedPower
+from host.errors import RequestError, unknown
+from power.billed import PowerModel, StatedPower
 from power.model import DerivedPower
 
-POWERS: dict[str, Callable[[Platform, Activity], PowerModel]] = {
-    PUBLISHED: lambda platform, activity: PublishedPower(platform),
-    "derived": DerivedPower,
-}
-#: What energies are billed by where nobody asks for another.
-DEFAULT_POWER = PUBLISHED
 
+def check_power(name: str | None) -> None:
+    """Complain about a name that no platform can offer; None is a platform's default.
 
-def check_power(name: str) -> str:
-    """``name`` when it is one of `POWERS`.
-
-    :raises RequestError: otherwise.
+    :raises RequestError: naming the nearest.
     """
-    if name not in POWERS:
-        raise unknown("power model", name, POWERS)
-    return name
+    if name is not None and name not in BILLED:
+        raise unknown("power model", name, BILLED)
 
 
-def power_model(name: str, platform: Platform, activity: Activity) -> PowerModel:
-    """The power model ``name`` of ``platform``.
+def power_of(platform: Platform, name: str | None = None) -> str:
+    """The power that runs of ``platform`` are billed by: ``name``, or the platform's default.
 
-    :raises RequestError: when there is no such model, or it does not know a core.
+    :raises RequestError: when the platform does not offer it.
     """
-    return POWERS[check_power(name)](platform, activity)
+    check_power(name)
+    chosen = name or platform.billing.default
+    if chosen not in platform.billing.offers:
+        raise RequestError(f"--power {chosen}: {platform.name} offers {platform.billing.words}")
+    return chosen
+
+
+def power_model(name: str | None, platform: Platform, activity: Activity) -> PowerModel:
+    """The power model ``name`` of ``platform``; None: its default.
+
+    :raises RequestError: when the platform does not offer it, or it does not know a core.
+    """
+    chosen = power_of(platform, name)
+    if chosen == DERIVED:
+        return DerivedPower(platform, activity)
+    return StatedPower(platform, chosen)

@@ -8,7 +8,7 @@ has measured rt-app's busy loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from configs.activity import Activity
@@ -46,6 +46,10 @@ class EmRow:
     given_inefficient: bool
     simulated_uw: int
     simulated_difference: float
+    #: Power of a busy CPU by each table that the platform offers besides, such as ``profile``.
+    busy_uw: Mapping[str, int]
+    #: Those of ``busy_uw`` for which the source has no figure at this OPP.
+    interpolated: tuple[str, ...]
 
 
 def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
@@ -75,6 +79,7 @@ def em_rows(
             inefficient(khz, [opp.power_uw for opp in heard.opps]),
             strict=True,
         )
+        tables = [dict(zip(khz, busy.power_uw, strict=True)) for busy in cluster.busy]
         for opp, power, hears, (published_bad, derived_bad, given_bad) in zip(
             cluster.opps, derived, heard.opps, judged, strict=True
         ):
@@ -92,6 +97,13 @@ def em_rows(
                     given_inefficient=given_bad,
                     simulated_uw=simulated,
                     simulated_difference=simulated / hears.power_uw - 1,
+                    busy_uw={
+                        busy.name: table[opp.khz]
+                        for busy, table in zip(cluster.busy, tables, strict=True)
+                    },
+                    interpolated=tuple(
+                        busy.name for busy in cluster.busy if opp.khz in busy.interpolated
+                    ),
                 )
             )
     return rows
@@ -102,7 +114,9 @@ def text(rows: Sequence[EmRow]) -> str:
     other = any(row.given_uw != row.published_uw for row in rows)
     columns = (
         *(Column("cluster", "left"), Column("clock", unit="MHz"), Column("supply", unit="V")),
-        *(Column("published", unit="mW"), Column("derived", unit="mW"), Column("differ")),
+        Column("published", unit="mW"),
+        *(Column(name, unit="mW") for name in rows[0].busy_uw),
+        *(Column("derived", unit="mW"), Column("differ")),
         *((Column("given", unit="mW"),) if other else ()),
         *(Column("simulated", unit="mW"), Column("differ")),
         *(Column("shared", unit="mW"), Column("derived", unit="mW"), Column("", "left")),
@@ -118,12 +132,14 @@ def text(rows: Sequence[EmRow]) -> str:
             )
             if bad
         ]
+        notes += [f"interpolated ({name})" for name in row.interpolated]
         lines.append(
             (
                 row.cluster,
                 f"{row.khz / 1000:g}",
                 f"{row.uv / 1e6:g}",
                 f"{row.published_uw / 1000:.1f}",
+                *(f"{power / 1000:.1f}" for power in row.busy_uw.values()),
                 f"{row.derived_uw / 1000:.1f}",
                 f"{row.difference * 100:+.1f} %",
                 *((f"{row.given_uw / 1000:.1f}",) if other else ()),

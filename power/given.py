@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from configs.billing import PUBLISHED
 from configs.platform import Cluster, Opp, Platform
 from configs.platform_file import MAX_POWER_UW
 from host.errors import RequestError, unknown
-from power.billed import PUBLISHED
 from power.level import load_level
 
 #: Where the given figures come from.

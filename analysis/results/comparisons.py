@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from analysis.records.verdict import Verdict
 from analysis.results.origin import ResultRecord
+from configs.billing import PUBLISHED
 from host.record import Record
-from power.billed import PUBLISHED
 
 
 @dataclass(frozen=True)

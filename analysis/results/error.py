@@ -13,8 +13,8 @@ from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementCell
 from analysis.results.origin import RESULTS
+from configs.billing import PUBLISHED
 from engines.records import Traits
-from power.billed import PUBLISHED
 
 PATTERN = "engine-agreement*.json"
 

@@ -127,7 +127,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     """
     from experiments.null import null_requests
     from experiments.request import resolve
-    from power.choice import check_power
+    from power.choice import check_power, power_of
     from power.given import USUAL, given_model
 
     variants = list(dict.fromkeys(options.variants))
@@ -150,7 +150,8 @@ def asked_of(options: argparse.Namespace) -> Asked:
         if options.null
         else []
     )
-    return Asked(variants, options.seeds, options.power, names, null)
+    power = power_of(names[0].platform, options.power)
+    return Asked(variants, options.seeds, power, names, null)
 
 
 def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
@@ -204,8 +205,6 @@ def _draw(
 
 def words(asked: Asked) -> list[str]:
     """What a person looks for in the name of the comparison's folder."""
-    from power.choice import DEFAULT_POWER
-
     first = asked.first
     request = first.request
     parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
@@ -215,7 +214,7 @@ def words(asked: Asked) -> list[str]:
     parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
     parts += request.controls.words
-    parts += [] if asked.power == DEFAULT_POWER else [f"{asked.power}-power"]
+    parts += [] if asked.power == first.platform.billing.default else [f"{asked.power}-power"]
     parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 

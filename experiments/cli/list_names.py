@@ -25,9 +25,17 @@ def _entry(name: str, summary: str | RequestError) -> dict[str, Any]:
 
 
 def _platforms() -> Objects:
-    from configs.platform_file import list_platforms
+    from configs.platform_file import list_platforms, load_platform
 
-    return [_entry(name, summary) for name, summary in list_platforms()]
+    entries = []
+    for name, summary in list_platforms():
+        entry = _entry(name, summary)
+        if "broken" not in entry:
+            billing = load_platform(name).billing
+            entry |= {"power": {"default": billing.default, "offers": list(billing.offers)}}
+            entry["billed"] = billing.words
+        entries.append(entry)
+    return entries
 
 
 def _variants() -> Objects:
@@ -95,6 +103,7 @@ def run(options: argparse.Namespace) -> int:
             for entry in objects
             for line in (
                 (entry["name"], entry["summary"]),
+                *((("  --power", entry["billed"]),) if "billed" in entry else ()),
                 *((f"  --mode {mode['name']}", mode["summary"]) for mode in entry.get("modes", ())),
             )
         )

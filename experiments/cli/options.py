@@ -7,8 +7,8 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from configs.billing import BILLED, PUBLISHED
 from experiments.arguments import at_most
-from power.billed import PUBLISHED
 
 PROGRAM = "eascope"
 
@@ -152,11 +152,12 @@ def add_all(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="print every measure")
 
 
-def add_power(parser: argparse.ArgumentParser, default: str = PUBLISHED) -> None:
+def add_power(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """The power model that energy is computed with."""
     parser.add_argument(
         "--power",
         default=default,
         metavar="M",
-        help=f"where energy comes from: published or derived (default {default})",
+        help=f"what energy is billed by: {', '.join(BILLED)}; what a platform offers is in eascope "
+        f"list platforms (default: {default or 'what the platform says'})",
     )

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _result(run: Run, power: str, *, whole: bool) -> tuple[dict[str, Any], str]:
+def _result(run: Run, power: str | None, *, whole: bool) -> tuple[dict[str, Any], str]:
     """A finished run's ``result.json``, and the same as text."""
     from analysis.compare import comparison
     from analysis.decisions import of_first_runs

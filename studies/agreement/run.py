@@ -11,7 +11,6 @@ from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.request import resolve
 from experiments.runs import Run, existing
-from power.choice import DEFAULT_POWER
 from studies.agreement.plan import FAST, VARIANTS, Key, requests
 from studies.costed import Cells, CostedRun
 
@@ -40,7 +39,7 @@ def run(
             cells[key] = cell
 
     def after(cell: Cell, run: Run) -> CostedRun:
-        made = derived_for(cell, run, DEFAULT_POWER)
+        made = derived_for(cell, run)
         return CostedRun(made.result, made.cell, run.host)
 
     done = run_all(list(cells.values()), after)

@@ -9,7 +9,6 @@ from experiments.cell import Cell
 from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run
-from power.choice import DEFAULT_POWER
 from studies.costed import CostedRun
 
 #: The runs of a case: ``executed`` and ``elided``.
@@ -23,7 +22,7 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
     """
 
     def after(cell: Cell, run: Run) -> CostedRun:
-        made = derived_for(cell, run, DEFAULT_POWER)
+        made = derived_for(cell, run)
         return CostedRun(made.result, made.cell, run.host)
 
     pairs: dict[str, dict[str, CostedRun]] = {}

@@ -14,7 +14,6 @@ from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.request import Request, resolve
 from experiments.runs import Run
-from power.choice import DEFAULT_POWER
 from power.given import USUAL, given_model
 from studies.pages.plan import Page, PageGroup
 
@@ -69,4 +68,4 @@ def compare(
 
 
 def _derived(cell: Cell, run: Run) -> Derived:
-    return derived_for(cell, run, DEFAULT_POWER)
+    return derived_for(cell, run)

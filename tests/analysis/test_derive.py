@@ -16,7 +16,7 @@ from analysis.records.cell import CELL, CellRecord
 from configs.activity import Activity
 from configs.platform import Platform
 from host.errors import EascopeError
-from power.billed import PublishedPower
+from power.billed import StatedPower
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 
@@ -92,7 +92,7 @@ def test_a_derived_run_is_not_derived_again(
 def test_another_power_model_has_a_folder_of_its_own(
     tmp_path: Path, platform: Platform, activity: Activity
 ) -> None:
-    model = PublishedPower(platform)
+    model = StatedPower(platform)
     model.digest = "another"
     run = make_run(tmp_path, platform, "cas", 0)
     usual, measured = derive(run, platform, activity), derive(run, platform, activity, model)

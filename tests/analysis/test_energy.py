@@ -15,7 +15,7 @@ from power.billed import (
     SHARED,
     Energies,
     Interval,
-    PublishedPower,
+    StatedPower,
     interval_of,
     whole_component,
 )
@@ -78,7 +78,7 @@ def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
 
 
 def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
-    model = PublishedPower(platform)
+    model = StatedPower(platform)
     interval = Interval(cpu=SHARED, t0_ns=0, t1_ns=1_000, khz=800_000, active_ns=300)
     energies = model.interval_fj(platform.clusters[0], interval)
     assert energies == {("shared", "shared"): 300 * 44_000 + 700 * 17_000}
@@ -87,7 +87,7 @@ def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
 def test_power_in_an_interval_whose_frequency_is_no_opp(platform: Platform) -> None:
     interval = Interval(cpu=0, t0_ns=0, t1_ns=1, khz=451_000, active_ns=1)
     with pytest.raises(KeyError, match="451000"):
-        PublishedPower(platform).interval_fj(platform.clusters[0], interval)
+        StatedPower(platform).interval_fj(platform.clusters[0], interval)
 
 
 def test_a_row_is_read_by_its_columns() -> None:
@@ -141,7 +141,7 @@ def test_energy_of_tasks_is_what_their_slices_cover(derived: Make) -> None:
 
 
 def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Platform) -> None:
-    class Doubled(PublishedPower):
+    class Doubled(StatedPower):
         pass
 
     run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))

@@ -22,7 +22,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from engines.records import COUNTERS, MARKS
 from experiments.script import trace_events
-from power.billed import PublishedPower
+from power.billed import StatedPower
 from tests.support.synthetic import make_run
 
 BY_NAME = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
@@ -54,7 +54,7 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
             cell=cell,
             platform=platform,
             activity=activity,
-            power=PublishedPower(platform),
+            power=StatedPower(platform),
             window=read_window(run / MARKS),
             trace=NotingTrace(trace.path, trace.events),
         )

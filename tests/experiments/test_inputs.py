@@ -27,7 +27,7 @@ from experiments.runs import Run, check, execute
 from host.cache import runs_root
 from host.errors import EascopeError
 from kernels.own import read_own
-from power.billed import PublishedPower
+from power.billed import StatedPower
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import eascope
 from tests.support.fake import badly, cell
@@ -226,10 +226,10 @@ def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
         for cluster in juno.clusters
     )
     machines.append(replace(juno, clusters=busy))
-    assert len({PublishedPower(platform).digest for platform in machines}) == len(machines)
+    assert len({StatedPower(platform).digest for platform in machines}) == len(machines)
     sources = tuple(replace(cluster, shared_off_source="none") for cluster in juno.clusters)
-    renamed = PublishedPower(replace(juno, clusters=sources, digest="another"))
-    assert renamed.digest == PublishedPower(juno).digest
+    renamed = StatedPower(replace(juno, clusters=sources, digest="another"))
+    assert renamed.digest == StatedPower(juno).digest
 
 
 def test_a_run_carries_the_patch_that_the_command_brought(

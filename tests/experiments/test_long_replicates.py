@@ -22,7 +22,6 @@ from experiments.cell import identity_of, prepare
 from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.request import Request, resolve
-from power.choice import DEFAULT_POWER
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 
@@ -38,7 +37,7 @@ def replicates(scenario: str) -> list[Derived]:
     names = resolve(Request(PLATFORM, VARIANT, scenario))
     identity = identity_of(names.engine)
     cells = [prepare(names.with_seed(seed), identity) for seed in range(SEEDS)]
-    return list(run_all(cells, lambda cell, run: derived_for(cell, run, DEFAULT_POWER)))
+    return list(run_all(cells, derived_for))
 
 
 def compared(scenario: str) -> Comparison:

@@ -11,7 +11,7 @@ from configs.activity import Activity, KernelActivity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from host.errors import RequestError
-from power.billed import SHARED, Interval, PublishedPower
+from power.billed import SHARED, Interval, StatedPower
 from power.em import em_rows, inefficient, records, text
 from power.events import load_events
 from power.given import given_model
@@ -149,7 +149,7 @@ def test_parts_of_an_energy_are_whole_and_sum() -> None:
 
 def test_models_have_keys_of_their_own(board: Platform) -> None:
     assert DerivedPower(board).digest == DerivedPower(board).digest
-    assert DerivedPower(board).digest != PublishedPower(board).digest
+    assert DerivedPower(board).digest != StatedPower(board).digest
 
 
 def test_inefficient_opps_are_the_kernels() -> None:

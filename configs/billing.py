@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a platform says of billing: which powers it offers, and those that the kernel is not given.
+
+The kernel's energy model gets one power per OPP (``power_uw``). What a run is billed may be
+another figure of the same CPU: the maker's power profile, or a measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from configs.source import Sources
+from host.strict import StrictTable
+
+PUBLISHED, PROFILE, MEASURED, DERIVED = "published", "profile", "measured", "derived"
+
+#: What a run can be billed by.
+BILLED = {
+    PUBLISHED: "the power that the kernel is given",
+    PROFILE: "the maker's power profile: what each part adds while it is busy",
+    MEASURED: "power measured on the device",
+    DERIVED: "McPAT's figures of events and leakage",
+}
+#: Those whose power of a busy CPU is a table of its own in the platform file.
+TABLES = (PROFILE, MEASURED)
+
+#: Whether shared parts are billed apart from the CPUs, or are in the power of a busy CPU.
+APART, INCLUDED = "apart", "included"
+
+
+@dataclass(frozen=True)
+class Billing:
+    """The powers that a platform offers.
+
+    :param default: the power of a run where nobody asks for another.
+    :param included: offered tables whose power of a busy CPU holds the shared parts.
+    """
+
+    default: str = PUBLISHED
+    offers: tuple[str, ...] = (PUBLISHED, DERIVED)
+    included: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The offers, for messages: ``profile (default), published``."""
+        return ", ".join(
+            f"{name} (default)" if name == self.default else name for name in self.offers
+        )
+
+
+#: Of a file that does not say.
+BY_THE_KERNELS = Billing()
+
+
+@dataclass(frozen=True)
+class BusyPower:
+    """Power of one busy CPU at each OPP by one table of the platform file.
+
+    :param power_uw: aligned with the cluster's OPPs.
+    :param interpolated: kHz of the OPPs for which the source has no figure.
+    """
+
+    name: str
+    power_uw: tuple[int, ...]
+    interpolated: tuple[int, ...]
+    source: str
+
+
+def read_billing(top: StrictTable) -> Billing:
+    """The table ``[billing]`` of a platform file; without it published and derived are offered."""
+    if not top.has("billing"):
+        return BY_THE_KERNELS
+    table = top.table("billing")
+    offers = _read_offers(table)
+    default = table.text("default", offers)
+    included = []
+    for name in TABLES:
+        if table.has(name):
+            if name not in offers:
+                raise table.error(name, f"only powers of offers: {', '.join(offers)}")
+            options = table.table(name)
+            if options.text("shared", (APART, INCLUDED)) == INCLUDED:
+                included.append(name)
+            options.finish()
+    table.finish()
+    return Billing(default, offers, tuple(included))
+
+
+def _read_offers(table: StrictTable) -> tuple[str, ...]:
+    table.has("offers")
+    names = table.data.get("offers")
+    known = isinstance(names, list) and all(name in BILLED for name in names)
+    if not known or not names or len(set(names)) < len(names):
+        raise table.error("offers", f"a list of {', '.join(BILLED)}, each at most once")
+    return tuple(names)
+
+
+def read_busy(
+    table: StrictTable, points: Sequence[tuple[int, int]], sources: Sources, billing: Billing
+) -> tuple[BusyPower, ...]:
+    """The tables ``busy.NAME`` of a cluster: one for each table of powers that is offered.
+
+    :param points: (kHz, uV) of the cluster's OPPs, ascending.
+    """
+    wanted = [name for name in TABLES if name in billing.offers]
+    if not wanted:
+        return ()
+    busy = table.table("busy")
+    busy.only(wanted)
+    return tuple(_busy_power(busy.table(name), name, points, sources) for name in wanted)
+
+
+def _busy_power(
+    table: StrictTable, name: str, points: Sequence[tuple[int, int]], sources: Sources
+) -> BusyPower:
+    known: dict[int, int] = {}
+    supplies = dict(points)
+    for row in table.tables("opps", 1, len(points)):
+        khz = row.integer("khz", 1, 10_000_000, "kHz")
+        if khz not in supplies or khz in known:
+            raise row.error("khz", f"each OPP of the cluster once: {', '.join(map(str, supplies))}")
+        least = max(known.values(), default=0) + 1
+        if known and khz < max(known):
+            raise row.error("khz", "OPPs in ascending order")
+        known[khz] = row.integer("power_uw", least, 63_999_999, "uW, more than the OPP before")
+        row.finish()
+    source = sources.of(table, "source")
+    table.finish()
+    power = tuple(interpolated(points, known, khz) for khz, _ in points)
+    return BusyPower(name, power, tuple(khz for khz, _ in points if khz not in known), source)
+
+
+def interpolated(points: Sequence[tuple[int, int]], known: dict[int, int], khz: int) -> int:
+    """Power in uW at ``khz``: linear in f V^2 between the nearest OPPs that have a figure.
+
+    Dynamic power at the same activity is proportional to f V^2. Outside of the known OPPs the
+    power of the nearest one is scaled by f V^2.
+
+    :param points: (kHz, uV) of all OPPs.
+    :param known: uW by kHz, ascending.
+    """
+    if khz in known:
+        return known[khz]
+    load = {point: point * (volts / 1e6) ** 2 for point, volts in points}
+    for low, high in pairwise(known):
+        if low < khz < high:
+            share = (load[khz] - load[low]) / (load[high] - load[low])
+            return round(known[low] + share * (known[high] - known[low]))
+    near = min(known, key=lambda point: abs(point - khz))
+    return round(known[near] * load[khz] / load[near])

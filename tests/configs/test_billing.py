@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a platform can be billed by: offers, tables of a busy CPU's power, and their gaps."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from configs.billing import interpolated
+from configs.delta import Data
+from configs.devicetree import device_tree_source
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS, load_platform
+from engines.qemu.board import BOARD
+from host.cache import sha256_bytes
+from host.errors import RequestError
+from power.derived import POWER_MODELS
+
+#: core_power of Android's power_profile of a gs101 phone, mA at 3.85 V, by ascending OPP.
+CORE_MA = {
+    "little": (1.89, 6.15, 9.34, 14.22, 18.94, 21.98, 26.83, 30.17, 41.55, 48.36, 58.45),
+    "mid": (
+        *(3.71, 6.16, 8.0, 10.94, 12.73, 14.4, 21.39, 24.1, 30.42, 42.49, 49.37, 58.09, 67.54),
+        79.04,
+    ),
+    "big": (
+        *(8.36, 16.33, 19.44, 36.71, 41.42, 48.24, 54.77, 65.32, 69.58, 128.49, 142.15, 149.74),
+        *(164.78, 188.68, 193.15, 227.98, 254.25),
+    ),
+}
+CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
+
+Edited = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def pixel6() -> Platform:
+    return load_platform("pixel6")
+
+
+@pytest.fixture(scope="module")
+def anchors() -> Data:
+    return tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
+
+
+def test_pixel6_is_billed_by_its_profile_and_juno_by_what_is_published(pixel6: Platform) -> None:
+    assert pixel6.billing.default == "profile"
+    assert set(pixel6.billing.offers) == {"profile", "measured", "published", "derived"}
+    assert pixel6.billing.included == ("measured",)
+    juno = load_platform("juno-r2")
+    assert juno.billing.words == "published (default), derived"
+    assert all(not cluster.busy for cluster in juno.clusters)
+
+
+@pytest.mark.parametrize("name", CORE_MA)
+def test_the_profile_is_its_current_at_the_batterys_voltage(pixel6: Platform, name: str) -> None:
+    profile = next(busy for busy in pixel6.cluster(name).busy if busy.name == "profile")
+    assert len(profile.power_uw) == len(CORE_MA[name])
+    for power, milliamperes in zip(profile.power_uw, CORE_MA[name], strict=True):
+        assert power == pytest.approx(milliamperes * 3850, abs=0.51)
+    assert profile.interpolated == ()
+    assert "power_profile" in profile.source
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_measured_power_is_that_of_the_anchors(pixel6: Platform, anchors: Data, name: str) -> None:
+    cluster = pixel6.cluster(name)
+    measured = next(busy for busy in cluster.busy if busy.name == "measured")
+    points = dict(anchors[CORES[name]]["measured"]["points"])
+    for opp, power in zip(cluster.opps, measured.power_uw, strict=True):
+        if opp.khz in measured.interpolated:
+            assert opp.khz // 1000 not in points
+        else:
+            assert power == 1000 * points.pop(opp.khz // 1000)
+    assert not points
+
+
+def test_gaps_are_linear_in_f_v_squared() -> None:
+    points = [(1_000_000, 1_000_000), (2_000_000, 1_000_000), (4_000_000, 1_000_000)]
+    known = {1_000_000: 100, 4_000_000: 700}
+    assert interpolated(points, known, 2_000_000) == 300
+    assert interpolated(points, {2_000_000: 300}, 4_000_000) == 600
+    assert interpolated(points, {2_000_000: 300}, 1_000_000) == 150
+    raised = [(1_000_000, 1_000_000), (2_000_000, 2_000_000), (4_000_000, 1_000_000)]
+    assert interpolated(raised, {1_000_000: 100}, 2_000_000) == 800
+
+
+def test_the_kernel_is_given_the_device_trees_powers_whatever_is_billed(tmp_path: Path) -> None:
+    """Of one's own file the billing alone differs: the guest's device tree is the same."""
+    trees = set()
+    for default in ("profile", "measured", "published", "derived"):
+        path = tmp_path / f"mine-{default}.toml"
+        path.write_text(f'base = "pixel6"\nsummary = "x"\nbilling.default = "{default}"\n')
+        platform = load_platform(path)
+        assert platform.billing.default == default
+        trees.add(sha256_bytes(device_tree_source(platform, BOARD).encode()))
+    trees.add(sha256_bytes(device_tree_source(load_platform("pixel6"), BOARD).encode()))
+    assert len(trees) == 1
+
+
+def test_a_changed_power_of_ones_own_names_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'base = "pixel6"\nsummary = "x"\ncluster.big.busy.profile.opps.2802000.power_uw = 990_000\n'
+    )
+    big = load_platform(path).cluster("big")
+    profile = next(busy for busy in big.busy if busy.name == "profile")
+    assert profile.power_uw[-1] == 990_000
+    assert profile.source == "assumed: mine.toml has another figure than pixel6"
+
+
+PIXEL6_BAD = {
+    "an offer that there is not": (
+        ('"measured", "published", "derived"]', '"mesured", "published", "derived"]'),
+        "pixel6.toml: billing.offers = ",
+        "a list of published, profile, measured, derived, each at most once",
+    ),
+    "a default that is not offered": (
+        ('offers = ["profile", ', "offers = ["),
+        "pixel6.toml: billing.default = 'profile'",
+        "one of derived, measured, published",
+    ),
+    "a clock that is no OPP": (
+        ("{ khz = 300_000, power_uw = 7_277 }", "{ khz = 301_000, power_uw = 7_277 }"),
+        "pixel6.toml: cluster[0].busy.profile.opps[0].khz = 301000",
+        "each OPP of the cluster once: 300000, 574000",
+    ),
+    "less power at a faster OPP": (
+        ("{ khz = 574_000, power_uw = 23_678 }", "{ khz = 574_000, power_uw = 7_277 }"),
+        "pixel6.toml: cluster[0].busy.profile.opps[1].power_uw = 7277",
+        "an integer in 7278..63999999 (uW, more than the OPP before)",
+    ),
+    "a source that there is not": (
+        ('source = "freqbench"', 'source = "freqbanch"'),
+        "pixel6.toml: cluster[0].busy.measured.source = 'freqbanch'",
+        "did you mean freqbench?",
+    ),
+    "a table that is not offered": (
+        ("[cluster.busy.measured]", "[cluster.busy.measurd]"),
+        "pixel6.toml: cluster[0].busy.measurd = ",
+        "did you mean measured?",
+    ),
+    "shared parts neither apart nor included": (
+        ('measured = { shared = "included" }', 'measured = { shared = "in" }'),
+        "pixel6.toml: billing.measured.shared = 'in'",
+        "one of apart, included",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", PIXEL6_BAD)
+def test_wrong_billing_is_one_line(tmp_path: Path, what: str) -> None:
+    (old, new), where, allowed = PIXEL6_BAD[what]
+    text = (PLATFORMS / "pixel6.toml").read_text()
+    assert old in text
+    path = tmp_path / "pixel6.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(RequestError) as caught:
+        load_platform(path)
+    line = str(caught.value)
+    assert where in line
+    assert allowed in line
+    assert "\n" not in line
