@@ -27,7 +27,7 @@ NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
 OWN_KEYS = ("base", "remove")
 
 #: Figures and the keys of their sources: of the file, of ``dvfs``, of a cluster, of an idle state.
-FILE = {"temperature_c": "temperature_source", "memory_mib": "memory_source"}
+FILE = {"temperature_c": "temperature_source", "memory_mib": "memory_source", "llc": "llc_source"}
 DVFS = {
     "transition_latency_us": "transition_latency_source",
     "rate_limit_us": "rate_limit_source",

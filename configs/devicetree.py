@@ -104,18 +104,7 @@ def _chosen() -> list[str]:
 
 def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
     """/cpus: topology, CPUs, idle states and the clusters' L2 caches."""
-    cpu_map = []
-    for cluster in platform.clusters:
-        cores = []
-        for number, cpu in enumerate(cluster.cpus):
-            cores += _node(f"core{number}", [f"cpu = <&cpu{cpu}>;"])
-        if board.clusters_in_affinity_1:
-            # gem5's CLIDR_EL1 says that there are no caches, so the kernel does not learn who
-            # shares an L2: it takes the CPUs of one socket for those of domain MC then.
-            cpu_map += _node(f"socket{cluster.index}", _node("cluster0", cores))
-        else:
-            cpu_map += _node(f"cluster{cluster.index}", cores)
-    body = ["#address-cells = <1>;", "#size-cells = <0>;", *_node("cpu-map", cpu_map)]
+    body = ["#address-cells = <1>;", "#size-cells = <0>;", *_cpu_map(platform, board)]
     for cluster in platform.clusters:
         for cpu in cluster.cpus:
             body += _cpu(cluster, cpu, flavour, board)
@@ -123,13 +112,36 @@ def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
     if idle:
         body += _node("idle-states", idle)
     for cluster in platform.clusters:
-        lines = ['compatible = "cache";', "cache-level = <2>;", "cache-unified;"]
-        body += _node(
-            f"l2-cache-{cluster.name}",
-            lines + _cache(cluster.l2, ""),
-            _label("l2", cluster),
-        )
+        below = ["next-level-cache = <&l3>;"] if platform.one_llc else []
+        figures = _cache(cluster.l2, "") + below
+        body += _shared_cache(f"l2-cache-{cluster.name}", 2, figures, _label("l2", cluster))
+    if platform.one_llc:
+        # The kernel asks who shares the cache, not how large it is.
+        figures = _cache(platform.l3.cache, "") if platform.l3 else []
+        body += _shared_cache("l3-cache", 3, figures, "l3")
     return _node("cpus", body)
+
+
+def _cpu_map(platform: Platform, board: Board) -> list[str]:
+    """/cpus/cpu-map: clusters and their cores."""
+    lines = []
+    for cluster in platform.clusters:
+        cores = []
+        for number, cpu in enumerate(cluster.cpus):
+            cores += _node(f"core{number}", [f"cpu = <&cpu{cpu}>;"])
+        if board.clusters_in_affinity_1 and not platform.one_llc:
+            # gem5's CLIDR_EL1 says that there are no caches, so the kernel does not learn who
+            # shares an L2: it takes the CPUs of one socket for those of domain MC then.
+            lines += _node(f"socket{cluster.index}", _node("cluster0", cores))
+        else:
+            lines += _node(f"cluster{cluster.index}", cores)
+    return _node("cpu-map", lines)
+
+
+def _shared_cache(name: str, level: int, figures: list[str], label: str) -> list[str]:
+    """A cache's node."""
+    head = ['compatible = "cache";', f"cache-level = <{level}>;", "cache-unified;"]
+    return _node(name, head + figures, label)
 
 
 def _label(kind: str, cluster: Cluster, number: int | None = None) -> str:

@@ -18,6 +18,10 @@ from configs.core import Cache, Core
 from configs.source import is_borrowed
 from host.errors import unknown
 
+#: Who shares the last cache: the CPUs of a cluster, or all of the chip. The kernel makes its
+#: scheduling domain MC of these CPUs.
+LLC_CLUSTER, LLC_ALL = "cluster", "all"
+
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
 
@@ -143,7 +147,7 @@ class Platform:
     says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
     from the scheduler's context; else a thread of its own does, and waits until each is in force.
     ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
-    its runs can be billed by.
+    its runs can be billed by. ``llc``: who shares the last cache.
     """
 
     name: str
@@ -164,6 +168,12 @@ class Platform:
     fast_switch: bool = True
     board_dvfs: Dvfs | None = None
     billing: Billing = BY_THE_KERNELS
+    llc: str = LLC_CLUSTER
+
+    @property
+    def one_llc(self) -> bool:
+        """Whether all CPUs share the last cache."""
+        return self.llc == LLC_ALL
 
     @property
     def cpus(self) -> tuple[int, ...]:

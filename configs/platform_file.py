@@ -12,7 +12,7 @@ from configs.billing import Billing, read_billing, read_busy
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
-from configs.platform import L3, Cluster, Dvfs, IdleState, Opp, Platform
+from configs.platform import L3, LLC_ALL, LLC_CLUSTER, Cluster, Dvfs, IdleState, Opp, Platform
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, nearest
@@ -91,6 +91,10 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         **dvfs.sources,
     }
     billing = read_billing(top)
+    llc = LLC_CLUSTER
+    if top.has("llc"):
+        llc = top.text("llc", (LLC_ALL, LLC_CLUSTER))
+        control_sources["llc"] = sources.of(top, "llc_source")
     clusters = _read_clusters(described.clusters(MAX_CPUS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     top.finish()
@@ -117,6 +121,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         fast_switch=dvfs.fast_switch,
         board_dvfs=board_dvfs,
         billing=billing,
+        llc=llc,
     )
 
 

@@ -421,8 +421,7 @@ def _switching_lines(cluster: Cluster, governor: str, *, fast: bool) -> list[tup
 def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
     """Capacity and scheduling domains of one CPU."""
     capacity = platform.capacities[cpu] if variant.dtb != "nocap" else 1024
-    levels = ["MC"] if len(platform.cluster_of(cpu).cpus) > 1 else []
-    levels += ["PKG"] if len(platform.clusters) > 1 else []
+    levels = _levels(cpu, platform)
     domains = f"{SCHED_DEBUG}/domains/cpu{cpu}"
     lines: list[tuple[str, ...]] = [
         ("expect", f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity", str(capacity))
@@ -433,6 +432,14 @@ def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str
         top = f"{domains}/domain{len(levels) - 1}/flags"
         lines.append(("contains", top, "SD_ASYM_CPUCAPACITY_FULL"))
     return lines
+
+
+def _levels(cpu: int, platform: Platform) -> list[str]:
+    """Names of the scheduling domains of ``cpu``: MC has the CPUs that share the last cache."""
+    if platform.one_llc:
+        return ["MC"]
+    levels = ["MC"] if len(platform.cluster_of(cpu).cpus) > 1 else []
+    return levels + (["PKG"] if len(platform.clusters) > 1 else [])
 
 
 def _cpu_list(cpus: tuple[int, ...]) -> str:

@@ -345,6 +345,23 @@ def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
     assert cpus_of_sockets == [handles[:4], handles[4:]]
 
 
+@pytest.mark.parametrize("board", [BOARD, GEM5_BOARD], ids=["qemu", "gem5"])
+def test_one_last_cache_is_behind_every_l2(board: Board) -> None:
+    """With ``llc = "all"``; and no socket makes a domain of its own on gem5."""
+    cpus = decompile(device_tree(load_platform("pixel6"), board)).at("cpus")
+    last = cpus.at("l3-cache")
+    assert last.cells("cache-level") == [3]
+    for name in ("little", "mid", "big"):
+        assert cpus.at(f"l2-cache-{name}").cells("next-level-cache") == [last.phandle]
+    assert list(cpus.at("cpu-map").children) == ["cluster0", "cluster1", "cluster2"]
+
+
+def test_a_last_cache_per_cluster_has_nothing_behind_it(juno: Platform) -> None:
+    cpus = decompile(device_tree(juno, BOARD)).at("cpus")
+    assert "l3-cache" not in cpus.children
+    assert "next-level-cache" not in cpus.at("l2-cache-big").properties
+
+
 def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) -> None:
     cpus = decompile(device_tree(load_platform(one_cluster), BOARD)).at("cpus")
     assert "idle-states" not in cpus.children

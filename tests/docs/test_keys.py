@@ -152,6 +152,7 @@ def test_platform_files(asked: Asked, tmp_path: Path) -> None:
         (r"^sources\.[\w-]+", "sources.NAME"),
         (r"^cluster\.extra\.like", "cluster.NAME.like"),
         (r"^cluster\.(little|big|extra)(?=\.|$)", "cluster"),
+        (r"^cluster\.busy\.(profile|measured)", "cluster.busy.NAME"),
     )
     assert keys | {"cluster.NAME"} == documented("platform.md")
 
