@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
-	engine-agreement pages \
+	engine-agreement model-axes pages \
 	power-calibration power-expressions activity-error power-validation
 
 help: ## this list
@@ -47,6 +47,9 @@ pages: setup ## draw docs/results and the README's tables from the records of re
 
 results: setup ## results and their pages: every scenario's variants over twenty seeds (resumable)
 	@nice $(PYTHON) -m studies.pages $(RESULTS)
+
+model-axes: setup ## which verdicts of the results survive the model axes: record and page (resumable)
+	@nice $(PYTHON) -m studies.axes $(RESULTS)
 
 engine-agreement: setup ## the fast engine against gem5: record and page (resumable)
 	@nice $(PYTHON) -m studies.agreement

@@ -99,8 +99,27 @@ class Comparison:
     @cached_property
     def lines(self) -> list[Line]:
         """Every measure that at least one run gives."""
-        lines = []
-        for row in rows(self.platform, self.tasks, self.cell.work.unit):
+        return [line for row in self._rows if (line := self._line(row)) is not None]
+
+    def line(self, *path: str) -> Line | None:
+        """The measure at a path of ``result.json``, or None when no run gives it."""
+        for row in self._rows:
+            if row.path == path and not row.per_second and (line := self._line(row)) is not None:
+                return line
+        return None
+
+    @cached_property
+    def _rows(self) -> tuple[MeasureRow, ...]:
+        return tuple(rows(self.platform, self.tasks, self.cell.work.unit))
+
+    @cached_property
+    def _made(self) -> dict[MeasureRow, Line | None]:
+        """Lines that were asked for: an interval takes the host some 10 ms."""
+        return {}
+
+    def _line(self, row: MeasureRow) -> Line | None:
+        """The measure of ``row``, or None when no run gives it."""
+        if row not in self._made:
             values = {
                 name: {
                     seed: number
@@ -109,25 +128,21 @@ class Comparison:
                 }
                 for name, by_seed in self.results.items()
             }
-            if not any(values.values()):
-                continue
-            base = values[self.baseline]
-            differences = {}
-            for name in self.names[1:]:
-                common = [seed for seed in self.seeds if seed in base and seed in values[name]]
-                if common:
-                    differences[name] = difference(
-                        [base[seed] for seed in common], [values[name][seed] for seed in common]
-                    )
-            lines.append(Line(row, values, differences))
-        return lines
+            differences = self._differences(values)
+            self._made[row] = Line(row, values, differences) if any(values.values()) else None
+        return self._made[row]
 
-    def line(self, *path: str) -> Line | None:
-        """The measure at a path of ``result.json``, or None when no run gives it."""
-        for line in self.lines:
-            if line.row.path == path and not line.row.per_second:
-                return line
-        return None
+    def _differences(self, values: Mapping[str, Mapping[int, float]]) -> dict[str, Difference]:
+        """Of each variant but the baseline, where both have a common seed."""
+        base = values[self.baseline]
+        differences = {}
+        for name in self.names[1:]:
+            common = [seed for seed in self.seeds if seed in base and seed in values[name]]
+            if common:
+                differences[name] = difference(
+                    [base[seed] for seed in common], [values[name][seed] for seed in common]
+                )
+        return differences
 
     @property
     def total(self) -> Line:

@@ -60,13 +60,14 @@ def _interval_json(effect: Effect) -> list[float] | None:
 def differences_json(comparison: Comparison) -> list[dict[str, Any]]:
     """``differences`` of ``eascope compare --json``, in the units of ``result.json``."""
     return [
-        _difference_json(comparison, line, name)
+        difference_json(comparison, line, name)
         for line in comparison.lines
         for name in line.differences
     ]
 
 
-def _difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, Any]:
+def difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, Any]:
+    """An entry of ``differences``: one measure of one variant, in the unit of ``result.json``."""
     made, scale = line.differences[name], line.row.scale
     base, value = line.mean(comparison.baseline), line.mean(name)
     if base is None or value is None:

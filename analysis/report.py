@@ -19,6 +19,8 @@ from analysis.compare_text import SPREAD, interval_words, table
 from analysis.energy_models import EnergyModels
 from analysis.engine import engine_words, error_words
 from analysis.records.cell import TaskRecord
+from analysis.robust import Robust
+from analysis.robust_text import expectation_lines, robust_answers, robust_table
 from analysis.tables.tasks import OTHER
 from analysis.verdict_text import counts, details
 from host.cache import write_atomic
@@ -65,6 +67,7 @@ _CAPTIONS = {
     "short enough to see each change.",
     "frequency": "Clock of each cluster over time, and the share of the whole window "
     "at each operating point (idle time included).",
+    "axes": "Difference in energy and its 95 % interval at every value of the model axes.",
 }
 
 
@@ -74,13 +77,15 @@ def write(
     path: Path,
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
+    robust: Robust | None = None,
 ) -> Path:
     """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
 
     :param models: the same under the usual energy model, when the kernel was given another one.
     :param decided: decisions of EAS by variant, where runs recorded them.
+    :param robust: the same at other values of the model axes.
     """
-    write_atomic(path, page(comparison, figures, models, decided).encode())
+    write_atomic(path, page(comparison, figures, models, decided, robust).encode())
     return path
 
 
@@ -89,6 +94,7 @@ def page(
     figures: Mapping[str, Sequence[Path]],
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
+    robust: Robust | None = None,
 ) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
@@ -96,8 +102,9 @@ def page(
     sections = [
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
+        ("axes", "Model axes", _axes(robust, figures)),
         ("model", "The kernel's energy model", _energy_model(comparison, models)),
-        ("figures", "Figures", _figures(figures)),
+        ("figures", "Figures", _figures([name for name in figures if name != "axes"], figures)),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
@@ -115,17 +122,19 @@ def page(
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1>\n{_lead(comparison)}\n<nav>{links}</nav></header>\n"
+        f"<header><h1>{escape(title)}</h1>\n{_lead(comparison, robust)}\n"
+        f"<nav>{links}</nav></header>\n"
         f"{body}\n</body></html>\n"
     )
 
 
-def _lead(comparison: Comparison) -> str:
+def _lead(comparison: Comparison, robust: Robust | None) -> str:
     cell = comparison.cell
     window = comparison.variants[comparison.baseline][0].result.window_s
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.elide else "busy loops executed"
-    lead = f'<p class="lead">{escape(". ".join(answers(comparison)))}.</p>\n'
+    said = [*(robust_answers(robust) if robust else []), *answers(comparison)]
+    lead = f'<p class="lead">{escape(". ".join(said))}.</p>\n'
     if noted := attention(comparison):
         items = "".join(f"<li>{escape(line)}.</li>" for line in noted)
         lead += f'<ul class="attention">{items}</ul>\n'
@@ -200,6 +209,26 @@ def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
     return f"{note}{_wide(models.table)}<br>{table}"
 
 
+def _axes(robust: Robust | None, figures: Mapping[str, Sequence[Path]]) -> str:
+    """Differences and verdicts at every value of the model axes."""
+    if robust is None:
+        return ""
+    note = (
+        '<p class="note">What is not known of the board: one axis at a time is set to another '
+        "value. There is a verdict only where all values give the same. Own runs are those that a "
+        "value needs for itself; energies billed otherwise need none.</p>"
+    )
+    lines = [*expectation_lines(robust), *(f"Not varied: {line}" for line in robust.left_out)]
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    sources = [(at.axis, at.value, at.source) for at in robust.values]
+    return (
+        f"{note}{_wide(robust_table(robust))}<ul>{items}</ul>"
+        f"{_figures([name for name in figures if name == 'axes'], figures)}"
+        f"<details><summary>Sources of the values</summary>"
+        f"{_words(('axis', 'value', 'source'), sources)}</details>"
+    )
+
+
 def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
     """How often which criterion decided, and decisions one by one."""
     if not decided:
@@ -219,9 +248,10 @@ def _published_mw(comparison: Comparison, cluster: str, khz: int) -> str:
     return f"{comparison.platform.cluster(cluster).opp(khz).power_uw / 1000:.1f}"
 
 
-def _figures(figures: Mapping[str, Sequence[Path]]) -> str:
-    order = [name for name in _CAPTIONS if name in figures]
-    order += [name for name in figures if name not in _CAPTIONS]
+def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]]) -> str:
+    """Those of ``names``, in the order of their captions."""
+    order = [name for name in _CAPTIONS if name in names]
+    order += [name for name in names if name not in _CAPTIONS]
     parts = []
     for name in order:
         svg = next(path for path in figures[name] if path.suffix == ".svg")

@@ -211,6 +211,21 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
     )
 
 
+def at_kernel_rate(activity: Activity, percent: int) -> Activity:
+    """``activity`` with ``percent`` of the rate of everything but the busy loop."""
+    clusters = tuple(
+        replace(
+            entry,
+            system_ipc=(entry.ipc if entry.system_ipc is None else entry.system_ipc)
+            * percent
+            / 100,
+        )
+        for entry in activity.clusters
+    )
+    digest = digest_of({"activity": activity.digest, "kernel_rate_percent": percent})
+    return replace(activity, clusters=clusters, digest=digest)
+
+
 def _read_measured(table: StrictTable, platform: Platform) -> tuple[KernelActivity, ...]:
     """What ``eascope characterise`` wrote: every kernel on every cluster at every OPP."""
     provenance = table.table("provenance")

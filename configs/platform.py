@@ -8,11 +8,12 @@ objects. Units stand in the names: khz, uv (microvolt), uw (microwatt), us.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from configs import cpunames
+from configs.axes import AxisValue
 from configs.billing import BY_THE_KERNELS, Billing, BusyPower
 from configs.core import Cache, Core
 from configs.source import is_borrowed
@@ -148,6 +149,8 @@ class Platform:
     from the scheduler's context; else a thread of its own does, and waits until each is in force.
     ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
     its runs can be billed by. ``llc``: who shares the last cache.
+    ``axes``: the values that it states for model axes (`configs.axes`); no run depends on them, so
+    the digest does not.
     """
 
     name: str
@@ -169,6 +172,7 @@ class Platform:
     board_dvfs: Dvfs | None = None
     billing: Billing = BY_THE_KERNELS
     llc: str = LLC_CLUSTER
+    axes: Mapping[str, tuple[AxisValue, ...]] = field(default_factory=dict)
 
     @property
     def one_llc(self) -> bool:

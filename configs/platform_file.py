@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from configs.axes import read_axes
 from configs.billing import Billing, read_billing, read_busy
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
@@ -97,11 +98,13 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         control_sources["llc"] = sources.of(top, "llc_source")
     clusters = _read_clusters(described.clusters(MAX_CPUS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
+    axes = read_axes(top.table("axes")) if top.has("axes") else {}
     top.finish()
     sources.finish()
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
     named = is_shipped(path, shipped)
-    digest = sha256_bytes(canonical_json({"platform": top.data, "cores": cores}))
+    figures = {key: value for key, value in top.data.items() if key != "axes"}
+    digest = sha256_bytes(canonical_json({"platform": figures, "cores": cores}))
     return Platform(
         name=name,
         summary=summary,
@@ -122,6 +125,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         board_dvfs=board_dvfs,
         billing=billing,
         llc=llc,
+        axes=axes,
     )
 
 

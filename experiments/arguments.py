@@ -30,7 +30,15 @@ def at_most(most: int, text: str) -> int:
 
     :raises argparse.ArgumentTypeError: what is allowed.
     """
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if not 1 <= number <= most:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from 1 to {most}")
+    return between(1, most, text)
+
+
+def between(least: int, most: int, text: str) -> int:
+    """An option's integer from ``least`` to ``most``.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed: an integer from {least} to {most}")
     return number

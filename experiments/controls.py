@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Controls: what a comparison holds fixed, and a person may set otherwise to see if it matters.
 
-How frequencies change and the relative speeds of core types are the platform's, delayed dequeue is
-the kernel's, how much work a scenario's microsecond is and what is traced are ours. A control that
-is not given stays as it is and changes no key.
+How frequencies change, exit times and the speeds of core types and of the kernel's code are the
+platform's, delayed dequeue is the kernel's, how much work a scenario's microsecond is and what is
+traced are ours. A control that is not given stays as it is and changes no key.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.records.cell import NO_NOISE, speeds_control
-from configs.activity import SPEEDS, Activity, at_measured_speeds
+from configs.activity import SPEEDS, Activity, at_kernel_rate, at_measured_speeds
 from configs.guest import FEATURES
 from configs.inherit import activity_of
-from configs.platform import Platform
+from configs.platform import LLC_ALL, LLC_CLUSTER, Cluster, Platform
 from configs.platform_file import load_platform
 from host.cache import digest_of
 from host.errors import RequestError, unknown
@@ -44,11 +44,17 @@ class Controls:
     transition_latency_us: int | None = None
     #: Whether schedutil requests frequencies from the scheduler's context; else a thread does.
     fast_switch: bool | None = None
+    #: Who shares the last cache: `configs.platform.LLC_CLUSTER` or `LLC_ALL`.
+    llc: str | None = None
     delay_dequeue: bool = True
     #: Record each decision of EAS with its candidates; it takes some of the guest's time.
     decisions: bool = False
     #: Which speeds core types have: one of `configs.activity.SPEEDS`.
     speeds: str = "board"
+    #: Exit times of idle states in percent of the platform's, for the kernel and the machine.
+    idle_exit_percent: int = 100
+    #: Instructions per cycle of all but the busy loop, as percent of the platform's.
+    kernel_rate_percent: int = 100
     #: Whether a seed draws all that differs between two runs on a device, or starts alone.
     noise: bool = True
     #: What rt-app's calibration was for the scenario's source: ns of one turn of its busy loop.
@@ -68,12 +74,18 @@ class Controls:
             words.append(f"transition-{self.transition_latency_us}-us")
         if self.fast_switch is not None:
             words.append("fast-switch" if self.fast_switch else "no-fast-switch")
+        if self.llc is not None:
+            words.append(f"llc-{self.llc}")
         if not self.delay_dequeue:
             words.append("no-delay-dequeue")
         if self.decisions:
             words.append("decisions")
         if self.speeds != "board":
             words.append(speeds_control(self.speeds))
+        if self.idle_exit_percent != 100:
+            words.append(f"idle-exit-{self.idle_exit_percent}-percent")
+        if self.kernel_rate_percent != 100:
+            words.append(f"kernel-rate-{self.kernel_rate_percent}-percent")
         if not self.noise:
             words.append(NO_NOISE)
         if self.calibration_ns is not None:
@@ -91,11 +103,11 @@ class Controls:
         activity = activity_of(platform)
         if self.speeds not in SPEEDS:
             raise unknown("speeds", self.speeds, SPEEDS)
-        return (
-            (platform, activity)
-            if self.speeds == "board"
-            else at_measured_speeds(platform, activity)
-        )
+        if self.speeds != "board":
+            platform, activity = at_measured_speeds(platform, activity)
+        if self.kernel_rate_percent != 100:
+            activity = at_kernel_rate(activity, self.kernel_rate_percent)
+        return platform, activity
 
     def of_platform(self, platform: Platform) -> Platform:
         """``platform`` with the controls in place, under a digest of its own.
@@ -105,10 +117,17 @@ class Controls:
         """
         changed: dict[str, Any] = self._dvfs_of(platform)
         changed |= {key: value for key in _DVFS_FIELDS if (value := getattr(self, key)) is not None}
+        if self.llc is not None:
+            if self.llc not in (LLC_CLUSTER, LLC_ALL):
+                raise unknown("last cache", self.llc, (LLC_CLUSTER, LLC_ALL))
+            changed["llc"] = self.llc
+        if self.idle_exit_percent != 100:
+            changed["clusters"] = _at_idle_exit(platform, self.idle_exit_percent)
         if not changed:
             return platform
+        said = {**changed, "clusters": self.idle_exit_percent} if "clusters" in changed else changed
         resolved = replace(
-            platform, **changed, digest=digest_of({"platform": platform.digest, **changed})
+            platform, **changed, digest=digest_of({"platform": platform.digest, **said})
         )
         if resolved.rate_limit_us < resolved.transition_latency_us:
             raise RequestError(
@@ -142,6 +161,23 @@ def _switch_word(path: str, value: str) -> str:
     """``no-preempt-short`` of a feature, ``file-value`` of another switch."""
     name = value if path == FEATURES else f"{path.rpartition('/')[2]}-{value}"
     return name.lower().replace("_", "-")
+
+
+def _at_idle_exit(platform: Platform, percent: int) -> tuple[Cluster, ...]:
+    """The clusters with other exit times of idle states, in whole us."""
+    return tuple(
+        replace(
+            cluster,
+            idle_states=tuple(
+                # WFI has none: its microsecond is the kernel's own figure.
+                state
+                if number == 0
+                else replace(state, exit_us=round(state.exit_us * percent / 100))
+                for number, state in enumerate(cluster.idle_states)
+            ),
+        )
+        for cluster in platform.clusters
+    )
 
 
 #: Nothing set otherwise.

@@ -9,7 +9,7 @@ request is read by the files that the request names.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from analysis.derive import Derived, derive
 from configs.activity import Activity
@@ -17,7 +17,28 @@ from configs.platform import Platform
 from experiments.cell import Cell
 from experiments.inputs import simulated_with
 from experiments.runs import Run
+from power.billed import PowerModel
 from power.choice import power_model
+from power.shared import STATED, with_shared
+
+
+@dataclass(frozen=True)
+class BilledBy:
+    """What energies are computed by.
+
+    :param power: see `power.choice`; None: what the platform says.
+    :param shared_power: of the shared part, see `power.shared`.
+    """
+
+    power: str | None = None
+    shared_power: str = STATED
+
+    def model(self, platform: Platform, activity: Activity) -> PowerModel:
+        """The power model.
+
+        :raises RequestError: when there is none of these names, or it does not know a core.
+        """
+        return with_shared(power_model(self.power, platform, activity), self.shared_power)
 
 
 def platform_of(run: Run) -> Platform:
@@ -33,17 +54,18 @@ def derived_by(run: Run, power: str | None = None) -> Derived:
 
     :raises EascopeError: when the run is damaged.
     """
-    return _derived(run, *simulated_with(run.path), power)
+    return _derived(run, *simulated_with(run.path), BilledBy(power))
 
 
-def derived_for(cell: Cell, run: Run, power: str | None = None) -> Derived:
+def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> Derived:
     """Tables and result of the run of ``cell``, with energies by the powers that ``cell`` names.
 
     What is expected, and what stands for figures, is said by today's files, too.
 
     :raises EascopeError: when the run is damaged.
     """
-    derived = _derived(run, cell.machine.platform, cell.machine.activity, power)
+    billed = power if isinstance(power, BilledBy) else BilledBy(power)
+    derived = _derived(run, cell.machine.platform, cell.machine.activity, billed)
     now = cell.record
     record = replace(
         derived.cell,
@@ -57,5 +79,5 @@ def derived_for(cell: Cell, run: Run, power: str | None = None) -> Derived:
     return replace(derived, cell=record)
 
 
-def _derived(run: Run, platform: Platform, activity: Activity, power: str | None) -> Derived:
-    return derive(run.path, platform, activity, power_model(power, platform, activity))
+def _derived(run: Run, platform: Platform, activity: Activity, billed: BilledBy) -> Derived:
+    return derive(run.path, platform, activity, billed.model(platform, activity))

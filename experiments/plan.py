@@ -49,8 +49,10 @@ class Plan:
 
     @property
     def to_run(self) -> int:
-        """Number of runs, at most."""
-        return sum(cell.run is None for cell in self.cells)
+        """Number of runs, at most; cells of one key are one run."""
+        missing = [cell for cell in self.cells if cell.run is None]
+        known = {cell.simkey for cell in missing if cell.simkey}
+        return len(known) + sum(not cell.simkey for cell in missing)
 
     @property
     def words(self) -> str:
@@ -74,7 +76,8 @@ def plan_of(requests: Sequence[Names]) -> Plan:
         to_build |= dict.fromkeys(_of_engine(names, lacking), "")
         simkey = "" if lacking else prepare(names).simkey
         cells.append(Planned(names, simkey, existing(simkey) if simkey else None))
-    works = [Work.of_names(cell.names) for cell in cells if cell.run is None]
+    to_do = {cell.simkey or number: cell for number, cell in enumerate(cells) if cell.run is None}
+    works = [Work.of_names(cell.names) for cell in to_do.values()]
     return Plan(tuple(cells), to_build, seconds_for(works))
 
 

@@ -18,6 +18,7 @@ from host.errors import unknown
 from host.proc import Ending, say
 from studies import front
 from studies.agreement import page as agreement
+from studies.axes import page as axes
 from studies.characterisation import page as characterisation
 from studies.drawing import Drawing
 from studies.elision import page as elision
@@ -29,14 +30,21 @@ from studies.releases import page as releases
 from studies.wakeup_cost import page as wakeup_cost
 
 #: Pages of records, in the order of their list.
-DRAWINGS: Mapping[str, Drawing] = {
+_EVERY: Mapping[str, Drawing] = {
     **agreement.DRAWINGS,
     **elision.DRAWINGS,
     **pages.DRAWINGS,
     **wakeup_cost.DRAWINGS,
     **first_figure.DRAWINGS,
     **releases.DRAWINGS,
+    **axes.DRAWINGS,
 }
+#: Those whose record is there.
+DRAWINGS: Mapping[str, Drawing] = {
+    name: drawing for name, drawing in _EVERY.items() if (RESULTS / f"{name}.json").is_file()
+}
+#: Those that nobody has made yet: no page of the repository is drawn from them.
+PLANNED = tuple(name for name in _EVERY if name not in DRAWINGS)
 #: Pages whose figures are committed elsewhere: the power models' records.
 ELSEWHERE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     characterisation.NAME: characterisation.parts,
@@ -91,7 +99,7 @@ def drawn(name: str, results: Path = RESULTS) -> str:
 
 def _page(name: str, record: ResultRecord, notes: Path) -> str:
     """The page of a record and of the notes below ``notes``."""
-    drawing = DRAWINGS[name]
+    drawing = _EVERY[name]
     return page_of(name, drawing.parts(record), notes, also=drawing.also(record))
 
 

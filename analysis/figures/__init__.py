@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of a comparison: placement, clock, frequency, energy and its stack, as SVG and PDF.
+"""Figures of a comparison: placement, clock, frequency, energy, its stack, model axes; SVG and PDF.
 
 One module per figure; each draws from a comparison's tables and needs no other state. Every figure
 names platform, scenario, engine and that engine's error.
@@ -13,7 +13,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from analysis.compare import Comparison
-from analysis.figures import clock, energy, frequency, placement, stack, style
+from analysis.figures import clock, energy, frequency, placement, robust, stack, style
+from analysis.robust import Robust
 
 FIGURES: dict[str, Callable[[Comparison], Figure]] = {
     "placement": placement.draw,
@@ -23,12 +24,19 @@ FIGURES: dict[str, Callable[[Comparison], Figure]] = {
 }
 
 
-def write(comparison: Comparison, folder: Path) -> dict[str, list[Path]]:
-    """Write all figures that there is data for below ``folder``: ``{name: [svg, pdf]}``."""
+def write(
+    comparison: Comparison, folder: Path, axes: Robust | None = None
+) -> dict[str, list[Path]]:
+    """Write all figures that there is data for below ``folder``: ``{name: [svg, pdf]}``.
+
+    :param axes: the comparison at other values of the model axes.
+    """
     drawn = {}
     with style.styled():
         for name, draw in FIGURES.items():
             drawn[name] = style.save(draw(comparison), folder, name)
         if stack.known(comparison):
             drawn["stack"] = style.save(stack.draw(comparison), folder, "stack")
+        if axes is not None:
+            drawn["axes"] = style.save(robust.draw(axes), folder, "axes")
     return drawn

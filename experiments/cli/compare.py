@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.arguments import count
-from experiments.cli.dry_run import add_dry_run, dry_run
-from experiments.cli.options import add_all, add_cell, add_power
+from experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
+from experiments.cli.options import add_all, add_cell, add_power, add_shared_power
 from experiments.cli.output import measured, print_json, shown
 from experiments.cli.request import request_of, warn
+from experiments.cli.robust import add_robust
 from host.cache import digest_of
 from host.errors import RequestError
 
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from analysis.compare import Comparison
     from analysis.derive import Derived
     from analysis.energy_models import EnergyModels
+    from analysis.robust import Robust
+    from experiments.axes import Cases
     from experiments.cell import Cell
+    from experiments.finished import BilledBy
     from experiments.request import Names
-    from experiments.runs import Run
+    from experiments.robust import ByBilling, PreparedCase
 
 SUMMARY = "compare variants: run what is missing, print differences, draw figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
@@ -50,8 +54,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="also measure the noise floor: mainline against a kernel that differs in a comment, "
         "with other seeds",
     )
+    add_robust(parser)
     add_cell(parser)
     add_power(parser)
+    add_shared_power(parser)
     add_all(parser)
     add_dry_run(parser)
 
@@ -61,23 +67,48 @@ class Asked:
     """What is compared: every cell, in the order of energy models, variants and seeds.
 
     :param null: cells that measure the noise floor: a variant's, then as many of its double's.
+    :param cases: other values of model axes; None unless they are asked for.
     """
 
     variants: list[str]
     seeds: int
-    power: str
+    billing: BilledBy
     names: list[Names]
     null: Sequence[Names] = ()
+    cases: Cases | None = None
+
+    @property
+    def compared(self) -> int:
+        """How many cells of `names` are of the asked energy model: the first ones."""
+        return len(self.variants) * self.seeds
 
     @property
     def all_names(self) -> list[Names]:
         """All cells."""
-        return [*self.names, *self.null]
+        from experiments.robust import seeded
+
+        varied = seeded(self.cases.cases, self.seeds) if self.cases else []
+        return [*self.names, *self.null, *varied]
 
     @property
     def first(self) -> Names:
         """The baseline's first cell."""
         return self.names[0]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What runs say: the comparison, and what else was asked for.
+
+    :param models: under another energy model and the usual one.
+    :param decided: decisions of EAS by variant.
+    :param robust: at other values of the model axes.
+    """
+
+    result: Comparison
+    models: EnergyModels | None
+    decided: Mapping[str, pl.DataFrame]
+    robust: Robust | None
 
 
 @dataclass(frozen=True)
@@ -98,26 +129,43 @@ def run(options: argparse.Namespace) -> int:
     from analysis.energy_models import EnergyModels
     from experiments.cell import prepare
     from experiments.comparisons import check_out, comparison_folder
+    from experiments.robust import prepared, robust_of, run_with
 
     if options.dry_run:
-        return dry_run(options, lambda: asked_of(options).all_names)
+        return dry_run(options, lambda: _planned(asked_of(options)))
     asked = asked_of(options)
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
         check_out(out)
     warn(asked.first)
-    cells = [prepare(names) for names in asked.all_names]
-    compared = _compared(asked, cells)
+    cells = [prepare(names) for names in (*asked.names, *asked.null)]
+    varied = prepared(asked.cases, asked.seeds) if asked.cases else []
+    runs = run_with(cells, cells[: asked.compared], varied, asked.billing)
+    compared = _compared(asked, cells, runs)
     result = compared[0]
+    robust = None
+    if asked.cases:
+        left_out = asked.cases.left_out
+        robust = robust_of(result, cells[: asked.compared], varied, runs, left_out)
     models = EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None
     decided = of_first_runs(result.variants)
-    folder = out or comparison_folder(words(asked), digest(asked, cells))
-    drawn = _draw(folder, result, models, decided)
+    folder = out or comparison_folder(words(asked), digest(asked, cells, varied))
+    shown_of = Answered(result, models, decided, robust)
+    drawn = _draw(folder, shown_of)
     if options.json:
-        _print_object(result, models, drawn)
+        _print_object(shown_of, drawn)
     else:
-        _print_text(result, models, decided, drawn, whole=options.all)
+        _print_text(shown_of, drawn, whole=options.all)
     return 0
+
+
+def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
+    """All cells, and the values of axes that the last of them are of."""
+    parts = [
+        AxisPart(case.axis, case.value.name, len(case.names) * asked.seeds)
+        for case in (asked.cases.cases if asked.cases else ())
+    ]
+    return asked.all_names, parts
 
 
 def asked_of(options: argparse.Namespace) -> Asked:
@@ -125,16 +173,20 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
+    from experiments.cli.robust import asked_cases
+    from experiments.finished import BilledBy
     from experiments.null import null_requests
     from experiments.request import resolve
     from power.choice import check_power, power_of
     from power.given import USUAL, given_model
+    from power.shared import check_shared
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
         raise RequestError(f"compare needs two variants or more, got {', '.join(variants)}")
     given = given_model(options.em, options.em_error)
     check_power(options.power)
+    check_shared(options.shared_power)
     # Verdicts under another energy model are compared with those under the usual one.
     models = [given] if given.usual else [given, USUAL]
     names = [
@@ -150,26 +202,21 @@ def asked_of(options: argparse.Namespace) -> Asked:
         if options.null
         else []
     )
-    power = power_of(names[0].platform, options.power)
-    return Asked(variants, options.seeds, power, names, null)
+    billing = BilledBy(power_of(names[0].platform, options.power), options.shared_power)
+    cases = asked_cases(options.robust, names[: len(variants) * options.seeds], billing)
+    return Asked(variants, options.seeds, billing, names, null, cases)
 
 
-def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
-    """One comparison per energy model, the asked one first; runs what is missing.
-
-    :raises EascopeError: the first failure; runs that were complete by then stay.
-    """
+def _compared(
+    asked: Asked, cells: Sequence[Cell], runs: Mapping[str, ByBilling]
+) -> list[Comparison]:
+    """One comparison per energy model, the asked one first."""
     from analysis.compare import comparison
     from analysis.null import Null
     from analysis.pairing import by_variant
-    from experiments.finished import derived_for
-    from experiments.pool import run_all
 
-    def read(cell: Cell, done: Run) -> Derived:
-        return derived_for(cell, done, asked.power)
-
-    platform, derived = cells[0].machine.platform, run_all(cells, read)
-    made = [(cell.record, run) for cell, run in zip(cells, derived, strict=True)]
+    platform = cells[0].machine.platform
+    made = [(cell.record, runs[cell.simkey][asked.billing]) for cell in cells]
     compared = len(made) - len(asked.null)
     again = by_variant((record.variant, run) for record, run in made[compared:])
     null = Null(next(iter(again)), *again.values()) if again else None
@@ -179,23 +226,19 @@ def _compared(asked: Asked, cells: Sequence[Cell]) -> list[Comparison]:
     return [replace(comparison(platform, by_variant(runs)), null=null) for runs in models.values()]
 
 
-def _draw(
-    folder: Path,
-    result: Comparison,
-    models: EnergyModels | None,
-    decided: Mapping[str, pl.DataFrame],
-) -> Drawn:
+def _draw(folder: Path, answered: Answered) -> Drawn:
     from analysis.figures import write as write_figures
     from analysis.report import write as write_report
     from experiments.comparisons import REPORT, publish
 
     figures: dict[str, list[Path]] = {}
+    result, models, decided = answered.result, answered.models, answered.decided
 
     def draw(work: Path) -> None:
-        drawn = write_figures(result, work)
+        drawn = write_figures(result, work, answered.robust)
         for variant, table in decided.items():
             table.write_parquet(work / f"decisions.{variant}.parquet")
-        write_report(result, drawn, work / REPORT, models, decided)
+        write_report(result, drawn, work / REPORT, models, decided, answered.robust)
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 
@@ -205,6 +248,8 @@ def _draw(
 
 def words(asked: Asked) -> list[str]:
     """What a person looks for in the name of the comparison's folder."""
+    from power.shared import STATED
+
     first = asked.first
     request = first.request
     parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
@@ -214,12 +259,16 @@ def words(asked: Asked) -> list[str]:
     parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
     parts += request.controls.words
-    parts += [] if asked.power == first.platform.billing.default else [f"{asked.power}-power"]
+    billing = asked.billing
+    usual = billing.power == first.platform.billing.default
+    parts += [] if usual else [f"{billing.power}-power"]
+    parts += [] if billing.shared_power == STATED else [f"shared-{billing.shared_power}"]
+    parts += ["robust"] if asked.cases else []
     parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 
 
-def digest(asked: Asked, cells: Sequence[Cell]) -> str:
+def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] = ()) -> str:
     """Digest of all that distinguishes a comparison from others of the same words.
 
     A simkey stands for kernel, device tree, script, engine and seed; the inputs for what else the
@@ -229,16 +278,26 @@ def digest(asked: Asked, cells: Sequence[Cell]) -> str:
         {
             "cells": [cell.simkey for cell in cells],
             "inputs": cells[0].record.inputs.encode(),
-            "power": asked.power,
+            "power": asked.billing.power,
+            "shared_power": asked.billing.shared_power,
+            **({"axes": [_key(each) for each in varied]} if varied else {}),
         }
     )
 
 
-def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn) -> None:
+def _key(varied: PreparedCase) -> list[object]:
+    """All that a value of an axis changes."""
+    case = varied.case
+    return [case.axis, case.value.name, dict(case.value.sets), [c.simkey for c in varied.cells]]
+
+
+def _print_object(answered: Answered, drawn: Drawn) -> None:
     from analysis.answer import answers
     from analysis.attention import attention
     from analysis.compare_json import differences_json, variant_json
+    from analysis.robust_text import robust_answers, robust_json
 
+    result, models, robust = answered.result, answered.models, answered.robust
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
     record = result.cell.encode()
     same = (
@@ -253,7 +312,7 @@ def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn)
     )
     print_json(
         {
-            "answer": answers(result),
+            "answer": [*(robust_answers(robust) if robust else []), *answers(result)],
             "attention": attention(result),
             "platform": result.platform.name,
             **{key: record[key] for key in same},
@@ -262,6 +321,7 @@ def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn)
             "variants": {name: variant_json(result, name) for name in result.names},
             "differences": differences_json(result),
             **({} if models is None else {"energy_models": models.record()}),
+            **({} if robust is None else {"robust": robust_json(robust)}),
             "folder": str(drawn.folder),
             "report": str(drawn.report),
             "figures": figures,
@@ -269,20 +329,19 @@ def _print_object(result: Comparison, models: EnergyModels | None, drawn: Drawn)
     )
 
 
-def _print_text(
-    result: Comparison,
-    models: EnergyModels | None,
-    decided: Mapping[str, pl.DataFrame],
-    drawn: Drawn,
-    *,
-    whole: bool,
-) -> None:
+def _print_text(answered: Answered, drawn: Drawn, *, whole: bool) -> None:
     from analysis.decisions import text as decisions_text
+    from analysis.robust_text import robust_answers, robust_text
 
-    print(measured(result, whole=whole), end="")
-    if models is not None:
-        print(models.text())
-    print(decisions_text(decided), end="")
+    robust = answered.robust
+    for line in robust_answers(robust) if robust else []:
+        print(line)
+    print(measured(answered.result, whole=whole), end="")
+    if answered.models is not None:
+        print(answered.models.text())
+    print(decisions_text(answered.decided), end="")
+    if robust is not None:
+        print(robust_text(robust))
     kinds = sorted({path.suffix for paths in drawn.figures.values() for path in paths})
     print(f"figures: {shown(drawn.folder)}/: {', '.join(drawn.figures)} ({', '.join(kinds)})")
     print(f"report:  {shown(drawn.report)}")

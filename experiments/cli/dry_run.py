@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from experiments.cli.output import print_columns, print_json, shown
@@ -24,9 +25,22 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def dry_run(options: argparse.Namespace, resolved: Callable[[], Sequence[Names]]) -> int:
+@dataclass(frozen=True)
+class AxisPart:
+    """A value of a model axis, and how many cells of its own it has; none where it bills anew."""
+
+    axis: str
+    value: str
+    cells: int
+
+
+def dry_run(
+    options: argparse.Namespace,
+    resolved: Callable[[], tuple[Sequence[Names], Sequence[AxisPart]]],
+) -> int:
     """Print the plan of the cells that ``resolved`` names.
 
+    :param resolved: gives the cells, and the parts that the last of them are of, in their order.
     :raises EascopeError: what would end the command before it runs anything.
     """
     from experiments.plan import plan_of
@@ -34,16 +48,27 @@ def dry_run(options: argparse.Namespace, resolved: Callable[[], Sequence[Names]]
     from kernels.trees import tree_source
 
     with nothing_built():
-        requests = resolved()
+        requests, parts = resolved()
         warn(requests[0])
         plan = plan_of(requests)
     # What git wrote of a tree's changes is gone.
     tree_source.cache_clear()
+    counted = list(_counted(plan, parts))
     if options.json:
-        print_json(_object(plan))
+        print_json(_object(plan) | ({"axes": counted} if counted else {}))
     else:
-        _print_text(plan)
+        _print_text(plan, counted)
     return 0
+
+
+def _counted(plan: Plan, parts: Sequence[AxisPart]) -> Iterator[dict[str, object]]:
+    """How many runs are missing for each of ``parts``."""
+    first = len(plan.cells) - sum(part.cells for part in parts)
+    for part in parts:
+        own = plan.cells[first : first + part.cells]
+        missing = sum(cell.run is None for cell in own)
+        yield {"axis": part.axis, "value": part.value, "runs": len(own), "to_run": missing}
+        first += part.cells
 
 
 def _object(plan: Plan) -> dict[str, object]:
@@ -67,11 +92,14 @@ def _cell(cell: Planned) -> dict[str, object]:
     }
 
 
-def _print_text(plan: Plan) -> None:
+def _print_text(plan: Plan, axes: Sequence[Mapping[str, object]]) -> None:
     print_columns(
         (cell.names.request.words, cell.state, "" if cell.run is None else shown(cell.run.path))
         for cell in plan.cells
     )
+    for part in axes:
+        runs = f"{part['to_run']} of {part['runs']} runs to do" if part["runs"] else "no run"
+        print(f"axis {part['axis']}, {part['value']}: {runs}")
     for name, estimate in plan.to_build.items():
         print(f"to build: {name}{f' ({estimate})' if estimate else ''}")
     print(plan.words)

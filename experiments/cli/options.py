@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from configs.billing import BILLED, PUBLISHED
-from experiments.arguments import at_most
+from experiments.arguments import at_most, between
+from power.shared import STATED
 
 PROGRAM = "eascope"
 
@@ -18,6 +21,22 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As argparse, but an option's optional value stands behind ``=`` alone.
+
+        argparse would take the positional argument that follows for it.
+        """
+        bare = {
+            name
+            for action in self._actions
+            if action.nargs == "?"
+            for name in action.option_strings
+        }
+        given = sys.argv[1:] if args is None else args
+        return super().parse_known_args([f"{a}=" if a in bare else a for a in given], namespace)
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with one line that says where help is."""
@@ -106,11 +125,32 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
         help="speeds of the busy loop, and the capacities that follow: board (default) or measured "
         "(on gem5's cores)",
     )
+    for name, low, high, meaning in (
+        ("idle-exit", 0, 100, "time that leaving an idle state deeper than WFI takes"),
+        (
+            *("kernel-rate", 10, 1000),
+            "instructions per cycle of all but the busy loop, on an engine that does not simulate "
+            "them",
+        ),
+    ):
+        group.add_argument(
+            f"--{name}-percent",
+            type=partial(between, low, high),
+            default=100,
+            metavar="N",
+            help=f"{meaning}, in percent of the platform's (default 100)",
+        )
     group.add_argument(
         "--no-fast-switch",
         action="store_true",
         help="let schedutil's thread request frequencies and wait until each is in force, as on "
         "boards whose firmware switches",
+    )
+    group.add_argument(
+        "--llc",
+        metavar="L",
+        help="who shares the last cache: the CPUs of a cluster (cluster) or all (default: the "
+        "platform's)",
     )
     group.add_argument(
         "--no-delay-dequeue", action="store_true", help="switch EEVDF's delayed dequeue off"
@@ -160,4 +200,15 @@ def add_power(parser: argparse.ArgumentParser, default: str | None = None) -> No
         metavar="M",
         help=f"what energy is billed by: {', '.join(BILLED)}; what a platform offers is in eascope "
         f"list platforms (default: {default or 'what the platform says'})",
+    )
+
+
+def add_shared_power(parser: argparse.ArgumentParser) -> None:
+    """How the shared part of a cluster is billed."""
+    parser.add_argument(
+        "--shared-power",
+        default=STATED,
+        metavar="S",
+        help="what the shared part of a cluster (L2, cluster logic) is billed: stated (default), "
+        "off (nothing in cluster-sleep) or zero",
     )

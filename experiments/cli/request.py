@@ -30,6 +30,9 @@ def request_of(
         delay_dequeue=not options.no_delay_dequeue,
         decisions=options.decisions,
         speeds=options.speeds,
+        llc=options.llc,
+        idle_exit_percent=options.idle_exit_percent,
+        kernel_rate_percent=options.kernel_rate_percent,
         noise=not options.no_noise,
     )
     return Request(

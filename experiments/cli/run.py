@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     from experiments.pool import run_all
 
     if options.dry_run:
-        return dry_run(options, lambda: [_names(options)])
+        return dry_run(options, lambda: ([_names(options)], ()))
     names = _names(options)
     warn(names)
     cell = prepare(names)

@@ -113,7 +113,7 @@ def _there(*variants: str) -> tuple[str, ...]:
     return tuple(name for name in variants if name in known)
 
 
-def _spoken_of(scenario: str, platform: str) -> tuple[str, ...]:
+def spoken_of(scenario: str, platform: str) -> tuple[str, ...]:
     """The variants of the scenario's expectations, mainline first."""
     expectations = load_scenario(scenario, load_platform(platform)).expect
     variants = {"mainline": None}
@@ -133,11 +133,11 @@ def _five(platform: str) -> tuple[PageGroup, ...]:
 
 
 def _clamps(platform: str) -> tuple[PageGroup, ...]:
-    return tuple(PageGroup(scenario, _spoken_of(scenario, platform)) for scenario in CLAMPS)
+    return tuple(PageGroup(scenario, spoken_of(scenario, platform)) for scenario in CLAMPS)
 
 
 def _weights(platform: str) -> tuple[PageGroup, ...]:
-    return tuple(PageGroup(scenario, _spoken_of(scenario, platform)) for scenario in WEIGHTS)
+    return tuple(PageGroup(scenario, spoken_of(scenario, platform)) for scenario in WEIGHTS)
 
 
 def _eas(platform: str) -> tuple[PageGroup, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kernels.variants
+from configs import axes
 from configs.activity import load_activity
 from configs.core import list_cores, load_core
 from configs.pipeline import load_pipeline
@@ -56,6 +57,19 @@ line_bytes = 64
 latency_ns = 10
 source = "board"
 """
+#: A value of every axis.
+AXES = "\n".join(
+    f"[axes.{axis}.v]\n{lines}\nsource = 'assumed: so'"
+    for axis, lines in {
+        "shared_power": "shared_power = 'off'",
+        "idle_exit": "idle_exit_percent = 1",
+        "speeds": "speeds = 'board'",
+        "kernel_rate": "kernel_rate_percent = 10",
+        "fast_switch": "fast_switch = 'off'",
+        "llc": "llc = 'all'",
+        "delayed_dequeue": "delay_dequeue = 'off'",
+    }.items()
+)
 #: A platform that says only what differs.
 DIFFERENCE = """
 base = "juno-r2"
@@ -142,14 +156,17 @@ def test_platform_files(asked: Asked, tmp_path: Path) -> None:
     platforms()
     with_l3 = tmp_path / "platforms" / "juno-r2.toml"
     with_l3.parent.mkdir()
-    with_l3.write_text((PLATFORMS / "juno-r2.toml").read_text() + L3)
-    load_platform(with_l3)
+    with_l3.write_text((PLATFORMS / "juno-r2.toml").read_text() + L3 + AXES)
+    stated = {name for name, axis in axes.AXES.items() if not axis.elsewhere}
+    assert set(load_platform(with_l3).axes) == stated
     by_difference = with_l3.with_name("mine.toml")
     by_difference.write_text(DIFFERENCE)
     load_platform(by_difference)
     keys = asked.of(
         "platforms/",
         (r"^sources\.[\w-]+", "sources.NAME"),
+        (r"^axes\.\w+", "axes.AXIS"),
+        (r"^axes\.AXIS\.[\w-]+", "axes.AXIS.VALUE"),
         (r"^cluster\.extra\.like", "cluster.NAME.like"),
         (r"^cluster\.(little|big|extra)(?=\.|$)", "cluster"),
         (r"^cluster\.busy\.(profile|measured)", "cluster.busy.NAME"),

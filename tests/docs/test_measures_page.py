@@ -32,7 +32,7 @@ def rows(head: str) -> dict[str, str]:
 
 
 def test_figures() -> None:
-    assert list(rows("figure")) == [*FIGURES, "stack"]
+    assert list(rows("figure")) == [*FIGURES, "stack", "axes"]
 
 
 def test_columns_of_tables(compared: Comparison) -> None:

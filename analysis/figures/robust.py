@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Differences in energy with their intervals at every value of the model axes."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from analysis.difference import Difference
+from analysis.figures import style
+from analysis.figures.common import label
+from analysis.robust import AS_ASKED, LESS, MORE, NO_TEST, SAME, Robust, sign
+from analysis.statistics import ENOUGH
+
+#: Colour and marker of what an interval says: each differs by both.
+MARKS = {
+    LESS: ("#0072B2", "o"),
+    MORE: ("#D55E00", "s"),
+    SAME: (style.MUTED, "D"),
+    NO_TEST: (style.MUTED, "x"),
+}
+#: Height of a row, and of what is above and below the rows, in inches.
+ROW, ABOVE, BELOW = 0.2, 0.62, 0.8
+
+
+def draw(robust: Robust) -> Figure:
+    """A panel per variant with a row per value; the asked one is on top, its interval a band."""
+    rows = [
+        (AS_ASKED, robust.asked),
+        *((f"{at.axis}  {at.value}", at.compared) for at in robust.values),
+    ]
+    inner = ROW * len(rows)
+    height = ABOVE + inner + BELOW
+    figure = Figure(figsize=(style.WIDTH, height))
+    panels = len(robust.others)
+    left, gap = 0.235, 0.02
+    width = (0.985 - left - gap * (panels - 1)) / panels
+    used = set()
+    for number, name in enumerate(robust.others):
+        axes = figure.add_axes(
+            (left + number * (width + gap), BELOW / height, width, inner / height)
+        )
+        asked = robust.difference(robust.asked, name).in_percent()
+        if asked is not None:
+            axes.axvspan(*asked, color=style.GRID, linewidth=0, zorder=0)
+        for place, (_, compared) in enumerate(rows):
+            made = robust.difference(compared, name)
+            used.add(_mark(axes, place, made))
+        axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_yticks(range(len(rows)), [words for words, _ in rows] if number == 0 else [])
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
+        axes.margins(x=0.08)
+        axes.set_title(f"{name}: {robust.overall(name).word}", pad=4)
+        axes.set_xlabel(f"{robust.label}, difference from {robust.asked.baseline} (%)")
+    _legend(figure, [word for word in MARKS if word in used], height)
+    seeds = len(robust.asked.seeds)
+    tested = seeds >= ENOUGH
+    note = (
+        f"95 % intervals over {seeds} seeds, the asked one as a band" if tested else "no intervals"
+    )
+    label(figure, robust.asked, "Model axes", f"one axis at a time; {note}", height)
+    return figure
+
+
+def _mark(axes: Axes, place: int, made: Difference) -> str:
+    """Draw one difference; returns what its interval says."""
+    word = sign(made)
+    colour, marker = MARKS[word]
+    if made.percent is None:
+        return word
+    ends = made.in_percent()
+    if ends is not None:
+        axes.plot(
+            ends, (place, place), color=colour, linewidth=1.4, solid_capstyle="butt", zorder=2
+        )
+    face = "white" if word == SAME else colour
+    axes.plot(
+        [made.percent], [place], marker=marker, markersize=4.5, color=colour,
+        markerfacecolor=face, linestyle="none", zorder=3,
+    )  # fmt: skip
+    return word
+
+
+def _legend(figure: Figure, words: list[str], height: float) -> None:
+    handles = [
+        Line2D(
+            [], [], marker=MARKS[word][1], color=MARKS[word][0], linewidth=1.4, markersize=4.5,
+            markerfacecolor="white" if word == SAME else MARKS[word][0], label=word,
+        )
+        for word in words
+    ]  # fmt: skip
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.012, 1 - 0.24 / height),
+        ncols=len(handles),
+        borderaxespad=0,
+        handlelength=2,
+    )

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of verdicts at every value of the model axes: ``results/model-axes.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.results.comparisons import Change
+from analysis.results.origin import ResultRecord
+from host.record import Record
+
+
+@dataclass(frozen=True)
+class AxisResult(Record):
+    """What one value of an axis gives.
+
+    :param axis: empty for the asked values.
+    :param own_runs: runs that nothing else needs.
+    :param changes: of the energy from the baseline's, by variant; None where there is none.
+    :param verdicts: on the statements, in their order.
+    """
+
+    axis: str
+    value: str
+    source: str
+    own_runs: int
+    changes: Mapping[str, Change | None]
+    verdicts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OverAxes(Record):
+    """What all values say of a variant's energy, or of a statement about it.
+
+    :param statement: empty for the energy.
+    :param asked: what the asked values say, ``all`` what every value does, or ``depends``.
+    :param words: the same with the values that say otherwise.
+    """
+
+    variant: str
+    statement: str
+    asked: str
+    all: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ScenarioOverAxes(Record):
+    """A scenario on a platform.
+
+    :param label: the energy that is compared: ``energy``, or that of a unit of work.
+    :param left_out: axes that have no other value here, and why.
+    """
+
+    platform: str
+    scenario: str
+    baseline: str
+    label: str
+    seeds: int
+    energies: tuple[OverAxes, ...]
+    statements: tuple[OverAxes, ...]
+    values: tuple[AxisResult, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelAxes(ResultRecord):
+    """All scenarios; kernel, HZ and duration are those of every run."""
+
+    engine: str
+    power: str
+    duration: str
+    kernel: str
+    hz: int
+    scenarios: tuple[ScenarioOverAxes, ...]

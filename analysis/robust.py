@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison at every value of the model axes: what all of them say, and what depends on one.
+
+A seed's interval says nothing of what the model has wrong. So one axis at a time is set to another
+value, and there is a verdict only where every value gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from analysis.compare import Comparison, Line
+from analysis.difference import Difference
+from analysis.records.verdict import Verdict
+from analysis.rows import PER_WORK
+
+#: What an interval says of a difference.
+LESS, MORE, SAME, NO_TEST = "less", "more", "cannot be told apart", "no test"
+#: What all values together say, where they do not say the same.
+DEPENDS = "depends"
+#: Names the asked values.
+AS_ASKED = "as asked"
+
+
+@dataclass(frozen=True)
+class AtValue:
+    """The comparison at one value of one axis.
+
+    :param source: of the value.
+    :param own_runs: runs of its own, which nothing else of the comparison needs.
+    """
+
+    axis: str
+    value: str
+    source: str
+    own_runs: int
+    compared: Comparison
+
+
+@dataclass(frozen=True)
+class Overall:
+    """What all values say together.
+
+    :param word: what each of them says, or `DEPENDS`.
+    :param differing: axis, value and word of those that do not say what the asked values say.
+    """
+
+    word: str
+    differing: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that it depends on."""
+        return tuple(dict.fromkeys(axis for axis, _, _ in self.differing))
+
+    @property
+    def words(self) -> str:
+        """``less``, or ``depends on idle_exit (25%: more)``."""
+        if self.word != DEPENDS:
+            return self.word
+        parts = [
+            f"{axis} ({', '.join(f'{v}: {word}' for a, v, word in self.differing if a == axis)})"
+            for axis in self.axes
+        ]
+        return f"depends on {', '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class Robust:
+    """The asked comparison, and the same at other values of the axes.
+
+    :param left_out: axes that have no other value here, and why, a line each.
+    """
+
+    asked: Comparison
+    values: Sequence[AtValue]
+    left_out: Sequence[str] = ()
+
+    @property
+    def others(self) -> list[str]:
+        """The variants that are compared with the baseline."""
+        return self.asked.names[1:]
+
+    @cached_property
+    def path(self) -> tuple[str, ...]:
+        """The energy by which all are compared: of the same work, where work differs anywhere."""
+        every = [self.asked, *(at.compared for at in self.values)]
+        if any(each.other_work for each in every) and all(each.line(*PER_WORK) for each in every):
+            return PER_WORK
+        return self.asked.total.row.path
+
+    def energy(self, compared: Comparison) -> Line:
+        """The line of `path`."""
+        return compared.line(*self.path) or compared.total
+
+    def difference(self, compared: Comparison, name: str) -> Difference:
+        """Of the energy of variant ``name`` from the baseline's."""
+        return self.energy(compared).differences[name]
+
+    @property
+    def label(self) -> str:
+        """``energy`` or ``energy per s of work``."""
+        row = self.energy(self.asked).row
+        return "energy" if row.path != PER_WORK else f"energy {row.label}"
+
+    def overall(self, name: str) -> Overall:
+        """What all values say of the energy of variant ``name``."""
+        words = [
+            (at.axis, at.value, sign(self.difference(at.compared, name))) for at in self.values
+        ]
+        return _overall(sign(self.difference(self.asked, name)), words)
+
+    def judged(self, verdict: Verdict) -> Overall:
+        """What all values say of the expectation of ``verdict``, one of the asked comparison's."""
+        words = [(at.axis, at.value, self.verdict_at(at, verdict).verdict) for at in self.values]
+        return _overall(verdict.verdict, words)
+
+    def verdict_at(self, at: AtValue, verdict: Verdict) -> Verdict:
+        """The verdict at a value on the expectation that ``verdict`` is about."""
+        key = verdict.variant, verdict.statement
+        return next(v for v in at.compared.verdicts if (v.variant, v.statement) == key)
+
+
+def sign(difference: Difference) -> str:
+    """What the interval says: `LESS`, `MORE`, `SAME`, or `NO_TEST` where there is none."""
+    if difference.clear is None:
+        return NO_TEST
+    if not difference.clear:
+        return SAME
+    return MORE if difference.absolute > 0 else LESS
+
+
+def _overall(asked: str, words: Sequence[tuple[str, str, str]]) -> Overall:
+    differing = tuple(each for each in words if each[2] != asked)
+    return Overall(DEPENDS if differing else asked, differing)

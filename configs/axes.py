@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Model axes: what is not known of a board, as named values that a comparison can be run at.
+
+A seed draws what differs between two runs on one device. An axis is what no run can tell: how much
+an idle exit costs, how fast the kernel's code runs. A comparison has one value of each axis, its
+default; `AXES` and the platform's ``[axes]`` have the alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from configs.billing import BILLED, DERIVED, MEASURED, PROFILE, PUBLISHED
+from configs.source import source_text
+from host.errors import names_allowed
+from host.strict import StrictTable
+
+#: What a value sets a key to.
+Setting: TypeAlias = str | bool | int
+
+
+@dataclass(frozen=True)
+class AxisValue:
+    """A value of an axis.
+
+    :param sets: keys of `Axis.keys` and what they become; a key is a control's name, or what
+        energies are billed by.
+    """
+
+    name: str
+    sets: Mapping[str, Setting]
+    source: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis; its default is what the command asks for.
+
+    :param keys: what a value must set, and how each is read from a table.
+    :param common: values where a platform states none; the one that is asked for is no alternative.
+    :param elsewhere: the table of a platform file that says which of `common` there are.
+    :param billing: whether a value changes what runs are billed by, and no run.
+    """
+
+    summary: str
+    keys: Mapping[str, Callable[[StrictTable, str], Setting]]
+    common: tuple[AxisValue, ...] = ()
+    billing: bool = False
+    elsewhere: str = ""
+
+
+def _integer(low: int, high: int, unit: str) -> Callable[[StrictTable, str], int]:
+    return lambda table, key: table.integer(key, low, high, unit)
+
+
+def _text(*choices: str) -> Callable[[StrictTable, str], str]:
+    return lambda table, key: table.text(key, choices)
+
+
+def _switch(table: StrictTable, key: str) -> bool:
+    return table.text(key, ("on", "off")) == "on"
+
+
+#: Source of what the platform or the kernel has by itself.
+_OWN = "published: what the platform's file or the kernel says"
+
+#: How the source of each billed power begins.
+_POWER = {PUBLISHED: "published", PROFILE: "published", MEASURED: "published", DERIVED: "computed"}
+
+#: All axes, in the order of tables.
+AXES: Mapping[str, Axis] = {
+    "power": Axis(
+        "what energies are billed by",
+        {"power": _text()},
+        tuple(
+            AxisValue(name, {"power": name}, f"{_POWER[name]}: {meaning}")
+            for name, meaning in BILLED.items()
+        ),
+        billing=True,
+        elsewhere="[billing]",
+    ),
+    "shared_power": Axis(
+        "what the shared part of a cluster is billed",
+        {"shared_power": _text("stated", "off", "zero")},
+        (
+            AxisValue("stated", {"shared_power": "stated"}, _OWN),
+            AxisValue(
+                "off",
+                {"shared_power": "off"},
+                "assumed: nothing is kept on while all its CPUs are in cluster-sleep",
+            ),
+            AxisValue(
+                "zero",
+                {"shared_power": "zero"},
+                "assumed: the lower bound; no board publishes it apart from its CPUs' power",
+            ),
+        ),
+        billing=True,
+    ),
+    "idle_exit": Axis(
+        "how long leaving an idle state takes",
+        {"idle_exit_percent": _integer(0, 100, "% of the platform's exit times")},
+        (
+            AxisValue("100%", {"idle_exit_percent": 100}, _OWN),
+            AxisValue(
+                "25%",
+                {"idle_exit_percent": 25},
+                "assumed: a quarter; device trees state the worst case",
+            ),
+        ),
+    ),
+    "speeds": Axis(
+        "the busy loop's ratio of core types",
+        {"speeds": _text("board", "measured")},
+        (
+            AxisValue("board", {"speeds": "board"}, _OWN),
+            AxisValue(
+                "measured",
+                {"speeds": "measured"},
+                "measured: rt-app's busy loop on gem5's models of the cores",
+            ),
+        ),
+    ),
+    "kernel_rate": Axis(
+        "the kernel's instructions per cycle",
+        {"kernel_rate_percent": _integer(10, 1000, "% of the platform's rate")},
+        (
+            AxisValue("100%", {"kernel_rate_percent": 100}, _OWN),
+            AxisValue(
+                "70%",
+                {"kernel_rate_percent": 70},
+                "assumed: 30 % less, as far as one rate for all kernel code may be wrong",
+            ),
+            AxisValue(
+                "130%",
+                {"kernel_rate_percent": 130},
+                "assumed: 30 % more, as far as one rate for all kernel code may be wrong",
+            ),
+        ),
+    ),
+    "dvfs": Axis(
+        "how frequencies change: transition latency, rate limit, who requests them",
+        {"dvfs": _text("model", "board")},
+        (
+            AxisValue("model", {"dvfs": "model"}, _OWN),
+            AxisValue("board", {"dvfs": "board"}, "published: [dvfs.board] of the platform"),
+        ),
+        elsewhere="[dvfs.board]",
+    ),
+    "fast_switch": Axis(
+        "whether the scheduler's context requests frequencies, or a thread of its own",
+        {"fast_switch": _switch},
+        (
+            AxisValue("on", {"fast_switch": True}, _OWN),
+            AxisValue(
+                "off",
+                {"fast_switch": False},
+                "published: Linux, kernel/sched/cpufreq_schedutil.c; drivers that sleep need it",
+            ),
+        ),
+    ),
+    "llc": Axis(
+        "who shares the last cache, and so the scheduler's domain MC",
+        {"llc": _text("cluster", "all")},
+        (
+            AxisValue("cluster", {"llc": "cluster"}, "assumed: each cluster has its own"),
+            AxisValue("all", {"llc": "all"}, "assumed: one cache behind those of all clusters"),
+        ),
+    ),
+    "delayed_dequeue": Axis(
+        "EEVDF's delayed dequeue",
+        {"delay_dequeue": _switch},
+        (
+            AxisValue("on", {"delay_dequeue": True}, _OWN),
+            AxisValue(
+                "off",
+                {"delay_dequeue": False},
+                "published: Linux, kernel/sched/features.h, DELAY_DEQUEUE; kernels before 6.12 "
+                "do not have it",
+            ),
+        ),
+    ),
+}
+
+
+def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
+    """The ``[axes]`` of a platform file: alternatives by axis, instead of the common ones.
+
+    :raises RequestError: one line: an unknown axis or key, a value that is not allowed.
+    """
+    axes = {}
+    for name in table.data:
+        if name not in AXES:
+            raise table.error(name, f"an axis{names_allowed(name, AXES).replace(': allowed', '')}")
+        if AXES[name].elsewhere:
+            raise table.error(name, f"nothing: {AXES[name].elsewhere} says it")
+        values = table.table(name)
+        axes[name] = tuple(_value(AXES[name], values.table(each), each) for each in values.data)
+    return axes
+
+
+def _value(axis: Axis, table: StrictTable, name: str) -> AxisValue:
+    sets = {key: read(table, key) for key, read in axis.keys.items()}
+    value = AxisValue(name, sets, source_text(table))
+    table.finish()
+    return value

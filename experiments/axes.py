@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a comparison is run at besides what was asked: one value of one model axis at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from configs.axes import AXES, AxisValue
+from configs.platform import Platform
+from experiments.finished import BilledBy
+from experiments.request import Names, resolve
+from host.errors import RequestError, unknown
+
+
+@dataclass(frozen=True)
+class AxisCase:
+    """A comparison at another value of one axis.
+
+    :param names: of its own cells, one per variant, with the first seed; none where it bills the
+        asked cells otherwise.
+    """
+
+    axis: str
+    value: AxisValue
+    billing: BilledBy
+    names: tuple[Names, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cases:
+    """All of them, and why others are left out, a line each."""
+
+    cases: tuple[AxisCase, ...]
+    left_out: tuple[str, ...]
+
+
+def wanted_axes(text: str) -> tuple[str, ...]:
+    """The axes that ``--robust=TEXT`` names, in the order of `AXES`; all of them for no text.
+
+    :raises RequestError: an axis that does not exist.
+    """
+    names = [name.strip() for name in text.split(",")] if text.strip() else list(AXES)
+    for name in names:
+        if name not in AXES:
+            raise unknown("axis", name, AXES)
+    return tuple(name for name in AXES if name in names)
+
+
+def cases_of(
+    asked: Sequence[Names], billing: BilledBy, axes: Sequence[str], *, named: bool
+) -> Cases:
+    """The alternatives of ``axes`` to what was asked for.
+
+    :param asked: the asked cells of the first seed, one per variant.
+    :param named: whether a person named the axes. One that has no other value on this platform is
+        an error then, and is left out else.
+    :raises RequestError: an alternative that the platform states cannot be had.
+    """
+    platform = asked[0].platform
+    cases: list[AxisCase] = []
+    left_out: list[str] = []
+    for axis in axes:
+        made: list[AxisCase] = []
+        why = "the platform states no other value"
+        for value in alternatives(platform, axis):
+            try:
+                made += list(_case(axis, value, asked, billing))
+            except RequestError as error:
+                if axis in platform.axes:
+                    raise
+                why = str(error)
+        cases += made
+        if not made and named:
+            raise RequestError(f"axis {axis} of {platform.name}: {why}")
+        left_out += [] if made else [f"{axis}: {why}"]
+    return Cases(tuple(cases), tuple(left_out))
+
+
+def alternatives(platform: Platform, axis: str) -> tuple[AxisValue, ...]:
+    """Values of ``axis`` on ``platform``: those that it states, else the common ones."""
+    return platform.axes.get(axis, AXES[axis].common)
+
+
+def _case(
+    axis: str, value: AxisValue, asked: Sequence[Names], billing: BilledBy
+) -> Iterator[AxisCase]:
+    """The case of ``value``, unless it is what was asked for.
+
+    :raises RequestError: when it cannot be had on this platform.
+    """
+    sets: dict[str, Any] = dict(value.sets)
+    if AXES[axis].billing:
+        changed = replace(billing, **sets)
+        if changed != billing:
+            changed.model(asked[0].platform, asked[0].activity)
+            yield AxisCase(axis, value, changed)
+        return
+    controls = asked[0].request.controls
+    if any(_now(asked[0], key) != setting for key, setting in sets.items()):
+        other = replace(controls, **sets)
+        names = tuple(resolve(replace(each.request, controls=other)) for each in asked)
+        yield AxisCase(axis, value, billing, names)
+
+
+def _now(names: Names, key: str) -> object:
+    """What a control is for a cell: as asked for, or as the platform has it."""
+    asked = getattr(names.request.controls, key)
+    return getattr(names.platform, key) if asked is None else asked

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``compare --robust``: which model axes are varied, and what that costs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from configs.axes import AXES
+
+if TYPE_CHECKING:
+    from experiments.axes import Cases
+    from experiments.finished import BilledBy
+    from experiments.request import Names
+
+
+def add_robust(parser: argparse.ArgumentParser) -> None:
+    """Whether model axes are varied."""
+    parser.add_argument(
+        "--robust",
+        nargs="?",
+        const="",
+        metavar="AXES",
+        help="also compare at other values of what is not known of the board, one axis at a time, "
+        "and give a verdict only where all agree; AXES after =, with commas, default all: "
+        f"{', '.join(AXES)}",
+    )
+
+
+def asked_cases(text: str | None, asked: Sequence[Names], billing: BilledBy) -> Cases | None:
+    """What ``--robust=text`` asks for; None where it was not given.
+
+    :param asked: the asked cells, of every variant and seed.
+    :raises RequestError: an axis that does not exist, or that a person named and cannot be varied.
+    """
+    from experiments.axes import cases_of, wanted_axes
+
+    if text is None:
+        return None
+    firsts = {names.request.variant: names for names in reversed(asked)}
+    variants = dict.fromkeys(names.request.variant for names in asked)
+    first = [firsts[variant] for variant in variants]
+    return cases_of(first, billing, wanted_axes(text), named=bool(text.strip()))

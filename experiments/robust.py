@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running a comparison at all values of the model axes: every missing run once, derivations anew.
+
+All runs are of one list, so that they share progress and estimate, and an interrupted command goes
+on where it was. Values that only bill otherwise have no runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analysis.compare import Comparison, comparison
+from analysis.derive import Derived
+from analysis.pairing import by_variant
+from analysis.robust import AtValue, Robust
+from engines.base import Identity
+from experiments.axes import AxisCase, Cases
+from experiments.cell import Cell, prepare
+from experiments.finished import BilledBy, derived_for
+from experiments.pool import run_all
+from experiments.request import Names
+from experiments.runs import Run
+
+#: A run's derivations by what they are billed by.
+ByBilling = Mapping[BilledBy, Derived]
+
+
+@dataclass(frozen=True)
+class PreparedCase:
+    """A case with its cells for every seed; none where it bills the asked cells otherwise."""
+
+    case: AxisCase
+    cells: tuple[Cell, ...]
+
+
+def seeded(cases: Iterable[AxisCase], seeds: int) -> list[Names]:
+    """The cells that ``cases`` need of their own: every variant with every seed."""
+    return [
+        names.with_seed(seed) for case in cases for names in case.names for seed in range(seeds)
+    ]
+
+
+def prepared(cases: Cases, seeds: int, identity: Identity | None = None) -> list[PreparedCase]:
+    """Every case with its cells.
+
+    :raises EascopeError: when an artefact cannot be had.
+    """
+    return [
+        PreparedCase(case, tuple(prepare(names, identity) for names in seeded([case], seeds)))
+        for case in cases.cases
+    ]
+
+
+def run_with(
+    cells: Sequence[Cell],
+    asked: Sequence[Cell],
+    varied: Sequence[PreparedCase],
+    billing: BilledBy,
+) -> dict[str, ByBilling]:
+    """Run what is missing of ``cells`` and of the cells of ``varied``; derivations by simkey.
+
+    :param asked: those of ``cells`` that are billed otherwise, too.
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+    again = {cell.simkey for cell in asked}
+    billings = (billing, *(each.case.billing for each in varied if not each.cells))
+
+    def read(cell: Cell, run: Run) -> ByBilling:
+        wanted = billings if cell.simkey in again else (billing,)
+        return {each: derived_for(cell, run, each) for each in wanted}
+
+    every = {cell.simkey: cell for cell in cells}
+    for each in varied:
+        for cell in each.cells:
+            every.setdefault(cell.simkey, cell)
+    return dict(zip(every, run_all(list(every.values()), read), strict=True))
+
+
+def robust_of(
+    compared: Comparison,
+    asked: Sequence[Cell],
+    varied: Sequence[PreparedCase],
+    runs: Mapping[str, ByBilling],
+    left_out: Sequence[str] = (),
+) -> Robust:
+    """The comparison ``compared`` of the cells ``asked``, with those at other values."""
+    there = {cell.simkey for cell in asked}
+    values = []
+    for each in varied:
+        new = {cell.simkey for cell in each.cells} - there
+        values.append(
+            AtValue(
+                each.case.axis,
+                each.case.value.name,
+                each.case.value.source,
+                len(new),
+                _at(each, asked, runs),
+            )
+        )
+    return Robust(compared, values, left_out)
+
+
+def _at(varied: PreparedCase, asked: Sequence[Cell], runs: Mapping[str, ByBilling]) -> Comparison:
+    cells = varied.cells or asked
+    made = [
+        (cell.record.variant, replace(runs[cell.simkey][varied.case.billing], cell=cell.record))
+        for cell in cells
+    ]
+    return comparison(cells[0].machine.platform, by_variant(made))

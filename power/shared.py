@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shared part of a cluster billed otherwise than a power model bills it.
+
+What L2 and cluster logic draw is known worst of all: boards that publish it measured it with their
+CPUs. So a comparison can be billed without what they keep on in cluster-sleep, or without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from configs.platform import Cluster
+from host.cache import digest_of
+from host.errors import unknown
+from power.billed import SHARED, Energies, Interval, PowerModel
+
+#: As the power model says.
+STATED = "stated"
+#: What else the shared part is billed.
+OTHERWISE = {
+    "off": "the shared part draws nothing while all its CPUs are in cluster-sleep",
+    "zero": "the shared part draws nothing",
+}
+
+
+class OtherShared:
+    """A power model with another shared part; see `power.billed.PowerModel`."""
+
+    def __init__(self, model: PowerModel, shared: str) -> None:
+        self._model, self._shared = model, shared
+        self.name = f"{model.name}, shared part {shared}"
+        self.summary = f"{model.summary}; {OTHERWISE[shared]}"
+        self.notes = model.notes
+        self.digest = digest_of({"model": model.digest, "shared": shared})
+
+    def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
+        """Energy in fJ of one row of ``intervals``."""
+        if interval.cpu != SHARED:
+            return self._model.interval_fj(cluster, interval)
+        on = replace(interval, t1_ns=interval.t0_ns + interval.active_ns)
+        spent = self._model.interval_fj(cluster, on)
+        return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
+
+
+def check_shared(name: str) -> None:
+    """Complain about a name that is neither `STATED` nor one of `OTHERWISE`.
+
+    :raises RequestError: naming the nearest.
+    """
+    if name not in (STATED, *OTHERWISE):
+        raise unknown("shared power", name, (STATED, *OTHERWISE))
+
+
+def with_shared(model: PowerModel, shared: str) -> PowerModel:
+    """``model`` with the shared part billed as ``shared`` says.
+
+    :raises RequestError: as `check_shared`.
+    """
+    check_shared(shared)
+    return model if shared == STATED else OtherShared(model, shared)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m studies.axes``: which verdicts survive the model axes, record and page; resumable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from analysis.records.verdict import ENOUGH_FOR_VERDICT
+from configs.axes import AXES
+from experiments.axes import wanted_axes
+from host.proc import Ending, say
+from studies.axes.plan import NAME, only, plan
+from studies.axes.record import record_of
+from studies.axes.run import vary
+from studies.draw import save
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is missing; write the record of the scenarios, by default all, and draw its page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.axes",
+        description=main.__doc__,
+        epilog="example: python -m studies.axes uclamp/frequency-spike --axes power,idle_exit",
+    )
+    parser.add_argument("scenario", nargs="*", help="only these (all)")
+    parser.add_argument("--platform", help="only this one (all)")
+    parser.add_argument(
+        "--axes", default="", help=f"with commas between, of {', '.join(AXES)} (all)"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=ENOUGH_FOR_VERDICT, help=f"seeds ({ENOUGH_FOR_VERDICT})"
+    )
+    parser.add_argument("--folder", type=Path, help="where to write instead")
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        axes = wanted_axes(options.axes)
+        varied = only(plan(), options.scenario, options.platform)
+        every = []
+        for each in varied:
+            say(f"{each.scenario} on {each.platform}: {', '.join(each.variants)}")
+            every.append(vary(each, axes, options.seeds))
+        given = sys.argv[1:] if arguments is None else arguments
+        record = record_of(every, " ".join(["python -m studies.axes", *given]))
+        say(f"  {save(NAME, record, options.folder)}")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of the model axes: the parts that its notes set in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analysis.records.verdict import REFUTED, SHOWN
+from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverAxes
+from analysis.results.comparisons import Change
+from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE
+from host.table import Table
+from studies.axes.plan import NAME
+from studies.drawing import Drawing
+
+
+def parts(record: ModelAxes) -> dict[str, str]:
+    """Markdown by the names that the notes use."""
+    energies = [(each, over) for each in record.scenarios for over in each.energies]
+    statements = [(each, over) for each in record.scenarios for over in each.statements]
+    return {
+        "answer": f"{_survive([over for _, over in statements], (SHOWN, REFUTED))} verdicts and "
+        f"{_survive([over for _, over in energies], (LESS, MORE))} differences in energy are the "
+        "same at every value",
+        "conditions": _conditions(record),
+        "energies": Table.of(
+            ("platform", "scenario", "variant", "energy as asked", "at every value"),
+            (
+                (each.platform, each.scenario, over.variant, _of(each, over), over.words)
+                for each, over in energies
+            ),
+            left=5,
+        ).markdown(),
+        "statements": Table.of(
+            ("platform", "scenario", "statement", "as asked", "at every value"),
+            (
+                *(
+                    (
+                        *(each.platform, each.scenario, f"{over.variant}: `{over.statement}`"),
+                        *(over.asked, over.words),
+                    )
+                    for each, over in statements
+                ),
+            ),
+            left=5,
+        ).markdown(),
+        "values": "\n\n".join(_values(each) for each in record.scenarios),
+    }
+
+
+def _survive(every: Sequence[OverAxes], words: Sequence[str]) -> str:
+    """``3 of 5``: of those that the asked values decide, how many every value decides so."""
+    decided = [over for over in every if over.asked in words]
+    return f"{sum(over.all != DEPENDS for over in decided)} of {len(decided)}"
+
+
+def _of(scenario: ScenarioOverAxes, over: OverAxes) -> str:
+    return _change(scenario.values[0].changes[over.variant])
+
+
+def _conditions(record: ModelAxes) -> str:
+    seeds = sorted({each.seeds for each in record.scenarios})
+    return (
+        f"* Engine {record.engine} (busy loops elided), {record.duration} windows, "
+        f"{' or '.join(map(str, seeds))} seeds, energy from {record.power} power where no axis "
+        f"says otherwise.\n* Linux {record.kernel}, HZ {record.hz}.\n* {record.origin.words}"
+    )
+
+
+def _values(scenario: ScenarioOverAxes) -> str:
+    """A scenario's differences and verdicts by value."""
+    names = list(scenario.values[0].changes)
+    heads = ["axis", "value", "own runs", *(f"{name} (%)" for name in names)]
+    heads += [str(number) for number in range(1, len(scenario.statements) + 1)]
+    table = Table.of(heads, (tuple(_row(each, names)) for each in scenario.values), left=len(heads))
+    lines = [
+        f"{number}. {over.variant}: `{over.statement}`"
+        for number, over in enumerate(scenario.statements, 1)
+    ]
+    lines += [f"* Not varied: {line}." for line in scenario.left_out]
+    sources = dict.fromkeys(
+        f"* {each.axis} {each.value}: {each.source}." for each in scenario.values if each.axis
+    )
+    head = (
+        f"### {scenario.scenario} on {scenario.platform}\n\n"
+        f"Difference of {scenario.label} from {scenario.baseline}'s with its 95 % interval, and "
+        "verdicts by number:"
+    )
+    return "\n\n".join([head, table.markdown(), "\n".join(lines), "\n".join(sources)])
+
+
+def _row(value: AxisResult, names: Sequence[str]) -> Iterator[str]:
+    yield value.axis or AS_ASKED
+    yield value.value
+    yield str(value.own_runs) if value.axis else "-"
+    yield from (_change(value.changes[name]) for name in names)
+    yield from value.verdicts
+
+
+def _change(change: Change | None) -> str:
+    if change is None:
+        return "-"
+    if change.low is None or change.high is None:
+        return f"{change.percent:+.1f} %"
+    return f"{change.percent:+.1f} % ({change.low:+.1f} to {change.high:+.1f})"
+
+
+DRAWINGS = {NAME: Drawing(ModelAxes, parts)}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is varied: the scenarios of three pages, with the variants that their sources speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from host.errors import unknown
+from studies.pages.plan import pages, spoken_of
+
+NAME = "model-axes"
+#: The pages whose statements are judged at every value.
+PAGES = ("uclamp", "eas-juno-r2", "eas-pixel6")
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A scenario on a platform; the first variant is the baseline."""
+
+    platform: str
+    scenario: str
+    variants: tuple[str, ...]
+
+
+def plan() -> list[Varied]:
+    """Every scenario of `PAGES` about which its source states something."""
+    wanted = [
+        (page.platform, group.scenario)
+        for page in pages()
+        if page.name in PAGES
+        for group in page.groups
+    ]
+    every = [Varied(platform, name, spoken_of(name, platform)) for platform, name in wanted]
+    return [each for each in every if len(each.variants) > 1]
+
+
+def only(every: Sequence[Varied], scenarios: Sequence[str], platform: str | None) -> list[Varied]:
+    """Those of some scenarios, if any are named, and of a platform.
+
+    :raises RequestError: a scenario or a platform that none of them has.
+    """
+    for name in scenarios:
+        if name not in {each.scenario for each in every}:
+            raise unknown("scenario", name, {each.scenario for each in every})
+    if platform is not None and platform not in {each.platform for each in every}:
+        raise unknown("platform", platform, {each.platform for each in every})
+    return [
+        each
+        for each in every
+        if (not scenarios or each.scenario in scenarios) and platform in (None, each.platform)
+    ]

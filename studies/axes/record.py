@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of verdicts at every value of the model axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.compare import Comparison
+from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverAxes
+from analysis.results.comparisons import Change
+from analysis.results.origin import RUNS, Origin
+from analysis.robust import Overall, Robust, sign
+from studies.versions import versions_of
+
+
+def record_of(every: Sequence[Robust], command: str) -> ModelAxes:
+    """The record of scenarios that were varied."""
+    cells = [
+        run.cell
+        for robust in every
+        for compared in (robust.asked, *(at.compared for at in robust.values))
+        for runs in compared.variants.values()
+        for run in runs
+    ]
+    first = every[0].asked
+    return ModelAxes(
+        origin=Origin(command, RUNS, versions_of(cells)),
+        engine=first.engine,
+        power=first.power_model.name,
+        duration=first.cell.duration,
+        kernel=first.cell.kernel.source_words,
+        hz=first.cell.controls.hz,
+        scenarios=tuple(_scenario(robust) for robust in every),
+    )
+
+
+def _scenario(robust: Robust) -> ScenarioOverAxes:
+    asked = robust.asked
+    return ScenarioOverAxes(
+        platform=asked.platform.name,
+        scenario=asked.cell.scenario,
+        baseline=asked.baseline,
+        label=robust.label,
+        seeds=len(asked.seeds),
+        energies=tuple(
+            _over(name, "", sign(robust.difference(asked, name)), robust.overall(name))
+            for name in robust.others
+        ),
+        statements=tuple(
+            _over(each.variant, each.statement, each.verdict, robust.judged(each))
+            for each in asked.verdicts
+        ),
+        values=(
+            AxisResult("", "", "", 0, _changes(robust, asked), _words(robust, asked)),
+            *(
+                AxisResult(
+                    *(at.axis, at.value, at.source, at.own_runs),
+                    *(_changes(robust, at.compared), _words(robust, at.compared)),
+                )
+                for at in robust.values
+            ),
+        ),
+        left_out=tuple(robust.left_out),
+    )
+
+
+def _over(variant: str, statement: str, asked: str, overall: Overall) -> OverAxes:
+    return OverAxes(variant, statement, asked, overall.word, overall.words)
+
+
+def _changes(robust: Robust, compared: Comparison) -> dict[str, Change | None]:
+    """In percent of the baseline's, by variant."""
+    changes: dict[str, Change | None] = {}
+    for name in robust.others:
+        made = robust.difference(compared, name)
+        low, high = made.in_percent() or (None, None)
+        changes[name] = None if made.percent is None else Change(made.percent, low, high)
+    return changes
+
+
+def _words(robust: Robust, compared: Comparison) -> tuple[str, ...]:
+    """The verdicts in the order of the asked comparison's statements."""
+    words = {(each.variant, each.statement): each.verdict for each in compared.verdicts}
+    return tuple(words[each.variant, each.statement] for each in robust.asked.verdicts)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Model axes that a platform file states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.axes import AXES
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS, load_platform
+from configs.source import kind
+from host.errors import RequestError
+
+BOARD = """
+[axes.kernel_rate.slow]
+kernel_rate_percent = 55
+source = "measured: somewhere"
+
+[axes.delayed_dequeue.off]
+delay_dequeue = "off"
+source = "assumed: a kernel without"
+"""
+
+
+def stating(folder: Path, text: str) -> Platform:
+    """juno-r2 with ``text`` at the end of its file."""
+    path = folder / "juno-r2.toml"
+    path.write_text((PLATFORMS / "juno-r2.toml").read_text() + text)
+    return load_platform(path)
+
+
+def test_a_platform_states_the_values_of_an_axis(tmp_path: Path) -> None:
+    platform = stating(tmp_path, BOARD)
+    (slow,) = platform.axes["kernel_rate"]
+    assert (slow.name, slow.source) == ("slow", "measured: somewhere")
+    assert slow.sets == {"kernel_rate_percent": 55}
+    (off,) = platform.axes["delayed_dequeue"]
+    assert off.sets == {"delay_dequeue": False}
+
+
+def test_no_run_depends_on_what_is_not_known(tmp_path: Path, juno: Platform) -> None:
+    without = set(juno.axes)
+    assert stating(tmp_path, BOARD).digest == juno.digest
+    assert set(juno.axes) == without
+
+
+def test_a_platform_by_difference_has_its_bases_axes(tmp_path: Path) -> None:
+    stating(tmp_path, BOARD)
+    base = tmp_path / "base.toml"
+    base.write_text(
+        (tmp_path / "juno-r2.toml").read_text().replace('name = "juno-r2"', 'name = "base"', 1)
+    )
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'base = "./base.toml"\nsummary = "s"\n'
+        '[axes.kernel_rate.slower]\nkernel_rate_percent = 50\nsource = "assumed: slow"\n'
+    )
+    assert [value.name for value in load_platform(path).axes["kernel_rate"]] == ["slow", "slower"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[axes.idle_exits.x]\n", "axes.idle_exits = "),
+        ('[axes.idle_exit.x]\nidle_exit_percent = 101\nsource = "assumed: so"\n', "0..100"),
+        ("[axes.power.x]\n", "allowed: nothing: [billing] says it"),
+        ("[axes.idle_exit.x]\nidle_exit_percent = 10\n", "axes.idle_exit.x.source is missing"),
+        ('[axes.idle_exit.x]\nidle_exit_percent = 10\nsource = "guess"\n', "text that begins"),
+        (
+            '[axes.idle_exit.x]\nidle_exit_percent = 10\nsource = "assumed: so"\nkhz = 1\n',
+            "axes.idle_exit.x.khz",
+        ),
+        ('[axes.delayed_dequeue.x]\ndelay_dequeue = "maybe"\nsource = "assumed: so"\n', "off, on"),
+    ],
+)
+def test_a_wrong_axis_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        stating(tmp_path, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_axis_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"did you mean idle_exit.*delayed_dequeue, dvfs"):
+        stating(tmp_path, '[axes.idle_exits.x]\nsource = "assumed: so"\n')
+
+
+def test_common_values_name_their_sources_and_set_all_keys() -> None:
+    for axis in AXES.values():
+        for value in axis.common:
+            assert kind(value.source)
+            assert set(value.sets) == set(axis.keys)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What ``compare --robust`` varies, what it runs for that, and what it does not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.axes import AXES
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS
+from engines.qemu.engine import QemuEngine
+from experiments import robust
+from experiments.axes import cases_of, wanted_axes
+from experiments.cell import Cell
+from experiments.cli.main import main
+from experiments.controls import AS_IT_IS, Controls
+from experiments.finished import BilledBy
+from experiments.request import Names, resolve
+from experiments.runs import Run
+from host.cache import runs_root
+from host.errors import RequestError
+from tests.support.cells import REQUEST, Artefacts
+from tests.support.command import COMPARE
+from tests.support.fake import badly, cell, well
+from tests.support.synthetic import playback, write_run
+
+BOTH = ("mainline", "cas")
+
+
+def asked(**changes: Any) -> list[Names]:
+    return [resolve(replace(REQUEST, variant=variant, **changes)) for variant in BOTH]
+
+
+def cases(axes: Sequence[str] = tuple(AXES), *, named: bool = False, **changes: Any) -> Any:
+    return cases_of(asked(**changes), BilledBy("published"), axes, named=named)
+
+
+def test_every_axis_is_varied_one_at_a_time() -> None:
+    made = cases()
+    assert [(case.axis, case.value.name) for case in made.cases] == [
+        ("power", "derived"),
+        *(("shared_power", "off"), ("shared_power", "zero")),
+        ("idle_exit", "25%"),
+        ("speeds", "measured"),
+        *(("kernel_rate", "70%"), ("kernel_rate", "130%")),
+        *(("dvfs", "board"), ("fast_switch", "off"), ("llc", "all")),
+        ("delayed_dequeue", "off"),
+    ]
+    assert made.left_out == ()
+    for case in made.cases:
+        assert bool(case.names) != AXES[case.axis].billing
+        if case.names:
+            assert case.billing == BilledBy("published")
+            changed = case.names[0].request.controls
+            differs = [
+                key for key in vars(changed) if getattr(changed, key) != getattr(AS_IT_IS, key)
+            ]
+            assert differs == list(case.value.sets)
+
+
+def test_what_was_asked_for_is_no_alternative() -> None:
+    made = cases(("speeds",), controls=Controls(speeds="measured", idle_exit_percent=25))
+    assert [case.value.name for case in made.cases] == ["board"]
+    (case,) = made.cases
+    assert case.names[1].request.controls == Controls(speeds="board", idle_exit_percent=25)
+    derived = cases_of(asked(), BilledBy("derived", "zero"), ("power", "shared_power"), named=True)
+    assert [case.billing for case in derived.cases] == [
+        BilledBy("published", "zero"),
+        *(BilledBy("derived", "stated"), BilledBy("derived", "off")),
+    ]
+
+
+def test_axes_by_name() -> None:
+    assert wanted_axes("") == tuple(AXES)
+    assert wanted_axes("speeds, power,speeds") == ("power", "speeds")
+    with pytest.raises(RequestError) as caught:
+        wanted_axes("power,idle_exits")
+    assert str(caught.value) == (
+        "unknown axis 'idle_exits' (did you mean idle_exit?): allowed: " + ", ".join(sorted(AXES))
+    )
+
+
+def test_an_axis_without_another_value(tmp_path: Path) -> None:
+    """A board whose own times nobody knows: left out, and an error where it is named."""
+    path = tmp_path / "board.toml"
+    path.write_text('base = "juno-r2"\nsummary = "s"\nremove = ["dvfs.board"]\n')
+    made = cases(("dvfs", "fast_switch"), platform=str(path))
+    assert [case.axis for case in made.cases] == ["fast_switch"]
+    assert made.left_out == (
+        "dvfs: --dvfs board: board has no [dvfs.board]: allowed: model, or a platform that has it",
+    )
+    with pytest.raises(RequestError, match="axis dvfs of board: --dvfs board: board has no"):
+        cases(("dvfs",), named=True, platform=str(path))
+
+
+def test_the_platforms_own_values_replace_the_common_ones(tmp_path: Path) -> None:
+    path = tmp_path / "board.toml"
+    path.write_text(
+        'base = "juno-r2"\nsummary = "s"\n'
+        '[axes.idle_exit.none]\nidle_exit_percent = 0\nsource = "assumed: none"\n'
+    )
+    made = cases(("idle_exit", "dvfs"), platform=str(path))
+    assert [(case.axis, case.value.name) for case in made.cases] == [
+        *(("idle_exit", "none"), ("dvfs", "board")),
+    ]
+    board = made.cases[1].names[0].platform
+    assert (board.transition_latency_us, board.rate_limit_us) == (1450, 4000)
+    assert [s.exit_us for s in made.cases[0].names[0].platform.clusters[0].idle_states] == [1, 0, 0]
+
+
+def test_a_common_value_that_cannot_be_had_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Speeds of cores that were never characterised; named, it is an error."""
+    path = tmp_path / "other.toml"
+    text = (PLATFORMS / "juno-r2.toml").read_text().replace("juno-r2", "other")
+    path.write_text(text.replace('core = "cortex-a72"', 'core = "cortex-a57"'))
+    changes = {"platform": str(path)}
+    made = cases(("speeds", "delayed_dequeue"), **changes)
+    assert [case.axis for case in made.cases] == ["delayed_dequeue"]
+    assert made.left_out[0].startswith("speeds: ")
+    with pytest.raises(RequestError, match=r"axis speeds of other: .*allowed: board"):
+        cases(("speeds",), named=True, **changes)
+
+
+def test_controls_reach_the_machine() -> None:
+    """A quarter of the exit, 70 % of the kernel's rate; the busy loop keeps its own."""
+    usual, changed = (
+        resolve(replace(REQUEST, controls=controls))
+        for controls in (AS_IT_IS, Controls(idle_exit_percent=25, kernel_rate_percent=70))
+    )
+    for before, after in zip(usual.platform.clusters, changed.platform.clusters, strict=True):
+        assert [s.exit_us for s in before.idle_states] == [1, 1200, 1200]
+        assert [s.exit_us for s in after.idle_states] == [1, 300, 300]
+        rates = usual.activity.system_ipc(before), changed.activity.system_ipc(after)
+        assert rates[1] == pytest.approx(0.7 * rates[0])
+        assert changed.activity.ipc(after) == usual.activity.ipc(before)
+    assert changed.given.clusters[0].idle_states == changed.platform.clusters[0].idle_states
+    assert changed.platform.digest != usual.platform.digest
+    assert changed.activity.digest != usual.activity.digest
+    assert changed.request.controls.words == ["idle-exit-25-percent", "kernel-rate-70-percent"]
+
+
+def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cells, three values that bill them otherwise: two calls, and none the second time."""
+    cells = [cell(well, letter * 64) for letter in "ab"]
+    billed: list[tuple[str, BilledBy]] = []
+
+    def derived(of: Cell, run: Run, billing: BilledBy) -> Any:
+        billed.append((of.simkey, billing))
+        return billing
+
+    monkeypatch.setattr(robust, "derived_for", derived)
+    varied = robust.prepared(cases(("power", "shared_power")), 1)
+    assert len(varied) == 3
+    for calls in (1, 1):
+        made = robust.run_with(cells, cells, varied, BilledBy("published"))
+        assert [each.names.engine.calls for each in cells] == [calls, calls]  # type: ignore[attr-defined]
+        wanted = {BilledBy("published"), *(each.case.billing for each in varied)}
+        assert [set(made[each.simkey]) for each in cells] == [wanted, wanted]
+    assert len(billed) == 2 * 2 * 4
+
+
+def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what is complete when another run fails is not run again."""
+    monkeypatch.setattr(robust, "derived_for", lambda of, run, billing: billing)
+    first, own, bad = cell(well, "a" * 64), cell(well, "b" * 64), cell(badly, "c" * 64)
+    idle, rate = cases(("idle_exit",)).cases[0], cases(("kernel_rate",)).cases[0]
+    varied = [robust.PreparedCase(case, (own,)) for case in (idle, rate)]
+    failing = [*varied, robust.PreparedCase(rate, (bad,))]
+    with pytest.raises(Exception, match="guest panic"):
+        robust.run_with([first], [first], failing, BilledBy("published"))
+    made = robust.run_with([first], [first], varied, BilledBy("published"))
+    assert set(made) == {first.simkey, own.simkey}
+    assert [each.names.engine.calls for each in (first, own)] == [1, 1]  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def finished(
+    artefacts: Artefacts,
+    juno: Platform,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> list[str]:
+    """A command whose runs are all there, and no engine."""
+    command = [*COMPARE, "--seeds", "10", "--robust=shared_power,delayed_dequeue"]
+    assert main([*command, "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["axes"] == [
+        {"axis": "shared_power", "value": "off", "runs": 0, "to_run": 0},
+        {"axis": "shared_power", "value": "zero", "runs": 0, "to_run": 0},
+        {"axis": "delayed_dequeue", "value": "off", "runs": 20, "to_run": 20},
+    ]
+    assert plan["to_run"] == len(plan["cells"]) == 40
+    for each in plan["cells"]:
+        variant, seed = each["variant"], each["seed"]
+        write_run(
+            runs_root() / each["simkey"],
+            juno,
+            playback(variant, seed),
+            variant=variant,
+            seed=seed,
+        )
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("an engine was called")
+
+    monkeypatch.setattr(QemuEngine, "run", refuse)
+    return command
+
+
+def test_the_command_from_end_to_end(
+    finished: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From finished runs: table, answer, figure, report, JSON; billing alone changes the sign."""
+    assert main([*finished, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    values = record["robust"]["values"]
+    assert [(each["axis"], each["value"], each["own_runs"]) for each in values] == [
+        ("shared_power", "off", 0),
+        ("shared_power", "zero", 0),
+        ("delayed_dequeue", "off", 20),
+    ]
+    assert values[1]["power_model"] == "published, shared part zero"
+    assert values[2]["set_otherwise"] == ["no-delay-dequeue"]
+    shown = {each["value"]: each["differences"][0]["difference"] for each in values}
+    assert (
+        values[2]["differences"][0]["difference"]
+        == (record["robust"]["asked"]["differences"][0]["difference"])
+    )
+    assert shown["zero"] != record["robust"]["asked"]["differences"][0]["difference"]
+    assert [Path(path).is_file() for path in record["figures"]["axes"]] == [True, True]
+    assert '<section id="axes">' in Path(record["report"]).read_text()
+    assert "robust" in Path(record["folder"]).name
+    assert main(finished) == 0
+    text = capsys.readouterr().out
+    assert text.splitlines()[0] == record["answer"][0]
+    assert "model axes, one at a time: " in text
+    assert main([*finished, "--dry-run"]) == 0
+    text = capsys.readouterr().out
+    assert "axis shared_power, off: no run" in text
+    assert "axis delayed_dequeue, off: 0 of 20 runs to do" in text
+    assert "nothing to run" in text
+
+
+def test_the_option_takes_no_variant(
+    finished: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without ``=`` the option's value is all axes, wherever it stands."""
+    command = ["compare", "--robust", *finished[1:-1], "--dry-run", "--json"]
+    assert main(command) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert {each["variant"] for each in plan["cells"]} == set(BOTH)
+    assert {each["axis"] for each in plan["axes"]} == set(AXES)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--robust=power,nothing"], "unknown axis 'nothing'"),
+        (["--shared-power", "none"], "unknown shared power 'none'"),
+        (["--llc", "none"], "unknown last cache 'none'"),
+        (["--idle-exit-percent", "101"], "'101': allowed: an integer from 0 to 100"),
+        (["--kernel-rate-percent", "9"], "'9': allowed: an integer from 10 to 1000"),
+    ],
+)
+def test_a_wrong_value_is_one_line(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = main([*COMPARE, *options])
+    except SystemExit as error:
+        code = error.code
+    assert code == 2
+    assert message in capsys.readouterr().err
+    assert not runs_root().exists()

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record and the page of verdicts at every value of the model axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.results.axes import ModelAxes
+from analysis.robust import AtValue, Robust
+from configs.platform import Platform
+from host.errors import RequestError
+from studies.axes.page import parts
+from studies.axes.plan import NAME, PAGES, only, plan
+from studies.axes.record import record_of
+from studies.draw import save
+from studies.pages.plan import pages
+from tests.support.varied import at
+
+
+@pytest.fixture
+def record(juno: Platform) -> ModelAxes:
+    """Asked, cas uses more; with the second value it uses less."""
+    values = [
+        AtValue("power", "derived", "computed: so", 0, at(juno, 1.1)),
+        AtValue("speeds", "measured", "measured: so", 40, at(juno, 0.6)),
+    ]
+    return record_of([Robust(at(juno, 1.0), values, ["dvfs: none"])], "python -m studies.axes")
+
+
+def test_what_is_decided_and_what_survives(record: ModelAxes) -> None:
+    """Two statements are decided; one of them, and the energy, depend on the second value."""
+    (scenario,) = record.scenarios
+    assert [(over.asked, over.all) for over in scenario.statements] == [
+        *(("shown", "depends"), ("refuted", "refuted")),
+    ]
+    assert parts(record)["answer"] == (
+        "1 of 2 verdicts and 0 of 1 differences in energy are the same at every value"
+    )
+    assert "depends on speeds (measured: less)" in parts(record)["energies"]
+    assert "| refuted | refuted |" in parts(record)["statements"]
+    values = parts(record)["values"]
+    for words in ("| as asked |", "| speeds | measured | 40 |", "Not varied: dvfs: none."):
+        assert words in values
+    assert "* speeds measured: measured: so." in values
+
+
+def test_the_record_reads_back_and_its_page_is_drawn(record: ModelAxes, tmp_path: Path) -> None:
+    page = save(NAME, record, tmp_path)
+    assert ModelAxes.read(tmp_path / f"{NAME}.json") == record
+    text = page.read_text()
+    assert "{{" not in text
+    assert "Of those that the asked values decide, 1 of 2 verdicts" in text
+
+
+def test_the_plan_has_every_scenario_with_statements() -> None:
+    every = plan()
+    assert all(each.variants[0] == "mainline" and len(each.variants) > 1 for each in every)
+    scenarios = {
+        (page.platform, group.scenario)
+        for page in pages()
+        if page.name in PAGES
+        for group in page.groups
+    }
+    assert {(each.platform, each.scenario) for each in every} <= scenarios
+    spike = only(every, ["uclamp/frequency-spike"], None)
+    assert [(each.platform, each.variants) for each in spike] == [
+        ("juno-r2", ("mainline", "uclamp-sum")),
+    ]
+    assert {each.platform for each in only(every, [], "pixel6")} == {"pixel6"}
+    with pytest.raises(RequestError, match="unknown scenario 'uclamp/frequency-spik'"):
+        only(every, ["uclamp/frequency-spik"], None)
