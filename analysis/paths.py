@@ -18,6 +18,8 @@ from host.errors import nearest
 #: Measures whose keys are tasks, programs among them: those have threads like any task.
 BY_TASK = (
     "activation_us",
+    "completion_s",
+    "completion_spread",
     "cpu_share",
     "deadlines",
     "latency_us",

@@ -150,6 +150,15 @@ def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
     yield from (
         MeasureRow("turns that ended", task, "", ("turns", task), digits=0) for task in tasks
     )
+    for name in ("drawn", "late", "skipped"):
+        yield MeasureRow("frames", name, "", ("frames", name), digits=0)
+    for task in tasks:
+        for name in ("first", "last"):
+            path = ("completion_s", task, name)
+            yield MeasureRow("completion", f"{task}, {name}", "s", path, digits=3)
+        yield MeasureRow(
+            "completion", f"{task}, last / first", "", ("completion_spread", task), digits=3
+        )
 
 
 def _placement(platform: Platform) -> Iterator[MeasureRow]:

@@ -116,5 +116,9 @@ class RunData:
     @cached_property
     def deadlines(self) -> dict[str, Deadlines]:
         """See `analysis.tables.markers.deadlines`."""
-        over = markers.ends(self.trace, self.window, self.cell.tasks)
-        return markers.deadlines(self.marks, over, self.window, self.cell.tasks)
+        return markers.deadlines(self.marks, self.ended, self.window, self.cell.tasks)
+
+    @cached_property
+    def ended(self) -> dict[str, int]:
+        """See `analysis.tables.markers.ends`."""
+        return markers.ends(self.trace, self.window, self.cell.tasks)

@@ -68,6 +68,7 @@ def cell_record(
         work=scenario.work,
         own_platform=platform.own,
         source_conditions=_source_conditions(names),
+        frames=scenario.frames,
         borrowed=tuple(platform.borrowed),
         assumed=(
             *names.activity.assumed,

@@ -56,7 +56,7 @@ def start_within_us(task: Task) -> int:
         return 0
     if task.period_us is not None:
         return task.period_us
-    if task.has_prelude:
+    if task.has_prelude or len(task.phases) == 1:
         return _turn_us(first)
     return sum(_turn_us(phase) * (phase.loops or 1) for phase in task.phases)
 

@@ -143,8 +143,7 @@ def _entries(
     waited_for = {phase.wait for task in scenario.tasks for phase in task.phases}
     entries = {}
     for task in scenario.tasks:
-        # What is gone through once must not be over before the stirring is.
-        after_us = STIR_MS * 1000 if noise and task.has_prelude else 0
+        after_us = _begin_us(scenario, task, noise)
         for number, key in enumerate(_keys(task)):
             work = works[task.name]
             course = drawn(scenario, task, work, seed, key) if noise else plain(task, work)
@@ -152,6 +151,18 @@ def _entries(
                 task, number, course, after_us + starts[key], task.name in waited_for
             )
     return entries
+
+
+def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
+    """How long after rt-app's start a task begins, in us, besides what the seed draws.
+
+    What ends with the window begins with it: all of its work is measured, under every variant. And
+    what is gone through once must not be over before the stirring is.
+    """
+    stir_ms = STIR_MS if noise else 0
+    if scenario.window.until == "tasks-end":
+        return 1000 * (stir_ms + scenario.window.warmup_ms)
+    return 1000 * stir_ms if task.has_prelude else 0
 
 
 def _endless(entry: dict[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.records.cell import Expectation
+from analysis.records.frames import FramesRecord
 from analysis.records.work import LOOPS_WORK, WorkRecord
 from experiments.conditions import SourceConditions
 from experiments.program import Program
@@ -153,3 +154,4 @@ class Scenario:
     work: WorkRecord = LOOPS_WORK
     #: What its source had; None: nothing is said.
     source_conditions: SourceConditions | None = None
+    frames: FramesRecord | None = None

@@ -30,6 +30,19 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
 
 
+def check_frames(scenario: Scenario, top: StrictTable) -> None:
+    """A frame begins with a period of one thread, and ends with a turn of one."""
+    if scenario.frames is None:
+        return
+    table = top.table("frames")
+    tasks = {task.name: task for task in scenario.tasks}
+    pacing, drawing = tasks[scenario.frames.paced_by], tasks[scenario.frames.drawn_by]
+    if pacing.period_us is None or pacing.clock == "exponential" or pacing.count != 1:
+        raise table.error("paced_by", "a task of one thread with the same period in all phases")
+    if drawing.count != 1:
+        raise table.error("drawn_by", "a task of one thread")
+
+
 def check_programs(
     scenario: Scenario, tables: tuple[StrictTable, ...], window: StrictTable
 ) -> None:

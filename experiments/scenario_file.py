@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from analysis.records.cell import Expectation
+from analysis.records.frames import FramesRecord
 from analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
 from analysis.statement import ExpectationError
 from analysis.statement import parse as parse_statement
@@ -27,7 +28,7 @@ from experiments.scenario import (
     Task,
     WindowLengths,
 )
-from experiments.scenario_checks import check_measures, check_programs, check_tasks
+from experiments.scenario_checks import check_frames, check_measures, check_programs, check_tasks
 from experiments.scenario_names import ROOT, path_of
 from experiments.scenario_noise import check_noise
 from host.cache import canonical_json, sha256_bytes
@@ -42,13 +43,15 @@ LONGEST_US = 600_000_000
 MOST_CV = 2.0
 POLICIES = ("other", "idle", "fifo", "rr")
 MOST_PROGRAMS = 9
+#: Frames that are under way at once, in the deepest pipeline.
+MOST_PERIODS = 9
 #: A task's load signals follow its changes within 100 to 200 ms.
 LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
     "": (
         *("summary", "source", "loads", "background", SOURCE_CONDITIONS),
-        *("task", "program", "window", "expect", "work"),
+        *("task", "program", "window", "expect", "work", "frames"),
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
@@ -60,6 +63,7 @@ KEYS = {
         *("sleep_us", "period_us", "cpus"),
     ),
     "work": ("unit", "counted"),
+    "frames": ("paced_by", "drawn_by", "periods"),
     "window": ("warmup_ms", "short_ms", "full_ms", "until"),
 }
 
@@ -97,9 +101,11 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         source_conditions=read_conditions(top.table(SOURCE_CONDITIONS))
         if top.has(SOURCE_CONDITIONS)
         else None,
+        frames=_frames(top, names_there if with_tasks else []),
     )
     top.finish()
     check_tasks(scenario, tables)
+    check_frames(scenario, top)
     check_noise(scenario, tables, platform)
     check_programs(scenario, programs, top.table("window"))
     check_measures(scenario, top)
@@ -316,6 +322,21 @@ def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
     counted = table.text("counted", [*known, PROGRAMS] if programs else known)
     table.finish()
     return WorkRecord(unit, counted)
+
+
+def _frames(top: StrictTable, tasks: list[str]) -> FramesRecord | None:
+    """Which tasks make frames."""
+    if not top.has("frames"):
+        return None
+    table = top.table("frames")
+    table.only(KEYS["frames"])
+    record = FramesRecord(
+        paced_by=table.text("paced_by", tasks),
+        drawn_by=table.text("drawn_by", tasks),
+        periods=_optional(table, "periods", 1, MOST_PERIODS) or 1,
+    )
+    table.finish()
+    return record
 
 
 def _expect(table: StrictTable) -> Expectation:

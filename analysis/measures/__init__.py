@@ -18,5 +18,6 @@ MEASURES: tuple[Measure, ...] = (
     *(tasks.latency_us, tasks.wakeups, tasks.migrations),
     *(tasks.run_share, tasks.cpu_share, tasks.speed, tasks.fairness, tasks.throughput),
     *(turns.activation_us, turns.lateness_us, turns.response_us),
-    *(turns.turns, turns.deadlines, turns.missed_deadlines),
+    *(turns.turns, turns.deadlines, turns.missed_deadlines, turns.frames),
+    *(turns.completion_s, turns.completion_spread),
 )

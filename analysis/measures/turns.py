@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from analysis.measures.registry import measure
-from analysis.records.result import Deadlines, Percentiles
+from analysis.records.result import Completion, Deadlines, Frames, Percentiles
 from analysis.source import RunData
 from analysis.tables import markers
+from analysis.tables.frames import frames_of
 
 #: rt-app's markers are ``print`` events; the switches say whose thread it was.
 _MARKERS = ("print", "sched_switch")
@@ -49,3 +50,22 @@ def missed_deadlines(source: RunData) -> float | None:
     """Turns of all tasks that did not end by their deadline; absent where no task has one."""
     missed = [entry.missed for entry in source.deadlines.values()]
     return sum(missed) if missed else None
+
+
+@measure("frames", keys="drawn, late, skipped", events=_MARKERS)
+def frames(source: RunData) -> Frames | None:
+    """Frames drawn, those of them that were late, and frames that were due and not drawn."""
+    return frames_of(source.marks, source.ended, source.window, source.cell)
+
+
+@measure("completion_s", keys="<task>.first, .last", unit="s", events=_MARKERS)
+def completion_s(source: RunData) -> dict[str, Completion]:
+    """When the first and last thread of a task had done all turns, from START; tasks that end."""
+    return markers.completions(source.ended, source.window, source.cell.tasks)
+
+
+@measure("completion_spread", keys="<task>", unit="1 = all at once", events=_MARKERS)
+def completion_spread(source: RunData) -> dict[str, float]:
+    """When the last thread of a task had done all turns, divided by when the first had."""
+    ended = markers.completions(source.ended, source.window, source.cell.tasks)
+    return {task: entry.last / entry.first for task, entry in ended.items()}

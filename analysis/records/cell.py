@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from analysis.records.frames import FramesRecord
 from analysis.records.work import WorkRecord
 from engines.records import Traits
 from host.record import REST, Record
@@ -259,6 +260,7 @@ class CellRecord(Record):
     :param declares: the state that the variant stands for, such as ``eas``.
     :param switches: paths and values that the guest's agent wrote.
     :param work: what the scenario counts as work.
+    :param frames: what it calls a frame; None where it draws none.
     :param own_platform: whether ``platform`` is a person's own file, which results know nothing of.
     :param digests: of the bytes that the run's key is made from.
     :param set_otherwise: controls that are not as the platform and the kernel have them.
@@ -303,6 +305,7 @@ class CellRecord(Record):
     work: WorkRecord
     own_platform: bool = False
     source_conditions: SourceConditionsRecord | None = None
+    frames: FramesRecord | None = None
 
     @property
     def replicates(self) -> bool:

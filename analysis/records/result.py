@@ -73,6 +73,28 @@ class Deadlines(Record):
 
 
 @dataclass(frozen=True)
+class Frames(Record):
+    """Frames of the window.
+
+    :param drawn: those whose last turn ended in it.
+    :param late: of these, those that ended after they were due.
+    :param skipped: those that were due in it, and had not been drawn when it ended.
+    """
+
+    drawn: float
+    late: float
+    skipped: float
+
+
+@dataclass(frozen=True)
+class Completion(Record):
+    """When the first and the last thread of a task had done all of its turns, from START, in s."""
+
+    first: float
+    last: float
+
+
+@dataclass(frozen=True)
 class MemoryEnergy(Record):
     """Joules of the DRAM and of its controller, which are not part of the total."""
 
@@ -130,6 +152,9 @@ class Result(Record):
     missed_deadlines: float | None = None
     deadlines: Mapping[str, Deadlines] = field(default_factory=dict)
     turns: Table = field(default_factory=dict)
+    frames: Frames | None = None
+    completion_s: Mapping[str, Completion] = field(default_factory=dict)
+    completion_spread: Table = field(default_factory=dict)
     throughput: Table = field(default_factory=dict)
     fairness: float | None = None
     overutilized_share: float | None = None

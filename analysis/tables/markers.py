@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from analysis.records.cell import TaskRecord
-from analysis.records.result import Deadlines, Percentiles
+from analysis.records.result import Completion, Deadlines, Percentiles
 from analysis.tables.latency import percentiles
 from analysis.tables.tasks import thread_names
 from analysis.trace import Trace
@@ -44,6 +44,24 @@ def ends(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> dict[str,
     """``{thread: ns}``: when a thread had done all of its turns."""
     rows = _prints(trace, window, tasks, "rtapp_task: event=end")
     return dict(rows.select("thread", "t_ns").iter_rows())
+
+
+def completions(
+    over: Mapping[str, int], window: Window, tasks: Sequence[TaskRecord]
+) -> dict[str, Completion]:
+    """When each task's first and last thread had done all of its turns, in s from START.
+
+    A task is absent unless each of its threads ended within the window.
+
+    :param over: when threads had done all of their turns (`ends`).
+    """
+    done = {}
+    for task in tasks:
+        times = [over[thread] for thread in task.threads if thread in over]
+        within = [ns - window.t0_ns for ns in times if window.t0_ns < ns <= window.t1_ns]
+        if task.threads and len(within) == len(task.threads):
+            done[task.name] = Completion(min(within) / 1e9, max(within) / 1e9)
+    return done
 
 
 def _prints(trace: Trace, window: Window, tasks: Sequence[TaskRecord], words: str) -> pl.DataFrame:
@@ -109,9 +127,7 @@ def _of_thread(marks: pl.DataFrame, over: int | None, window: Window, period_us:
         due = max(0, last_ns - window.t0_ns) // period_ns
         return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
     late = pl.col("slack") < 0
-    at_wake = pl.col("t_ns") - 1000 * pl.col("wu_lat").fill_null(0)
-    at_end = pl.col("t_ns") + 1000 * pl.col("slack")
-    turns = turns.with_columns(pl.when(late).then(at_end).otherwise(at_wake).alias("due_ns"))
+    turns = turns.with_columns(due_ns().alias("due_ns"))
     within = turns.filter((pl.col("due_ns") > window.t0_ns) & (pl.col("due_ns") <= last_ns))
     known = int(turns["due_ns"].tail(1).item())
     before = max(0, (window.t0_ns - known) // period_ns)
@@ -119,6 +135,13 @@ def _of_thread(marks: pl.DataFrame, over: int | None, window: Window, period_us:
     missed = int(within.select(late.sum()).item())
     jobs = within.height + unfinished
     return Deadlines(jobs=jobs, missed=missed + unfinished, late=missed, unfinished=unfinished)
+
+
+def due_ns() -> pl.Expr:
+    """When a turn with a timer was due to end: the timer's time, in ns since power-on."""
+    at_wake = pl.col("t_ns") - 1000 * pl.col("wu_lat").fill_null(0)
+    at_end = pl.col("t_ns") + 1000 * pl.col("slack")
+    return pl.when(pl.col("slack") < 0).then(at_end).otherwise(at_wake)
 
 
 def times(marks: pl.DataFrame, name: str, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:

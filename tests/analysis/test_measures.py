@@ -14,6 +14,7 @@ from analysis.measures import MEASURES
 from analysis.measures.__main__ import table
 from analysis.measures.registry import LOGS, STATE, Measure
 from analysis.records.cell import CELL, CellRecord, ProgramRecord
+from analysis.records.frames import FramesRecord
 from analysis.records.result import Result
 from analysis.source import RunData
 from analysis.trace import Trace, read_trace
@@ -46,7 +47,13 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     run = make_run(tmp_path, platform, "mainline", 0)
     (run / PROGRAM.log).write_text("5 round trips in 1000 ns\n")
     cell = replace(CellRecord.read(run / CELL), programs=(PROGRAM,))
+    task = next(task for task in cell.tasks if task.period_us)
+    cell = replace(cell, frames=FramesRecord(task.name, task.name))
     trace = read_trace(run / "trace.dat")
+    # Each thread that wrote markers also ends within the window.
+    last = trace.events.filter(pl.col("event") == "print").group_by("pid").tail(1)
+    ended = last.with_columns(pl.lit("rtapp_task: event=end").alias("detail"))
+    trace.events = pl.concat([trace.events, ended.select(trace.events.columns)])
 
     def make() -> RunData:
         return RunData(

@@ -142,6 +142,7 @@ def test_others_have_an_rt_app_of_their_own_where_the_tasks_end_counts(
         ("", "run_us = 100\nperiod_us = 1000", 1_000),
         ("", "run_us = 100_000\nsleep_us = 1", 100_001),
         ("", "run_us = 100_000", 100_000),
+        ("", "loops = 50\nrun_us = 100_000\nsleep_us = 1", 100_001),
         ("", "loops = 4\nrun_us = 3\nperiod_us = 900\n[[task.phase]]\nrun_us = 7_000", 900),
         (
             'repeat = "forever"',
@@ -178,6 +179,22 @@ def test_a_prelude_begins_after_the_stirring(
     starts = workload.replicate.starts_us
     assert threads["a"]["delay"] == STIR_MS * 1000 + starts["a"]
     assert threads["b"]["delay"] == starts["b"]
+
+
+@pytest.mark.parametrize("noise", [True, False])
+def test_what_ends_with_the_window_begins_with_it(
+    noise: bool, tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """All of its work is measured, and none of it is done before START."""
+    path = write(
+        tmp_path,
+        phase="loops = 4\nrun_us = 3\nperiod_us = 900",
+        window='warmup_ms = 250\nuntil = "tasks-end"',
+    )
+    workload = compile_scenario(load_scenario(path, juno), juno, juno_activity, 0, noise=noise)
+    starts = workload.replicate.starts_us
+    before_us = (250 + (STIR_MS if noise else 0)) * 1000
+    assert json.loads(workload.document)["tasks"]["a"]["delay"] == before_us + starts["a"]
 
 
 @pytest.mark.parametrize("seed", range(3))

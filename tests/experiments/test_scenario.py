@@ -16,6 +16,7 @@ from experiments.scenario_names import names
 from host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 
+FRAMES = '\n[frames]\npaced_by = "a"\ndrawn_by = "a"\n'
 EXPECT = '[[expect]]\nvariant = "cas"\nsource = "x"\nstatement = '
 
 #: (what is wrong, arguments of write, words that the one line must have)
@@ -93,6 +94,30 @@ WRONG = {
     "short above full": (
         {"window": "warmup_ms = 200\nshort_ms = 9\nfull_ms = 8"},
         ["window.short_ms", "9", "1..8"],
+    ),
+    "frames of nobody": (
+        {"more": '[frames]\npaced_by = "b"\ndrawn_by = "a"'},
+        ["frames.paced_by = 'b'", "a"],
+    ),
+    "frames without a pace": (
+        {"phase": "run_us = 1\nsleep_us = 1", "more": FRAMES},
+        ["frames.paced_by = 'a'", "the same period in all phases"],
+    ),
+    "frames at random": (
+        {"task": 'clock = "exponential"', "more": FRAMES},
+        ["frames.paced_by = 'a'", "the same period in all phases"],
+    ),
+    "frames of two threads": (
+        {
+            "more": SECOND.replace('"b"', '"b"\ncount = 2')
+            + PHASE
+            + FRAMES.replace('by = "a"', 'by = "b"', 2).replace('paced_by = "b"', 'paced_by = "a"')
+        },
+        ["frames.drawn_by = 'b'", "a task of one thread"],
+    ),
+    "frames that are due at once": (
+        {"more": FRAMES + "periods = 0"},
+        ["frames.periods = 0", "1..9"],
     ),
     "endless until tasks end": (
         {"window": 'warmup_ms = 200\nuntil = "tasks-end"'},

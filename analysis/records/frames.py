@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a scenario calls a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from host.record import Record
+
+
+@dataclass(frozen=True)
+class FramesRecord(Record):
+    """Which tasks make frames; each has one thread.
+
+    :param paced_by: the task whose periods frames begin with.
+    :param drawn_by: the task whose turn ends with the frame; may be the same one.
+    :param periods: within how many periods of its beginning a frame is due.
+    """
+
+    paced_by: str
+    drawn_by: str
+    periods: int = 1

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames: begun with one task's periods, drawn by the ends of one task's turns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from analysis.records.cell import CellRecord, TaskRecord
+from analysis.records.result import Frames
+from analysis.tables.markers import due_ns
+from analysis.window import Window
+
+#: rt-app states times in whole us, each rounded: a hand-over is up to that far from what follows.
+_ROUNDING_NS = 3_000
+
+
+def frames_of(
+    marks: pl.DataFrame, ended: Mapping[str, int], window: Window, cell: CellRecord
+) -> Frames | None:
+    """Frames of the window; None where the scenario has none.
+
+    A frame is due when the next one begins, or as many periods later as the scenario says. Where
+    another task draws it, that task's turn does for which it was the last one handed over.
+
+    :param marks: turns of the whole trace (`analysis.tables.markers.marks_of`).
+    :param ended: when threads had done all of their turns (`analysis.tables.markers.ends`).
+    """
+    if cell.frames is None:
+        return None
+    tasks = {task.name: task for task in cell.tasks}
+    pacing, drawing = tasks[cell.frames.paced_by], tasks[cell.frames.drawn_by]
+    paced = _turns(marks, pacing).drop_nulls("slack")
+    ready: list[int] = paced["due_ns"].to_list()
+    ends = _drawn(_handed_over(paced), _turns(marks, drawing))
+    if pacing is drawing:
+        ends = list(paced["end_ns"])
+    last_ns = min(ended.get(pacing.threads[0], window.t1_ns), window.t1_ns)
+    known = ready[-1] if ready else window.t0_ns
+    period_ns = 1000 * (pacing.period_us or 0)
+    later = list(range(known + period_ns, last_ns + 1, period_ns))
+    more_ns = (cell.frames.periods - 1) * period_ns
+    due = [ns + more_ns for ns in (*ready, *later)]
+    return _counted(due, [*ends, *[None] * len(later)], window)
+
+
+def _turns(marks: pl.DataFrame, task: TaskRecord) -> pl.DataFrame:
+    """A task's turns in order, with when each began, was due and ended, in ns since power-on."""
+    in_time = (pl.col("slack") >= 0).fill_null(value=False)
+    turns = marks.filter((pl.col("task") == task.name) & (pl.col("run") > 0)).sort("t_ns")
+    return turns.with_columns(due_ns().alias("due_ns")).with_columns(
+        pl.when(in_time)
+        .then(pl.col("due_ns") - 1000 * pl.col("slack"))
+        .otherwise(pl.col("t_ns"))
+        .alias("end_ns"),
+        pl.col("t_ns").shift(1).alias("begin_ns"),
+    )
+
+
+def _handed_over(paced: pl.DataFrame) -> list[int]:
+    """When each turn's work was done, which is when its frame can be taken over.
+
+    What follows the work, as waiting for the other task, is not part of it.
+    """
+    begin = pl.col("begin_ns").fill_null(pl.col("due_ns") - 1000 * pl.col("c_period"))
+    return list(paced.select(begin + 1000 * pl.col("run")).to_series())
+
+
+def _drawn(handed_over: Sequence[int], drawing: pl.DataFrame) -> list[int | None]:
+    """When each frame was drawn: by the turn that began when it was the last one handed over.
+
+    Turns keep the order of frames: one that waited for its CPU until another frame was handed over
+    has the earlier one.
+    """
+    drawn: list[int | None] = [None] * len(handed_over)
+    following = len(handed_over)
+    for end_ns, run_us in reversed(list(drawing.select("end_ns", "run").iter_rows())):
+        began_ns = end_ns - 1000 * run_us + _ROUNDING_NS
+        frame = min(bisect_right(handed_over, began_ns), following) - 1
+        if frame < 0:
+            break
+        drawn[frame] = end_ns
+        following = frame
+    return drawn
+
+
+def _counted(due: Sequence[int], drawn: Sequence[int | None], window: Window) -> Frames:
+    frames = list(zip(due, drawn, strict=True))
+    inside = [(by, end) for by, end in frames if end and window.t0_ns < end <= window.t1_ns]
+    missing = [by for by, end in frames if end is None or end > window.t1_ns]
+    return Frames(
+        drawn=len(inside),
+        late=sum(end > by for by, end in inside),
+        skipped=sum(window.t0_ns < by <= window.t1_ns for by in missing),
+    )
