@@ -90,6 +90,7 @@ class ScenarioResult(Record):
     :param work_unit: what the scenario counts as work.
     :param other_work: whether variants' work differs, so that they are compared by energy per work.
     :param replicates: whether seeds drew more than starts.
+    :param source_had: who says that the scenario's source had these controls; empty: it had others.
     """
 
     scenario: str
@@ -105,6 +106,7 @@ class ScenarioResult(Record):
     replicates: bool = False
     work_unit: str = ""
     other_work: bool = False
+    source_had: str = ""
 
 
 @dataclass(frozen=True)

@@ -112,13 +112,18 @@ def _conditions(record: Comparisons) -> str:
         f"{record.duration} windows, {record.seeds} seeds, energy from {record.power} power.",
         f"Linux {record.kernel}, HZ {record.hz}, schedutil with a rate limit of "
         f"{record.rate_limit_us} us, transitions of {record.transition_latency_us} us, delayed "
-        "dequeue on, tracing on.",
+        f"dequeue on, tracing on{_where_not_said(record)}.",
         "Means over seeds stand before brackets with the least and the largest. "
         + _meaning_of_seeds(record),
         _tests(record),
         record.origin.words,
     ]
     return "\n".join(f"* {line}" for line in lines)
+
+
+def _where_not_said(record: Comparisons) -> str:
+    """That headings name other controls, where a scenario stands under several."""
+    return ", where a heading does not name other controls" if _by_controls(record) else ""
 
 
 def _meaning_of_seeds(record: Comparisons) -> str:
@@ -177,6 +182,8 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
             last = result.scenario
         if _by_controls(record):
             yield f"#### {result.scenario}: {result.controls}"
+        if result.source_had:
+            yield f"{result.source_had}."
         yield _figures(result).markdown()
         yield _placement(result).markdown()
         verdicts = "\n".join(_verdicts(record, result))

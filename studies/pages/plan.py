@@ -68,19 +68,22 @@ class PageGroup:
     """Variants on one scenario under one set of controls; the first variant is the baseline.
 
     ``em_errors``: errors in percent of the powers that the kernel is given, by cluster.
+    ``of_source``: the controls are those that the scenario's source had.
     """
 
     scenario: str
     variants: tuple[str, ...]
     controls: Controls = AS_IT_IS
     em_errors: tuple[str, ...] = ()
+    of_source: bool = False
 
     @property
     def words(self) -> str:
         """What is set otherwise."""
         words = [word.replace("-", " ") for word in self.controls.words]
         words += [f"energy model wrong: {error}" for error in self.em_errors]
-        return ", ".join(words) or NO_CONTROLS
+        said = ", ".join(words) or NO_CONTROLS
+        return f"the source's conditions ({said})" if self.of_source else said
 
 
 @dataclass(frozen=True)
@@ -178,13 +181,36 @@ def _controls(platform: str) -> tuple[PageGroup, ...]:
     )
 
 
+#: Groups of a page for its platform.
+_Groups = Callable[[str], tuple[PageGroup, ...]]
+
+
+def _and_source(groups: _Groups) -> _Groups:
+    """``groups`` under the conditions of their sources, too."""
+    return lambda platform: _with_source(platform, groups(platform))
+
+
+def _with_source(platform: str, groups: tuple[PageGroup, ...]) -> tuple[PageGroup, ...]:
+    """Each group with the conditions of its scenario's source first, where the page can have them.
+
+    A source with another board has none here. One that had what is the default is there once.
+    """
+    both: list[PageGroup] = []
+    for group in groups:
+        had = load_scenario(group.scenario, load_platform(platform)).source_conditions
+        if had and had.platform in ("", platform) and had.controls != AS_IT_IS:
+            both.append(replace(group, controls=had.controls, of_source=True))
+        both.append(group)
+    return tuple(both)
+
+
 #: Platform and groups of every page.
-_PAGES: Mapping[str, tuple[str, Callable[[str], tuple[PageGroup, ...]]]] = {
-    "uclamp": ("juno-r2", _five),
-    "clamps": ("juno-r2", _clamps),
-    "clamps-weight": ("juno-r2", _weights),
-    "eas-pixel6": ("pixel6", _eas),
-    "eas-juno-r2": ("juno-r2", _eas),
+_PAGES: Mapping[str, tuple[str, _Groups]] = {
+    "uclamp": ("juno-r2", _and_source(_five)),
+    "clamps": ("juno-r2", _and_source(_clamps)),
+    "clamps-weight": ("juno-r2", _and_source(_weights)),
+    "eas-pixel6": ("pixel6", _and_source(_eas)),
+    "eas-juno-r2": ("juno-r2", _and_source(_eas)),
     "controls": ("juno-r2", _controls),
 }
 #: The pages, which are the records, by name.

@@ -19,6 +19,7 @@ from analysis.results.comparisons import (
 )
 from analysis.results.origin import RUNS, Origin
 from analysis.rows import PER_WORK, WORK
+from experiments.controls import AS_IT_IS
 from experiments.scenario import Scenario
 from studies.pages.plan import PageGroup
 from studies.versions import versions_of
@@ -29,7 +30,9 @@ def record_of(
 ) -> Comparisons:
     """The record of a page's groups, each with its scenario and what was compared."""
     first = compared[0][2]
-    cell = first.cell
+    # Under controls of its own a group says what they are: the page speaks of the others.
+    usual = [each.cell for group, _, each in compared if group.controls == AS_IT_IS]
+    cell = (usual or [first.cell])[0]
     cells = [
         run.cell
         for _, _, comparison in compared
@@ -58,6 +61,9 @@ def _scenario(group: PageGroup, scenario: Scenario, compared: Comparison) -> Sce
         summary=scenario.summary,
         source=scenario.source,
         controls=group.words,
+        source_had=scenario.source_conditions.source
+        if group.of_source and scenario.source_conditions
+        else "",
         throughput="" if rate is None else rate.row.path[1],
         variants=tuple(_variant(compared, name, rate) for name in compared.names),
         judged=tuple(judged_of(compared.verdicts)),

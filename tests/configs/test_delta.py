@@ -73,6 +73,7 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
             """
             temperature_c = 40
             dvfs.rate_limit_us = 2_000
+            dvfs.board.transition_latency_us = 700
             memory_mib = 512
             remove = ["cluster.little.opps.450000", "cluster.little.cluster_sleep"]
             [cluster.little]
@@ -89,6 +90,10 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
     little = platform.cluster("little")
     assert (platform.temperature_c, platform.rate_limit_us, platform.memory_mib) == (40, 2_000, 512)
     assert platform.transition_latency_us == juno.transition_latency_us
+    board = platform.board_dvfs
+    assert board is not None
+    assert (board.transition_latency_us, board.rate_limit_us) == (700, 4_000)
+    assert board.sources["transition_latency_us"].startswith("assumed: mine.toml has another")
     assert (little.core.name, little.capacity_dmips_mhz) == ("cortex-a55", 500)
     assert [(opp.khz, opp.power_uw) for opp in little.opps] == [
         (800_000, 90_700),

@@ -130,6 +130,23 @@ def test_rate_limit_is_not_below_the_latency(juno: Platform) -> None:
     assert juno.rate_limit_us >= juno.transition_latency_us > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "latency_us", "rate_limit_us"), [("juno-r2", 1450, 4000), ("pixel6", 500, 10_000)]
+)
+def test_boards_let_a_thread_change_frequencies(
+    name: str, latency_us: int, rate_limit_us: int
+) -> None:
+    platform = load_platform(name)
+    board = platform.board_dvfs
+    assert board is not None
+    assert (board.transition_latency_us, board.rate_limit_us) == (latency_us, rate_limit_us)
+    assert not board.fast_switch
+    assert set(board.sources) == {"transition_latency_us", "rate_limit_us", "fast_switch"}
+    # By default they all do it alike, and fast.
+    assert platform.fast_switch
+    assert (platform.transition_latency_us, platform.rate_limit_us) == (50, 500)
+
+
 def test_caches(juno: Platform) -> None:
     sizes = [[cache.size_kib for cache in cluster.caches] for cluster in juno.clusters]
     assert sizes == [[32, 32, 1024], [48, 32, 2048]]

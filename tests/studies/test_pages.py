@@ -17,6 +17,7 @@ from analysis.results.comparisons import Change, ScenarioResult
 from analysis.results.findings import Finding
 from configs.activity import Activity
 from configs.platform import Platform
+from configs.platform_file import load_platform
 from experiments.controls import AS_IT_IS, Controls
 from experiments.request import resolve
 from experiments.scenario_file import load_scenario
@@ -228,6 +229,36 @@ def test_a_finding_is_not_that_of_other_controls(
     shown = parts(record_of([(group, scenario, changed)], "make results"))["scenarios"]
     assert "energy is never negative" not in shown
     assert "Finding: none under these conditions; there is one for speeds board" in shown
+
+
+def test_the_sources_conditions_stand_first_on_its_board() -> None:
+    by_name = {page.name: page.groups for page in pages()}
+    had = load_scenario("eas/game", load_platform("pixel6")).source_conditions
+    assert had is not None
+    first, second = (group for group in by_name["eas-pixel6"] if group.scenario == "eas/game")
+    assert (first.controls, second.controls) == (had.controls, AS_IT_IS)
+    assert first.words == "the source's conditions (board dvfs, no ni random)"
+    # On another board they are none; where the source had the defaults, there is nothing to add.
+    others = [group for group in by_name["eas-juno-r2"] if group.scenario == "eas/game"]
+    assert [group.controls for group in others] == [AS_IT_IS]
+    assert not any(group.of_source for group in by_name["controls"])
+
+
+def test_a_group_of_the_sources_conditions_says_whose_they_are(
+    compared: Comparison, juno: Platform
+) -> None:
+    scenario = load_scenario("eas/sched-pipe", juno)
+    had = scenario.source_conditions
+    assert had is not None
+    variants = ("mainline", "cas")
+    groups = [
+        PageGroup("eas/sched-pipe", variants, had.controls, of_source=True),
+        PageGroup("eas/sched-pipe", variants),
+    ]
+    record = record_of([(group, scenario, compared) for group in groups], "make results")
+    shown = parts(record)["scenarios"]
+    assert f"#### eas/sched-pipe: the source's conditions (no ni random)\n\n{had.source}." in shown
+    assert shown.count(had.source) == 1
 
 
 def test_only_some_variants_of_a_page() -> None:

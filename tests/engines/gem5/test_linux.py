@@ -27,11 +27,13 @@ from engines.gem5.elision import elision
 from engines.records import START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT, prepare
+from experiments.controls import Controls
 from experiments.request import Request, resolve
 from experiments.runs import check, execute
 from experiments.script import elision_lines
 from kernels.build import kernel
 from rootfs.image import RT_APP_ELIDED_GEM5, initramfs
+from tests.support.board_dvfs import LEAST_NS, changes_ns
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest]
 
@@ -73,6 +75,16 @@ def test_smoke_on_atomic_cpus() -> None:
     assert result["run_share"]["pinned"]["big"] == 1
     assert {"boot", "restore", "warmup", "window"} <= set(run.host.parts_s)
     assert cell.record.mode == "elided"
+
+
+def test_schedutils_thread_waits_for_a_board_there_too() -> None:
+    """The agent proves the thread; no frequency is in force sooner than the board's latency."""
+    controls = Controls(dvfs="board")
+    names = resolve(Request("juno-r2", "mainline", "smoke", "gem5", controls=controls))
+    run = execute(prepare(names))
+    assert check(run) == []
+    derived = derive(run.path, names.platform, names.activity)
+    assert changes_ns(derived.table("frequency"), "big").min() > LEAST_NS
 
 
 def rt_app_script(machine: Machine, cpu: int) -> bytes:

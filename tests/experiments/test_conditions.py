@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a scenario's source had: strictly read, set as controls, in keys through what it changes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from configs.guest import FEATURES
+from configs.platform_file import load_platform
+from experiments.conditions import conditions_of
+from experiments.controls import AS_IT_IS, Controls
+from experiments.request import Request, resolve
+from experiments.rtapp import RT_APP_NAME
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names
+from host.errors import RequestError
+from tests.support.cells import Artefacts, prepared
+
+SPIKE = "uclamp/frequency-spike"
+#: What the notebook on the Juno r2 had, one control at a time.
+OF_THE_NOTEBOOK = (
+    Controls(dvfs="board"),
+    Controls(delay_dequeue=False),
+    Controls(calibration_ns=186),
+    Controls(switches=((FEATURES, "NO_NI_RANDOM"),)),
+)
+NOT_OF_A_SOURCE = ("busy", "smoke")
+OWN = """\
+[source_conditions]
+source = "somebody"
+"""
+
+
+def own(folder: Path, text: str) -> str:
+    """A scenario file with ``text`` before its tasks."""
+    path = folder / "own.toml"
+    smoke = resolve(Request("juno-r2", "mainline", "smoke")).scenario.path.read_text()
+    head, mark, rest = smoke.partition("[[task]]")
+    path.write_text(f"{head}{text}\n{mark}{rest}")
+    return str(path)
+
+
+def test_the_sources_controls_and_the_same_ones_given_are_one_run(artefacts: Artefacts) -> None:
+    plain = prepared(scenario=SPIKE)
+    set_so = prepared(scenario=SPIKE, source_conditions=True)
+    given = prepared(scenario=SPIKE, controls=conditions_of(SPIKE).controls)
+    assert set_so.simkey == given.simkey != plain.simkey
+    assert set_so.record == given.record
+    assert not plain.record.set_otherwise
+    assert set_so.record.set_otherwise == (
+        *("board-dvfs", "no-delay-dequeue", "calibration-186-ns"),
+        *("no-preempt-short", "no-place-rel-deadline", "no-ni-random"),
+    )
+    assert plain.record.source_conditions == set_so.record.source_conditions
+    assert set_so.record.source_conditions is not None
+    assert set_so.record.source_conditions.controls == set_so.record.set_otherwise
+
+
+def test_each_condition_changes_the_key_and_what_it_is_about(artefacts: Artefacts) -> None:
+    plain = prepared(scenario=SPIKE)
+    cells = [prepared(scenario=SPIKE, controls=controls) for controls in OF_THE_NOTEBOOK]
+    assert len({plain.simkey, *(cell.simkey for cell in cells)}) == 1 + len(cells)
+    changed = [
+        {key for key, digest in cell.record.digests.items() if digest != plain.record.digests[key]}
+        for cell in cells
+    ]
+    # The latency is one of the engine's settings, which the fake engine does not have.
+    assert changed == [{"dtb", "script"}, {"script"}, {"script"}, {"script"}]
+    board = cells[0].record.controls
+    assert (board.transition_latency_us, board.rate_limit_us) == (1450, 4000)
+    assert not cells[0].machine.platform.fast_switch
+
+
+def test_switches_are_written_first_and_proven(artefacts: Artefacts) -> None:
+    lines = prepared(scenario=SPIKE, source_conditions=True, variant="cas").machine.script
+    texts = lines.decode(errors="replace").splitlines()
+    switch = f"{FEATURES} NO_NI_RANDOM"
+    assert texts.index(f"write {switch}") < texts.index(
+        "write /proc/sys/kernel/sched_energy_aware 0"
+    )
+    assert texts.count(f"word {switch}") == 2, "before the window and after it"
+    assert "thread sugov:0" in texts
+    assert "thread sugov:4" in texts
+
+
+def test_without_conditions_no_key_changes(artefacts: Artefacts, tmp_path: Path) -> None:
+    plain, stated = prepared(), prepared(scenario=own(tmp_path, OWN))
+    assert stated.simkey == plain.simkey
+    assert prepared(scenario=own(tmp_path, OWN), source_conditions=True).simkey == plain.simkey
+
+
+def test_what_is_given_stays(artefacts: Artefacts) -> None:
+    names_ = resolve(
+        Request(
+            *("juno-r2", "mainline", SPIKE),
+            controls=Controls(rate_limit_us=8000),
+            source_conditions=True,
+        )
+    )
+    assert names_.platform.rate_limit_us == 8000
+    assert names_.platform.transition_latency_us == 1450
+    assert names_.request.controls.calibration_ns == 186
+
+
+def test_a_run_of_100_ms_is_the_sources_turns(artefacts: Artefacts) -> None:
+    cell = prepared(scenario="uclamp/capped-tasks-spread", source_conditions=True)
+    assert {turns for task in cell.record.tasks for turns in task.turns} == {537_634}
+    document = json.loads(cell.inputs()[f"{RT_APP_NAME}.json"])
+    phases = [phase for task in document["tasks"].values() for phase in task["phases"].values()]
+    assert {phase["run"] for phase in phases if "run" in phase} == {537_634}
+
+
+def test_work_is_recorded_as_long_as_it_takes_here(artefacts: Artefacts) -> None:
+    plain = prepared(scenario="uclamp/capped-tasks-spread").record.tasks[0]
+    board = prepared(scenario="uclamp/capped-tasks-spread", source_conditions=True).record.tasks[0]
+    assert plain.work_us == 100_000
+    assert plain.turns[0] is not None
+    assert board.work_us == pytest.approx(100_000 * 537_634 / plain.turns[0], abs=1)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_scenario_with_a_source_states_its_conditions(name: str) -> None:
+    """And they can be set: on the board where it is one of ours, else on any."""
+    there = load_scenario(name, load_platform("juno-r2")).source_conditions
+    assert (there is None) == (name in NOT_OF_A_SOURCE)
+    if there is not None:
+        platform = load_platform(there.platform or "juno-r2")
+        changed = there.controls.of_platform(platform)
+        assert changed.rate_limit_us >= changed.transition_latency_us
+
+
+def test_another_board_than_the_sources_is_refused() -> None:
+    request = Request("pixel6", "mainline", SPIKE, source_conditions=True)
+    with pytest.raises(RequestError) as caught:
+        resolve(request)
+    assert str(caught.value) == (
+        "--source-conditions: those of uclamp/frequency-spike are of juno-r2, not of pixel6: "
+        "allowed: --platform juno-r2"
+    )
+
+
+def test_a_file_with_the_board_as_its_base_is_the_board(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "juno-r2"\nsummary = "cold"\ntemperature_c = 30\n')
+    platform = resolve(Request(str(path), "mainline", SPIKE, source_conditions=True)).platform
+    assert platform.transition_latency_us == 1450
+
+
+def test_a_scenario_without_conditions_has_none_to_set() -> None:
+    with pytest.raises(RequestError, match=r"smoke has no \[source_conditions\]: allowed: a sc"):
+        resolve(Request("juno-r2", "mainline", "smoke", source_conditions=True))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "calibration = 186",
+            r"source_conditions.calibration = 186: .*did you mean calibration_ns",
+        ),
+        ("calibration_ns = 0", r"source_conditions.calibration_ns = 0: allowed: .*1..1000000 \(ns"),
+        ("rate_limit_us = -1", r"source_conditions.rate_limit_us = -1: allowed: .*1..100000 \(us"),
+        ('delay_dequeue = "no"', r"source_conditions.delay_dequeue = 'no': allowed: true or false"),
+        ("fast_switch = 1", r"source_conditions.fast_switch = 1: allowed: true or false"),
+        ('platform = "juno"', r"source_conditions.platform = 'juno': .*juno-r2"),
+        ('dvfs = "phone"', r"source_conditions.dvfs = 'phone': allowed: one of board, model"),
+        ('dvfs = "board"', r"source_conditions.platform is missing: .*board"),
+        ('switches = ["x"]', r"source_conditions.switches = \['x'\]: allowed: a list of \[path"),
+        ('switches = [["/etc/x", "1"]]', r"source_conditions.switches = .*allowed: .* below /proc"),
+    ],
+)
+def test_a_wrong_condition_is_one_line(tmp_path: Path, line: str, message: str) -> None:
+    path = own(tmp_path, OWN + line)
+    with pytest.raises(RequestError, match=message) as caught:
+        resolve(Request("juno-r2", "mainline", path))
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_conditions_without_a_source_are_refused(tmp_path: Path) -> None:
+    path = own(tmp_path, "[source_conditions]\ndelay_dequeue = false\n")
+    with pytest.raises(RequestError, match=r"source_conditions.source is missing"):
+        resolve(Request("juno-r2", "mainline", path))
+
+
+def test_conditions_that_would_never_change_a_frequency_are_refused(tmp_path: Path) -> None:
+    path = own(tmp_path, OWN + "transition_latency_us = 600\n")
+    with pytest.raises(RequestError, match=r"rate limit 500 us: allowed: at least .*\(600 us\)"):
+        resolve(Request("juno-r2", "mainline", path, source_conditions=True))
+
+
+def test_how_a_board_does_it_is_known_or_refused(tmp_path: Path) -> None:
+    platform = replace(load_platform("juno-r2"), board_dvfs=None)
+    with pytest.raises(RequestError, match=r"--dvfs board: juno-r2 has no \[dvfs.board\]"):
+        Controls(dvfs="board").of_platform(platform)
+    with pytest.raises(RequestError, match=r"dvfs 'boards'.*did you mean board"):
+        Controls(dvfs="boards").of_platform(platform)
+
+
+def test_a_part_of_the_boards_may_be_set_otherwise() -> None:
+    juno = load_platform("juno-r2")
+    changed = Controls(dvfs="board", fast_switch=True, rate_limit_us=2000).of_platform(juno)
+    assert (changed.fast_switch, changed.rate_limit_us) == (True, 2000)
+    assert changed.transition_latency_us == 1450
+    assert AS_IT_IS.of_platform(juno) is juno

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario under its source's conditions, with the real kernel on the fast engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from experiments.request import Request, resolve
+from tests.support.board_dvfs import LEAST_NS, changes_ns
+from tests.support.command import changed, eascope
+
+pytestmark = pytest.mark.guest
+
+#: What the notebook of uclamp sum aggregation had, on tasks that change frequencies often.
+CONDITIONS = """\
+[source_conditions]
+source = "a notebook"
+platform = "juno-r2"
+dvfs = "board"
+delay_dequeue = false
+calibration_ns = 186
+switches = [
+    ["/sys/kernel/debug/sched/features", "NO_PREEMPT_SHORT"],
+    ["/sys/kernel/debug/sched/features", "NO_PLACE_REL_DEADLINE"],
+    ["/sys/kernel/debug/sched/features", "NO_NI_RANDOM"],
+]
+
+"""
+RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", ""]
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> str:
+    path = tmp_path / "smoke.toml"
+    smoke = resolve(Request("juno-r2", "mainline", "smoke")).scenario.path.read_text()
+    path.write_text(smoke.replace("[[task]]", f"{CONDITIONS}[[task]]", 1))
+    return str(path)
+
+
+def test_the_machine_has_what_the_source_had(scenario: str) -> None:
+    """The agent proves switches, thread and latency's owner; frequencies then keep their times."""
+    done = eascope(*changed(RUN, "--scenario", scenario), "--source-conditions", "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    state = (Path(printed["run"]) / "state.txt").read_text()
+    for feature in ("NO_DELAY_DEQUEUE", "NO_PREEMPT_SHORT", "NO_NI_RANDOM"):
+        assert feature in state.split()
+    (derived,) = (Path(printed["run"]) / "derived").iterdir()
+    assert changes_ns(pl.read_parquet(derived / "frequency.parquet"), "big").min() > LEAST_NS
+    shown = eascope("show", Path(printed["run"]).name).stdout
+    assert "board-dvfs, no-delay-dequeue, calibration-186-ns" in shown
+
+
+def test_tables_say_whose_conditions_they_have(scenario: str) -> None:
+    run = changed(RUN, "--scenario", scenario)
+    assert "conditions: the source's: a notebook" in eascope(*run, "--source-conditions").stdout
+    assert (
+        "conditions: defaults; the source's (--source-conditions): board dvfs, no delay dequeue, "
+        "calibration 186 ns, no preempt short"
+    ) in eascope(*run).stdout
