@@ -27,7 +27,9 @@ BUSY_LOOP = "busy_loop"
 SPEEDS = {
     "board": "the device tree's capacities as the board has them, and the busy loop in that ratio",
     "measured": "the busy loop as measured on gem5's cores, and capacities in its ratio",
+    "hardware": "the busy loop as measured on the board, whose device tree says otherwise",
 }
+HARDWARE = "hardware"
 
 #: How far the device tree's relative capacities may lie from the engine's speeds.
 CAPACITY_TOLERANCE = 0.01
@@ -69,7 +71,7 @@ class Activity:
 
     ``turn_instructions`` is the number of instructions of one turn of rt-app's busy loop.
     ``measured`` is what ``eascope characterise`` has found; ``clusters`` says what engines run at,
-    and need not be the same.
+    and need not be the same. ``hardware`` is the busy loop on the board itself, where it is known.
     """
 
     platform: str
@@ -79,6 +81,7 @@ class Activity:
     turn_source: str
     digest: str
     measured: tuple[KernelActivity, ...] = ()
+    hardware: tuple[ClusterActivity, ...] = ()
 
     def ipc(self, cluster: Cluster) -> float:
         """Instructions per cycle of the busy loop on ``cluster``."""
@@ -146,12 +149,16 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
         entry.finish()
     table.finish()
     measured = _read_measured(top.table("measured"), platform) if top.has("measured") else ()
+    hardware: tuple[ClusterActivity, ...] = ()
+    if top.has(HARDWARE):
+        hardware = _read_hardware(top.table(HARDWARE), tuple(clusters), turn_instructions)
     top.finish()
     digest = sha256_bytes(canonical_json(top.data))
     if system is not None:
         digest = digest_of({"activity": digest, "system": system.digest})
     return Activity(
-        *(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest, measured)
+        *(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest, measured),
+        hardware=hardware,
     )
 
 
@@ -224,6 +231,48 @@ def at_kernel_rate(activity: Activity, percent: int) -> Activity:
     )
     digest = digest_of({"activity": activity.digest, "kernel_rate_percent": percent})
     return replace(activity, clusters=clusters, digest=digest)
+
+
+def at_hardware_speeds(activity: Activity) -> Activity:
+    """The busy loop's speeds on the board itself; the device tree keeps its capacities.
+
+    A board's device tree states capacities for all code, of which one loop is none: a kernel there
+    is given a ratio that this loop does not have.
+
+    :raises RequestError: when nobody measured the loop on the board.
+    """
+    if not activity.hardware:
+        raise RequestError(
+            f"speeds {HARDWARE}: {shown_path(activity.path)} has none: allowed: "
+            f"{', '.join(speeds for speeds in SPEEDS if speeds != HARDWARE)}"
+        )
+    return replace(
+        activity,
+        clusters=tuple(
+            replace(cluster, ipc=board.ipc, source=board.source)
+            for cluster, board in zip(activity.clusters, activity.hardware, strict=True)
+        ),
+        digest=digest_of({"activity": activity.digest, "speeds": HARDWARE}),
+    )
+
+
+def _read_hardware(
+    table: StrictTable, clusters: tuple[ClusterActivity, ...], turn_instructions: int
+) -> tuple[ClusterActivity, ...]:
+    """Cycles of a turn of the busy loop on the board, as instructions per cycle."""
+    source = source_text(table)
+    cycles = table.table("turn_cycles")
+    hardware = tuple(
+        replace(
+            cluster,
+            ipc=turn_instructions / cycles.number(cluster.name, 1, 100_000, "cycles"),
+            source=source,
+        )
+        for cluster in clusters
+    )
+    cycles.finish()
+    table.finish()
+    return hardware
 
 
 def _read_measured(table: StrictTable, platform: Platform) -> tuple[KernelActivity, ...]:

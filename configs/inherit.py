@@ -106,7 +106,24 @@ def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: P
         turn_source=loop.turn_source,
         digest=digest_of(figures),
         measured=measured,
+        hardware=_hardware(platform, donors),
     )
+
+
+def _hardware(platform: Platform, donors: Sequence[Donor]) -> tuple[ClusterActivity, ...]:
+    """The busy loop on boards with the same cores; nothing where one core is on none of them."""
+    clusters = []
+    for cluster in platform.clusters:
+        same = (
+            donor.activity.hardware[other.index]
+            for donor in donors
+            if donor.activity.hardware
+            for other in donor.like(cluster)
+        )
+        if (entry := next(same, None)) is None:
+            return ()
+        clusters.append(replace(entry, name=cluster.name))
+    return tuple(clusters)
 
 
 def _scale(platform: Platform, donors: Sequence[Donor]) -> tuple[int, float, str]:

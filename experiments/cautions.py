@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from configs.activity import (
     CAPACITY_TOLERANCE,
+    HARDWARE,
     with_speeds,
 )
+from configs.platform import Platform
 from experiments.request import Names
 from kernels.variants import (
     asymmetric,
@@ -20,6 +24,10 @@ def wrong_capacities(names: Names) -> str:
     CPU models.
     """
     platform = names.platform
+    if names.request.elide and names.request.controls.speeds == HARDWARE:
+        rates = [names.activity.ipc(cluster) for cluster in platform.clusters]
+        wrong = _other_capacities(platform, rates)
+        return f"as on the board, the kernel is given other capacities than the loop has: {wrong}"
     if names.request.elide:
         return ""
     loop = names.engine.executed_loop(platform, names.activity)
@@ -27,17 +35,22 @@ def wrong_capacities(names: Names) -> str:
         return ""
     if not loop.ipc:
         return "how fast these CPUs are is not known: eascope characterise measures it"
-    real = with_speeds(platform, loop.ipc, "executed").capacities
-    wrong = [
+    wrong = _other_capacities(platform, loop.ipc)
+    if not wrong:
+        return ""
+    remedy = "; --speeds measured gives it right ones" if loop.measured else ""
+    return f"the kernel is given capacities that these CPUs do not have: {wrong}{remedy}"
+
+
+def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:
+    """Capacities that do not go with the loop's ``ipc`` by cluster; empty where all do."""
+    real = with_speeds(platform, ipc, "executed").capacities
+    return ", ".join(
         f"{cluster.name} {platform.capacities[cpu]} instead of {real[cpu]}"
         for cluster in platform.clusters
         for cpu in cluster.cpus[:1]
         if abs(platform.capacities[cpu] / real[cpu] - 1) > CAPACITY_TOLERANCE
-    ]
-    if not wrong:
-        return ""
-    remedy = "; --speeds measured gives it right ones" if loop.measured else ""
-    return f"the kernel is given capacities that these CPUs do not have: {', '.join(wrong)}{remedy}"
+    )
 
 
 def without_eas(names: Names) -> str:

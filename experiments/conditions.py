@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from configs.activity import SPEEDS
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS
 from experiments.controls import AS_IT_IS, BOARD, DVFS, Controls
@@ -22,7 +23,7 @@ TABLE = "source_conditions"
 #: Keys of the table, all optional but the first.
 KEYS = (
     *("source", "platform", "dvfs", "rate_limit_us", "transition_latency_us", "fast_switch"),
-    *("delay_dequeue", "calibration_ns", "switches"),
+    *("delay_dequeue", "calibration_ns", "speeds", "switches"),
 )
 #: As of the options of the same names.
 MOST_US = 100_000
@@ -96,6 +97,8 @@ def read_conditions(table: StrictTable) -> SourceConditions:
             raise missing_key(
                 table.file, table.key("platform"), f'the board that dvfs = "{BOARD}" means'
             )
+    if table.has("speeds"):
+        set_there["speeds"] = table.text("speeds", SPEEDS)
     for key, most in (
         ("rate_limit_us", MOST_US),
         ("transition_latency_us", MOST_US),

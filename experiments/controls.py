@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.records.cell import NO_NOISE, speeds_control
-from configs.activity import SPEEDS, Activity, at_kernel_rate, at_measured_speeds
+from configs.activity import (
+    HARDWARE,
+    SPEEDS,
+    Activity,
+    at_hardware_speeds,
+    at_kernel_rate,
+    at_measured_speeds,
+)
 from configs.guest import FEATURES
 from configs.inherit import activity_of
 from configs.platform import LLC_ALL, LLC_CLUSTER, Cluster, Platform
@@ -103,7 +110,9 @@ class Controls:
         activity = activity_of(platform)
         if self.speeds not in SPEEDS:
             raise unknown("speeds", self.speeds, SPEEDS)
-        if self.speeds != "board":
+        if self.speeds == HARDWARE:
+            activity = at_hardware_speeds(activity)
+        elif self.speeds != "board":
             platform, activity = at_measured_speeds(platform, activity)
         if self.kernel_rate_percent != 100:
             activity = at_kernel_rate(activity, self.kernel_rate_percent)

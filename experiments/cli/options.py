@@ -123,7 +123,7 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
         default="board",
         metavar="S",
         help="speeds of the busy loop, and the capacities that follow: board (default) or measured "
-        "(on gem5's cores)",
+        "(on gem5's cores); or hardware (as on the board, with the capacities of its device tree)",
     )
     for name, low, high, meaning in (
         ("idle-exit", 0, 100, "time that leaving an idle state deeper than WFI takes"),

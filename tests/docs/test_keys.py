@@ -199,6 +199,7 @@ def test_activity_files(asked: Asked) -> None:
         (r"\.ipc\.\d+$", ".ipc.KHZ"),
         (r"\.events_per_instruction\..+$", ".events_per_instruction.EVENT"),
         (r"^measured\.provenance\.\w+", "measured.provenance.KEY"),
+        (r"^hardware\.turn_cycles\.[\w-]+", "hardware.turn_cycles.CLUSTER"),
         (r"^clusters\.[\w-]+", "clusters.CLUSTER"),
     )
     system = asked.of("activity/system/", (r"^clusters\.[\w-]+", "clusters.CLUSTER"))

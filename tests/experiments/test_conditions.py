@@ -11,6 +11,7 @@ import pytest
 
 from configs.guest import FEATURES
 from configs.platform_file import load_platform
+from experiments.cautions import wrong_capacities
 from experiments.conditions import conditions_of
 from experiments.controls import AS_IT_IS, Controls
 from experiments.request import Request, resolve
@@ -26,6 +27,7 @@ OF_THE_NOTEBOOK = (
     Controls(dvfs="board"),
     Controls(delay_dequeue=False),
     Controls(calibration_ns=186),
+    Controls(speeds="hardware"),
     Controls(switches=((FEATURES, "NO_NI_RANDOM"),)),
 )
 NOT_OF_A_SOURCE = ("busy", "smoke")
@@ -52,7 +54,7 @@ def test_the_sources_controls_and_the_same_ones_given_are_one_run(artefacts: Art
     assert set_so.record == given.record
     assert not plain.record.set_otherwise
     assert set_so.record.set_otherwise == (
-        *("board-dvfs", "no-delay-dequeue", "calibration-186-ns"),
+        *("board-dvfs", "no-delay-dequeue", "hardware-speeds", "calibration-186-ns"),
         *("no-preempt-short", "no-place-rel-deadline", "no-ni-random"),
     )
     assert plain.record.source_conditions == set_so.record.source_conditions
@@ -68,8 +70,9 @@ def test_each_condition_changes_the_key_and_what_it_is_about(artefacts: Artefact
         {key for key, digest in cell.record.digests.items() if digest != plain.record.digests[key]}
         for cell in cells
     ]
-    # The latency is one of the engine's settings, which the fake engine does not have.
-    assert changed == [{"dtb", "script"}, {"script"}, {"script"}, {"script"}]
+    # Latency and speeds are settings of the engine, which the fake engine does not have; with
+    # hardware's speeds a us on the largest CPU is fewer turns.
+    assert changed == [{"dtb", "script"}, *[{"script"}] * 4]
     board = cells[0].record.controls
     assert (board.transition_latency_us, board.rate_limit_us) == (1450, 4000)
     assert not cells[0].machine.platform.fast_switch
@@ -114,12 +117,29 @@ def test_a_run_of_100_ms_is_the_sources_turns(artefacts: Artefacts) -> None:
     assert {phase["run"] for phase in phases if "run" in phase} == {537_634}
 
 
+def test_those_turns_take_as_long_as_on_the_board() -> None:
+    """537 634 turns, 100 ms of `run`: CPU times in the traces, by cluster and MHz."""
+    names_ = resolve(Request("juno-r2", "mainline", SPIKE, source_conditions=True))
+    activity = names_.activity
+    for cluster, mhz, took_ms in (
+        *(("little", 450, 295.6), ("little", 800, 169.7)),
+        *(("big", 600, 136.5), ("big", 1000, 82), ("big", 1200, 68)),
+    ):
+        on = names_.platform.cluster(cluster)
+        per_us = activity.instructions_per_us(on, mhz * 1000) / activity.turn_instructions
+        assert 537_634 / per_us / 1000 == pytest.approx(took_ms, rel=0.012)
+    assert names_.platform.capacities == load_platform("juno-r2").capacities
+    assert wrong_capacities(names_) == (
+        "as on the board, the kernel is given other capacities than the loop has: "
+        "little 383 instead of 493"
+    )
+
+
 def test_work_is_recorded_as_long_as_it_takes_here(artefacts: Artefacts) -> None:
     plain = prepared(scenario="uclamp/capped-tasks-spread").record.tasks[0]
     board = prepared(scenario="uclamp/capped-tasks-spread", source_conditions=True).record.tasks[0]
     assert plain.work_us == 100_000
-    assert plain.turns[0] is not None
-    assert board.work_us == pytest.approx(100_000 * 537_634 / plain.turns[0], abs=1)
+    assert board.work_us == pytest.approx(68_000, rel=0.005)
 
 
 @pytest.mark.parametrize("name", names())
@@ -191,6 +211,11 @@ def test_conditions_that_would_never_change_a_frequency_are_refused(tmp_path: Pa
     path = own(tmp_path, OWN + "transition_latency_us = 600\n")
     with pytest.raises(RequestError, match=r"rate limit 500 us: allowed: at least .*\(600 us\)"):
         resolve(Request("juno-r2", "mainline", path, source_conditions=True))
+
+
+def test_hardwares_speeds_are_known_or_refused() -> None:
+    with pytest.raises(RequestError, match=r"speeds hardware: .*pixel6.json has none: allowed: bo"):
+        Controls(speeds="hardware").load("pixel6")
 
 
 def test_how_a_board_does_it_is_known_or_refused(tmp_path: Path) -> None:
