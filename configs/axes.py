@@ -113,9 +113,14 @@ AXES: Mapping[str, Axis] = {
     ),
     "speeds": Axis(
         "the busy loop's ratio of core types",
-        {"speeds": _text("board", "measured")},
+        {"speeds": _text("board", "hardware", "measured")},
         (
             AxisValue("board", {"speeds": "board"}, _OWN),
+            AxisValue(
+                "hardware",
+                {"speeds": "hardware"},
+                "published: cycles of a turn of the busy loop on the board (configs/activity)",
+            ),
             AxisValue(
                 "measured",
                 {"speeds": "measured"},
