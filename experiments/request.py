@@ -34,6 +34,9 @@ from kernels.variants import (
 )
 from power.given import USUAL, GivenModel, as_given
 
+#: `Request.control_words`: all that the scenario's source had.
+SOURCE_CONDITIONS = "source-conditions"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -59,7 +62,15 @@ class Request:
     def words(self) -> str:
         """For progress lines."""
         model = () if self.energy_model.usual else (f"energy model {self.energy_model.words}",)
-        return ", ".join([self.variant, *self.controls.words, *model, f"seed {self.seed}"])
+        return ", ".join([self.variant, *self.control_words, *model, f"seed {self.seed}"])
+
+    @property
+    def control_words(self) -> list[str]:
+        """What is set otherwise, for names and progress: the source's conditions are one word."""
+        if not self.source_conditions:
+            return self.controls.words
+        had = conditions_of(self.scenario).controls.words
+        return [SOURCE_CONDITIONS, *(word for word in self.controls.words if word not in had)]
 
 
 @dataclass(frozen=True)

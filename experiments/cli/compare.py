@@ -258,7 +258,7 @@ def words(asked: Asked) -> list[str]:
     parts += ["full"] if request.full else []
     parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
-    parts += request.controls.words
+    parts += request.control_words
     billing = asked.billing
     usual = billing.power == first.platform.billing.default
     parts += [] if usual else [f"{billing.power}-power"]

@@ -107,6 +107,7 @@ def test_what_is_given_stays(artefacts: Artefacts) -> None:
     assert names_.platform.rate_limit_us == 8000
     assert names_.platform.transition_latency_us == 1450
     assert names_.request.controls.calibration_ns == 186
+    assert names_.request.words == "mainline, source-conditions, rate-limit-8000-us, seed 0"
 
 
 def test_a_run_of_100_ms_is_the_sources_turns(artefacts: Artefacts) -> None:
