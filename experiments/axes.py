@@ -100,7 +100,9 @@ def _case(
     controls = asked[0].request.controls
     if any(_now(asked[0], key) != setting for key, setting in sets.items()):
         other = replace(controls, **sets)
-        names = tuple(resolve(replace(each.request, controls=other)) for each in asked)
+        # The source's conditions are in the controls by now, and must not be put there again.
+        changes: dict[str, Any] = {"controls": other, "source_conditions": False}
+        names = tuple(resolve(replace(each.request, **changes)) for each in asked)
         yield AxisCase(axis, value, billing, names)
 
 

@@ -31,9 +31,11 @@ def draw(robust: Robust) -> Figure:
         *((f"{at.axis}  {at.value}", at.compared) for at in robust.values),
     ]
     inner = ROW * len(rows)
-    height = ABOVE + inner + BELOW
-    figure = Figure(figsize=(style.WIDTH, height))
     panels = len(robust.others)
+    # Narrow panels have their titles on two lines.
+    between = "\n" if panels > 2 else " "
+    height = ABOVE + 0.14 * (panels > 2) + inner + BELOW
+    figure = Figure(figsize=(style.WIDTH, height))
     left, gap = 0.235, 0.02
     width = (0.985 - left - gap * (panels - 1)) / panels
     used = set()
@@ -53,8 +55,14 @@ def draw(robust: Robust) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
         axes.margins(x=0.08)
-        axes.set_title(f"{name}: {robust.overall(name).word}", pad=4)
-        axes.set_xlabel(f"{robust.label}, difference from {robust.asked.baseline} (%)")
+        axes.locator_params(axis="x", nbins=max(3, 8 // panels))
+        axes.set_title(f"{name}:{between}{robust.overall(name).word}", pad=4)
+    figure.text(
+        (left + 0.985) / 2,
+        (BELOW - 0.36) / height,
+        f"{robust.label}, difference from {robust.asked.baseline} (%)",
+        ha="center",
+    )
     _legend(figure, [word for word in MARKS if word in used], height)
     seeds = len(robust.asked.seeds)
     tested = seeds >= ENOUGH

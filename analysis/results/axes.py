@@ -50,6 +50,7 @@ class ScenarioOverAxes(Record):
     """A scenario on a platform.
 
     :param label: the energy that is compared: ``energy``, or that of a unit of work.
+    :param conditions: controls that are set otherwise at every value; empty for the defaults.
     :param left_out: axes that have no other value here, and why.
     """
 
@@ -62,6 +63,7 @@ class ScenarioOverAxes(Record):
     statements: tuple[OverAxes, ...]
     values: tuple[AxisResult, ...]
     left_out: tuple[str, ...]
+    conditions: str = ""
 
 
 @dataclass(frozen=True)

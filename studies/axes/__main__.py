@@ -25,6 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="example: python -m studies.axes uclamp/frequency-spike --axes power,idle_exit",
     )
     parser.add_argument("scenario", nargs="*", help="only these (all)")
+    parser.add_argument(
+        "--defaults", action="store_true", help="leave out the conditions of the sources"
+    )
     parser.add_argument("--platform", help="only this one (all)")
     parser.add_argument(
         "--axes", default="", help=f"with commas between, of {', '.join(AXES)} (all)"
@@ -36,10 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with Ending() as ending:
         axes = wanted_axes(options.axes)
-        varied = only(plan(), options.scenario, options.platform)
+        named = options.scenario, options.platform
+        varied = only(plan(), *named, defaults=options.defaults)
         every = []
         for each in varied:
-            say(f"{each.scenario} on {each.platform}: {', '.join(each.variants)}")
+            words = f" ({each.conditions})" if each.conditions else ""
+            say(f"{each.scenario} on {each.platform}{words}: {', '.join(each.variants)}")
             every.append(vary(each, axes, options.seeds))
         given = sys.argv[1:] if arguments is None else arguments
         record = record_of(every, " ".join(["python -m studies.axes", *given]))

@@ -10,8 +10,11 @@ from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverA
 from analysis.results.comparisons import Change
 from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE
 from host.table import Table
-from studies.axes.plan import NAME
+from studies.axes.plan import NAME, plan
 from studies.drawing import Drawing
+
+#: Scenarios that are named one by one.
+MOST_NAMED = 3
 
 
 def parts(record: ModelAxes) -> dict[str, str]:
@@ -22,30 +25,41 @@ def parts(record: ModelAxes) -> dict[str, str]:
         "answer": f"{_survive([over for _, over in statements], (SHOWN, REFUTED))} verdicts and "
         f"{_survive([over for _, over in energies], (LESS, MORE))} differences in energy are the "
         "same at every value",
+        "scenarios": _scenarios(record),
         "conditions": _conditions(record),
         "energies": Table.of(
-            ("platform", "scenario", "variant", "energy as asked", "at every value"),
-            (
-                (each.platform, each.scenario, over.variant, _of(each, over), over.words)
-                for each, over in energies
-            ),
-            left=5,
+            ("scenario", "variant", "energy as asked", "at every value"),
+            ((_title(each), over.variant, _of(each, over), over.words) for each, over in energies),
+            left=4,
         ).markdown(),
         "statements": Table.of(
-            ("platform", "scenario", "statement", "as asked", "at every value"),
+            ("scenario", "statement", "as asked", "at every value"),
             (
                 *(
                     (
-                        *(each.platform, each.scenario, f"{over.variant}: `{over.statement}`"),
+                        *(_title(each), f"{over.variant}: `{over.statement}`"),
                         *(over.asked, over.words),
                     )
                     for each, over in statements
                 ),
             ),
-            left=5,
+            left=4,
         ).markdown(),
         "values": "\n\n".join(_values(each) for each in record.scenarios),
     }
+
+
+def _scenarios(record: ModelAxes) -> str:
+    """The scenarios by name, or how many of how many planned there are."""
+    if len(record.scenarios) <= MOST_NAMED:
+        return " and ".join(map(_title, record.scenarios))
+    return f"{len(record.scenarios)} of {len(plan())} planned scenarios"
+
+
+def _title(scenario: ScenarioOverAxes) -> str:
+    """Scenario and platform, and what is set otherwise."""
+    words = f", {scenario.conditions}" if scenario.conditions else ""
+    return f"{scenario.scenario} on {scenario.platform}{words}"
 
 
 def _survive(every: Sequence[OverAxes], words: Sequence[str]) -> str:
@@ -82,7 +96,7 @@ def _values(scenario: ScenarioOverAxes) -> str:
         f"* {each.axis} {each.value}: {each.source}." for each in scenario.values if each.axis
     )
     head = (
-        f"### {scenario.scenario} on {scenario.platform}\n\n"
+        f"### {_title(scenario)}\n\n"
         f"Difference of {scenario.label} from {scenario.baseline}'s with its 95 % interval, and "
         "verdicts by number:"
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from experiments.controls import AS_IT_IS, Controls
 from host.errors import unknown
 from studies.pages.plan import pages, spoken_of
 
@@ -16,27 +17,48 @@ PAGES = ("uclamp", "eas-juno-r2", "eas-pixel6")
 
 @dataclass(frozen=True)
 class Varied:
-    """A scenario on a platform; the first variant is the baseline."""
+    """A scenario on a platform; the first variant is the baseline.
+
+    :param controls: those of the scenario's source, or as it is.
+    """
 
     platform: str
     scenario: str
     variants: tuple[str, ...]
+    controls: Controls = AS_IT_IS
+
+    @property
+    def conditions(self) -> str:
+        """In words, empty for the defaults."""
+        return ", ".join(self.controls.words)
 
 
 def plan() -> list[Varied]:
-    """Every scenario of `PAGES` about which its source states something."""
-    wanted = [
-        (page.platform, group.scenario)
+    """Every group of `PAGES` about which its source states something, each of them once."""
+    every = [
+        Varied(
+            page.platform,
+            group.scenario,
+            spoken_of(group.scenario, page.platform),
+            group.controls,
+        )
         for page in pages()
         if page.name in PAGES
         for group in page.groups
     ]
-    every = [Varied(platform, name, spoken_of(name, platform)) for platform, name in wanted]
-    return [each for each in every if len(each.variants) > 1]
+    return [each for each in dict.fromkeys(every) if len(each.variants) > 1]
 
 
-def only(every: Sequence[Varied], scenarios: Sequence[str], platform: str | None) -> list[Varied]:
+def only(
+    every: Sequence[Varied],
+    scenarios: Sequence[str] = (),
+    platform: str | None = None,
+    *,
+    defaults: bool = False,
+) -> list[Varied]:
     """Those of some scenarios, if any are named, and of a platform.
+
+    :param defaults: leave out those under the conditions of their sources.
 
     :raises RequestError: a scenario or a platform that none of them has.
     """
@@ -48,5 +70,7 @@ def only(every: Sequence[Varied], scenarios: Sequence[str], platform: str | None
     return [
         each
         for each in every
-        if (not scenarios or each.scenario in scenarios) and platform in (None, each.platform)
+        if (not scenarios or each.scenario in scenarios)
+        and platform in (None, each.platform)
+        and not (defaults and each.conditions)
     ]

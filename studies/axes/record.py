@@ -61,6 +61,7 @@ def _scenario(robust: Robust) -> ScenarioOverAxes:
             ),
         ),
         left_out=tuple(robust.left_out),
+        conditions=asked.set_otherwise,
     )
 
 

@@ -23,7 +23,14 @@ def vary(varied: Varied, axes: Sequence[str], seeds: int) -> Robust:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     names = [
-        resolve(Request(platform=varied.platform, variant=variant, scenario=varied.scenario))
+        resolve(
+            Request(
+                platform=varied.platform,
+                variant=variant,
+                scenario=varied.scenario,
+                controls=varied.controls,
+            )
+        )
         for variant in varied.variants
     ]
     billing = BilledBy(power_of(names[0].platform))

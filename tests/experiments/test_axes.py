@@ -76,6 +76,27 @@ def test_what_was_asked_for_is_no_alternative() -> None:
     ]
 
 
+def test_conditions_of_a_source_are_varied_like_others() -> None:
+    """What the source had is the default; at another value it does not come back."""
+    changes = {"scenario": "uclamp/frequency-spike", "source_conditions": True}
+    had = asked(**changes)[0].request.controls
+    assert (had.dvfs, had.speeds) == ("board", "hardware")
+    made = cases(("speeds", "dvfs", "delayed_dequeue"), **changes)
+    assert [(case.axis, case.value.name) for case in made.cases] == [
+        *(
+            ("speeds", "board"),
+            ("speeds", "measured"),
+            ("dvfs", "model"),
+            ("delayed_dequeue", "on"),
+        ),
+    ]
+    for case in made.cases:
+        assert {each.request.controls for each in case.names} == {
+            replace(had, **dict(case.value.sets))
+        }
+    assert made.cases[2].names[0].platform.transition_latency_us == 50
+
+
 def test_axes_by_name() -> None:
     assert wanted_axes("") == tuple(AXES)
     assert wanted_axes("speeds, power,speeds") == ("power", "speeds")

@@ -51,7 +51,7 @@ def test_the_record_reads_back_and_its_page_is_drawn(record: ModelAxes, tmp_path
     assert ModelAxes.read(tmp_path / f"{NAME}.json") == record
     text = page.read_text()
     assert "{{" not in text
-    assert "Of those that the asked values decide, 1 of 2 verdicts" in text
+    assert "decide in eas/video-playback on juno-r2, 1 of 2 verdicts" in text
 
 
 def test_the_plan_has_every_scenario_with_statements() -> None:
@@ -64,10 +64,11 @@ def test_the_plan_has_every_scenario_with_statements() -> None:
         for group in page.groups
     }
     assert {(each.platform, each.scenario) for each in every} <= scenarios
-    spike = only(every, ["uclamp/frequency-spike"], None)
-    assert [(each.platform, each.variants) for each in spike] == [
-        ("juno-r2", ("mainline", "uclamp-sum")),
-    ]
+    spike = only(every, ["uclamp/frequency-spike"])
+    assert [each.variants for each in spike] == [("mainline", "uclamp-sum")] * 2
+    assert [bool(each.conditions) for each in spike] == [True, False]
+    assert only(every, ["uclamp/frequency-spike"], defaults=True) == spike[1:]
+    assert len(every) == len(set(every))
     assert {each.platform for each in only(every, [], "pixel6")} == {"pixel6"}
     with pytest.raises(RequestError, match="unknown scenario 'uclamp/frequency-spik'"):
-        only(every, ["uclamp/frequency-spik"], None)
+        only(every, ["uclamp/frequency-spik"])
