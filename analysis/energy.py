@@ -14,6 +14,9 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
+from analysis.tables.counters import NO_CLUSTER
+from analysis.tables.idle import ChipTimes
+from configs.billing import CHIP
 from configs.platform import Platform
 from power.billed import SHARED, PowerModel, interval_of
 
@@ -24,8 +27,15 @@ QUANTA = 2**40
 Key = TypeVar("Key")
 
 
-def energy(intervals: pl.DataFrame, platform: Platform, model: PowerModel) -> pl.DataFrame:
+def energy(
+    intervals: pl.DataFrame,
+    platform: Platform,
+    model: PowerModel,
+    chip: ChipTimes | None = None,
+) -> pl.DataFrame:
     """``energy``: one row per interval, component and part.
+
+    :param chip: of the chip's shared part, whose row has cluster `NO_CLUSTER`.
 
     Columns: cluster, cluster_name, cpu, t0_ns, t1_ns, component, part (the component's own name
     where the model knows no parts), energy_fj (exact), joules.
@@ -50,6 +60,11 @@ def energy(intervals: pl.DataFrame, platform: Platform, model: PowerModel) -> pl
             columns["component"].append(component)
             columns["part"].append(part)
             columns["energy_fj"].append(spent)
+    if chip is not None:
+        for (component, part), spent in model.chip_fj(chip.on_ns, chip.off_ns).items():
+            values = (NO_CLUSTER, CHIP, SHARED, chip.t0_ns, chip.t1_ns, component, part, spent)
+            for name, value in zip(columns, values, strict=True):
+                columns[name].append(value)
     table = pl.DataFrame(columns, schema=schema)
     return table.with_columns((pl.col("energy_fj") / FJ_PER_J).alias("joules"))
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from analysis.records.result import Result
 from analysis.statement import Absent, value_at
 from analysis.tables.tasks import OTHER
+from configs.billing import CHIP
 from configs.platform import Platform
 from host.record import child
-from power.billed import component_of
+from power.billed import TRANSITIONS, component_of
 from power.events import STACK
 
 #: Parts of the energy stack that want more words than their name.
@@ -22,7 +23,9 @@ STACK_WORDS = {
     "l2": "L2 and cluster logic",
     "leakage": "leakage of what is on",
     "idle": "leakage of what is idle",
+    "idle_entry": "idle entries",
     "idle_exit": "idle exits",
+    CHIP: "the chip's shared part",
     "controller": "memory controller, not in the total",
 }
 #: Where a run's energy stack is, if its power model has one.
@@ -119,15 +122,13 @@ def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterato
     """Energy in all, per unit of work, by cluster, by component and by task."""
     yield MeasureRow("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
     yield MeasureRow("energy", f"per {work_unit}", "mJ", PER_WORK, 1e3, 3)
-    for cluster in platform.clusters:
-        yield MeasureRow(
-            "energy", cluster.name, "mJ", ("energy_j", "cluster", cluster.name), 1e3, 2
-        )
+    for name in platform.energy_parts:
+        yield MeasureRow("energy", name, "mJ", ("energy_j", "cluster", name), 1e3, 2)
     yield MeasureRow("energy", "mean power", "mW", ("energy_j", "total"), 1e3, 2, per_second=True)
     names = dict.fromkeys(
         component_of(state.name) for cluster in platform.clusters for state in cluster.idle_states
     )
-    for name in ("active", *names, "idle_exit", "shared"):
+    for name in ("active", *names, *TRANSITIONS, "shared"):
         part = ("energy_j", "component", name)
         yield MeasureRow("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
     for name in STACK:

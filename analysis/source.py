@@ -14,7 +14,8 @@ from analysis.records.cell import CellRecord
 from analysis.records.result import Deadlines
 from analysis.tables import counters, events, latency, markers, slices
 from analysis.tables.elided import with_elided
-from analysis.tables.split import split
+from analysis.tables.idle import ChipTimes, chip_times, with_entries
+from analysis.tables.split import Stretch, split, stretches
 from analysis.tables.task_energy import task_energy
 from analysis.tables.tasks import thread_names
 from analysis.trace import Trace
@@ -63,6 +64,18 @@ class RunData:
         return with_elided(table, self.slices, self.platform, self.activity, elided)
 
     @cached_property
+    def stretches(self) -> dict[int, list[Stretch]]:
+        """See `analysis.tables.split.stretches`."""
+        return stretches(self.trace, self.platform, self.window)
+
+    @cached_property
+    def chip(self) -> ChipTimes | None:
+        """See `analysis.tables.idle.chip_times`; None where no part serves the whole chip."""
+        if self.platform.shared is None:
+            return None
+        return chip_times(self.stretches, self.platform, self.window)
+
+    @cached_property
     def slices(self) -> pl.DataFrame:
         """See `analysis.tables.slices.slices`."""
         return slices.slices(self.trace, self.window, self.threads, len(self.platform.cpus))
@@ -80,7 +93,8 @@ class RunData:
     @cached_property
     def energy(self) -> pl.DataFrame:
         """See `analysis.energy.energy`."""
-        return energy(self.intervals, self.platform, self.power)
+        rows = with_entries(self.intervals, self.stretches, self.platform, self.window)
+        return energy(rows, self.platform, self.power, self.chip)
 
     @cached_property
     def latency(self) -> pl.DataFrame:

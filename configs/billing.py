@@ -54,6 +54,40 @@ class Billing:
 BY_THE_KERNELS = Billing()
 
 
+#: Name of the chip's shared part where energy is listed by cluster; no cluster has it.
+CHIP = "chip"
+
+#: What bills an idle CPU: the leakage of the derived model at the OPP in force, or the idle state's
+#: ``power_uw`` at every OPP.
+LEAKAGE = (DERIVED, "stated")
+
+
+@dataclass(frozen=True)
+class Idle:
+    """How idle CPUs, and ways into and out of idle states, are billed.
+
+    :param leakage: one of `LEAKAGE`.
+    :param transition_share: share of a busy CPU's power that entries and exits are billed at.
+    """
+
+    leakage: str = DERIVED
+    transition_share: float = 0.5
+
+
+#: Of a file that does not say: supply and clock rise from nothing to what a busy CPU has, so the
+#: mean of both ends.
+HALF_OF_BUSY = Idle()
+
+
+@dataclass(frozen=True)
+class ChipShared:
+    """The shared part of a whole chip, in uW: on unless every CPU is in its cluster's sleep."""
+
+    on_uw: int
+    off_uw: int
+    source: str
+
+
 @dataclass(frozen=True)
 class BusyPower:
     """Power of one busy CPU at each OPP by one table of the platform file.
@@ -86,6 +120,33 @@ def read_billing(top: StrictTable) -> Billing:
             options.finish()
     table.finish()
     return Billing(default, offers, tuple(included))
+
+
+def read_chip_shared(top: StrictTable, sources: Sources) -> ChipShared | None:
+    """The table ``[shared]``, where one part serves the whole chip."""
+    if not top.has("shared"):
+        return None
+    table = top.table("shared")
+    on = table.integer("on_uw", 0, 63_999_999, "uW")
+    off = table.integer("off_uw", 0, on, "uW, not above on_uw")
+    source = sources.of(table, "source")
+    table.finish()
+    return ChipShared(on, off, source)
+
+
+def read_idle(top: StrictTable, sources: Sources) -> tuple[Idle, dict[str, str]]:
+    """The table ``[idle]``, and the sources of its figures by name."""
+    if not top.has("idle"):
+        return HALF_OF_BUSY, {}
+    table = top.table("idle")
+    leakage = table.text("leakage", LEAKAGE)
+    share = table.number("transition_share", 0, 1, "of a busy CPU's power")
+    stated = {
+        "leakage": sources.of(table, "leakage_source"),
+        "transition_share": sources.of(table, "transition_source"),
+    }
+    table.finish()
+    return Idle(leakage, share), stated
 
 
 def _read_offers(table: StrictTable) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ IDLE_STATE = {
     "power_uw": "power_source",
 }
 BUSY = {"opps": "source"}
+SHARED = {"on_uw": "source", "off_uw": "source"}
+IDLE = {"leakage": "leakage_source", "transition_share": "transition_source"}
 CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
 OPP = ("khz", "uv", "power_uw", "shared_uw")
 
@@ -262,6 +264,8 @@ def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
         _own_keys(data.get("dvfs"), changes.get("dvfs"), DVFS, own),
         _own_keys(_board(data), _board(changes), DVFS, own),
         _own_keys(data.get("l3"), changes.get("l3"), CACHE, own),
+        _own_keys(data.get("shared"), changes.get("shared"), SHARED, own),
+        _own_keys(data.get("idle"), changes.get("idle"), IDLE, own),
     ]
     by_name = changes.get("cluster")
     entries = by_name if isinstance(by_name, dict) else {}  # a list replaces the base's

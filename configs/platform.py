@@ -14,7 +14,15 @@ from pathlib import Path
 
 from configs import cpunames
 from configs.axes import AxisValue
-from configs.billing import BY_THE_KERNELS, Billing, BusyPower
+from configs.billing import (
+    BY_THE_KERNELS,
+    CHIP,
+    HALF_OF_BUSY,
+    Billing,
+    BusyPower,
+    ChipShared,
+    Idle,
+)
 from configs.core import Cache, Core
 from configs.source import is_borrowed
 from host.errors import unknown
@@ -148,7 +156,8 @@ class Platform:
     says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
     from the scheduler's context; else a thread of its own does, and waits until each is in force.
     ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
-    its runs can be billed by. ``llc``: who shares the last cache.
+    its runs can be billed by. ``llc``: who shares the last cache. ``shared``: what the
+    whole chip shares, besides the clusters' own shared parts. ``idle``: how idle CPUs are billed.
     ``axes``: the values that it states for model axes (`configs.axes`); no run depends on them, so
     the digest does not.
     """
@@ -173,11 +182,20 @@ class Platform:
     billing: Billing = BY_THE_KERNELS
     llc: str = LLC_CLUSTER
     axes: Mapping[str, tuple[AxisValue, ...]] = field(default_factory=dict)
+    shared: ChipShared | None = None
+    idle: Idle = HALF_OF_BUSY
+    idle_sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def one_llc(self) -> bool:
         """Whether all CPUs share the last cache."""
         return self.llc == LLC_ALL
+
+    @property
+    def energy_parts(self) -> tuple[str, ...]:
+        """What energy is listed by: the clusters, and the chip's shared part where there is one."""
+        names = tuple(cluster.name for cluster in self.clusters)
+        return (*names, CHIP) if self.shared else names
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -248,6 +266,13 @@ class Platform:
                 Figure(f"{cluster.name}: {figure.what}", figure.source)
                 for figure in _cluster_figures(cluster)
             )
+        figures += (
+            Figure(f"idle {key} {getattr(self.idle, key)}", source)
+            for key, source in self.idle_sources.items()
+        )
+        if self.shared:
+            on, off = _mw(self.shared.on_uw), _mw(self.shared.off_uw)
+            figures.append(Figure(f"the chip's shared part {on}, {off} off", self.shared.source))
         if self.l3:
             what = f"L3 cache {self.l3.cache.size_kib} KiB, {self.l3.latency_ns} ns"
             figures.append(Figure(what, self.l3.cache.source))

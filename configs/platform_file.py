@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from configs.axes import read_axes
-from configs.billing import Billing, read_billing, read_busy
+from configs.billing import CHIP, Billing, read_billing, read_busy, read_chip_shared, read_idle
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
@@ -92,6 +92,8 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         **dvfs.sources,
     }
     billing = read_billing(top)
+    idle, idle_sources = read_idle(top, sources)
+    shared = read_chip_shared(top, sources)
     llc = LLC_CLUSTER
     if top.has("llc"):
         llc = top.text("llc", (LLC_ALL, LLC_CLUSTER))
@@ -126,6 +128,9 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         billing=billing,
         llc=llc,
         axes=axes,
+        shared=shared,
+        idle=idle,
+        idle_sources=idle_sources,
     )
 
 
@@ -171,8 +176,8 @@ def _read_clusters(
     clusters: list[Cluster] = []
     for table in tables:
         name = table.name("name")
-        if name in (ANY, LARGEST) or name in [cluster.name for cluster in clusters]:
-            allowed = f"a name that no other cluster has, and neither {ANY!r} nor {LARGEST!r}"
+        if name in (ANY, LARGEST, CHIP) or name in [cluster.name for cluster in clusters]:
+            allowed = f"a name that no other cluster has, and none of {ANY}, {LARGEST}, {CHIP}"
             raise table.error("name", allowed)
         first = sum(len(cluster.cpus) for cluster in clusters)
         count = table.integer("cpus", 1, MAX_CPUS)

@@ -7,15 +7,16 @@ A power model gives the energy of one row of ``intervals`` in whole femtojoules:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import count, takewhile
 from typing import Any, NamedTuple, Protocol
 
-from configs.billing import MEASURED, PROFILE, PUBLISHED
-from configs.platform import Cluster, Platform
+from configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED
+from configs.platform import Cluster, Opp, Platform
 from host.cache import digest_of
+from power.level import idle_microwatt, load_level
 
 #: What the figures of `StatedPower` are, in a line.
 SUMMARIES = {
@@ -30,6 +31,10 @@ SUMMARIES = {
 SHARED = -1
 
 
+#: Components of ways into and out of idle states.
+TRANSITIONS = ("idle_entry", "idle_exit")
+
+
 @dataclass(frozen=True)
 class Interval:
     """A row of ``intervals``: a CPU, or a cluster's shared part, while its OPP stayed the same.
@@ -37,7 +42,8 @@ class Interval:
     :param cpu: `SHARED` for the shared part.
     :param active_ns: of the shared part the time in which it was on.
     :param exit_ns: from wake-ups until the idle states' exit work was done.
-    :param idle_ns: time in each idle state.
+    :param idle_ns: time in each idle state, ways into it included.
+    :param entry_ns: how much of it was the way into the state.
     :param instructions: None where nothing counts them.
     :param on_ns: time in which an engine that counts events counted them; None: all of it.
     :param events: counted events by McPAT's names; those that the engine does not count are absent.
@@ -50,6 +56,7 @@ class Interval:
     active_ns: int
     exit_ns: int = 0
     idle_ns: tuple[int, ...] = ()
+    entry_ns: tuple[int, ...] = ()
     instructions: int | None = None
     on_ns: int | None = None
     events: Mapping[str, float] = field(default_factory=dict)
@@ -63,10 +70,15 @@ class Interval:
         """Time in ns in the idle state of this number."""
         return self.idle_ns[state] if state < len(self.idle_ns) else 0
 
+    def entry(self, state: int) -> int:
+        """How much of `idle` was the way into the state."""
+        return self.entry_ns[state] if state < len(self.entry_ns) else 0
+
 
 def interval_of(row: Mapping[str, Any]) -> Interval:
     """A row of the table ``intervals``, by its columns' names; those of events have a dot."""
     states = takewhile(row.__contains__, (f"idle{state}_ns" for state in count()))
+    entries = takewhile(row.__contains__, (f"entry{state}_ns" for state in count()))
     return Interval(
         cpu=row["cpu"],
         t0_ns=row["t0_ns"],
@@ -75,6 +87,7 @@ def interval_of(row: Mapping[str, Any]) -> Interval:
         active_ns=row["active_ns"],
         exit_ns=row["exit_ns"],
         idle_ns=tuple(row[name] for name in states),
+        entry_ns=tuple(row[name] for name in entries),
         instructions=row.get("instructions"),
         on_ns=row.get("on_ns"),
         events={name: value for name, value in row.items() if "." in name and value is not None},
@@ -82,7 +95,7 @@ def interval_of(row: Mapping[str, Any]) -> Interval:
 
 
 class Component(NamedTuple):
-    """What spends energy: ``active``, ``idle_exit``, ``shared``, or an idle state's.
+    """What spends energy: ``active``, ``idle_entry``, ``idle_exit``, ``shared``, or an idle state.
 
     ``part`` is the part of the energy stack, the component's own name where a model knows no parts.
     """
@@ -114,17 +127,25 @@ class PowerModel(Protocol):
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
         """Energy in fJ of one row of ``intervals``.
 
-        Rows of a CPU give ``active``, ``idle_exit`` and one component per idle state; the row of
-        the shared part gives ``shared``.
+        Rows of a CPU give ``active``, ``idle_entry``, ``idle_exit`` and one component per idle
+        state; the row of the shared part gives ``shared``.
         """
+
+    def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
+        """Energy in fJ of the chip's shared part, which was on and off for so long."""
 
 
 @dataclass(frozen=True)
 class _Powers:
-    """Powers of a cluster in uW: of a busy CPU and the shared part by kHz, of idle states."""
+    """Powers of a cluster in uW, by kHz.
+
+    :param busy: of a busy CPU; ``transition`` of one on its way into or out of an idle state.
+    :param idle: of a CPU in each idle state.
+    """
 
     busy: Mapping[int, int]
-    idle: tuple[tuple[str, int], ...]
+    transition: Mapping[int, int]
+    idle: Mapping[int, tuple[int, ...]]
     shared: Mapping[int, int]
     shared_off: int
 
@@ -140,39 +161,94 @@ class StatedPower:
         self.summary = SUMMARIES[name]
         self.notes: tuple[str, ...] = tuple(_notes(platform, name))
         included = name in platform.billing.included
-        self._powers = tuple(_powers(cluster, name, included) for cluster in platform.clusters)
-        self.digest = digest_of({"model": name, "clusters": [asdict(p) for p in self._powers]})
+        self._powers = tuple(
+            _powers(platform, cluster, name, included) for cluster in platform.clusters
+        )
+        self._chip = (0, 0) if included else chip_microwatt(platform)
+        self.digest = digest_of(
+            {
+                "model": name,
+                "clusters": [asdict(powers) for powers in self._powers],
+                "states": [component_names(cluster) for cluster in platform.clusters],
+                "chip": self._chip,
+            }
+        )
 
     def busy_microwatt(self, cluster: Cluster, khz: int) -> int:
         """Power in uW of one busy CPU of ``cluster`` at ``khz``."""
         return self._powers[cluster.index].busy[khz]
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
-        """See :class:`PowerModel`. An idle exit runs at the power of an active CPU."""
+        """See :class:`PowerModel`."""
         powers = self._powers[cluster.index]
         if interval.cpu == SHARED:
             on = interval.active_ns * powers.shared[interval.khz]
             return {whole_component("shared"): on + interval.off_ns * powers.shared_off}
-        busy = powers.busy[interval.khz]
-        energies = {
-            whole_component("active"): interval.active_ns * busy,
-            whole_component("idle_exit"): interval.exit_ns * busy,
+        active = interval.active_ns * powers.busy[interval.khz]
+        idle, transition = powers.idle[interval.khz], powers.transition[interval.khz]
+        return {whole_component("active"): active} | {
+            whole_component(component): spent
+            for component, spent in idle_fj(cluster, interval, idle, transition).items()
         }
-        for number, (state, power) in enumerate(powers.idle):
-            component = whole_component(component_of(state))
-            spent = interval.idle(number) * power
-            energies[component] = energies.get(component, 0) + spent
-        return energies
+
+    def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
+        """See :class:`PowerModel`."""
+        on, off = self._chip
+        return {whole_component("shared"): on_ns * on + off_ns * off}
 
 
-def _powers(cluster: Cluster, name: str, included: bool) -> _Powers:
+def chip_microwatt(platform: Platform) -> tuple[int, int]:
+    """Power of the chip's shared part in uW, on and off; nothing where there is no such part."""
+    return (platform.shared.on_uw, platform.shared.off_uw) if platform.shared else (0, 0)
+
+
+def component_names(cluster: Cluster) -> list[str]:
+    """The component of each idle state of ``cluster``."""
+    return [component_of(state.name) for state in cluster.idle_states]
+
+
+def idle_fj(
+    cluster: Cluster, interval: Interval, idle_uw: Sequence[int], transition_uw: int
+) -> dict[str, int]:
+    """Energy in fJ of a CPU that is idle, or on its way, by component.
+
+    :param idle_uw: power in each idle state.
+    :param transition_uw: power on the way into and out of one.
+    """
+    entry_ns = sum(interval.entry(number) for number in range(len(idle_uw)))
+    energies = {
+        "idle_entry": entry_ns * transition_uw,
+        "idle_exit": interval.exit_ns * transition_uw,
+    }
+    for number, (component, power) in enumerate(
+        zip(component_names(cluster), idle_uw, strict=True)
+    ):
+        spent = (interval.idle(number) - interval.entry(number)) * power
+        energies[component] = energies.get(component, 0) + spent
+    return energies
+
+
+def _idle_powers(platform: Platform, cluster: Cluster, opp: Opp) -> tuple[int, ...]:
+    """Power in uW of an idle CPU in each state while ``opp`` is in force."""
+    if platform.idle.leakage != DERIVED:
+        return tuple(state.power_uw for state in cluster.idle_states)
+    level = load_level(cluster.core.name)
+    return tuple(
+        idle_microwatt(level, state.power_state, opp.uv, platform.temperature_c)
+        for state in cluster.idle_states
+    )
+
+
+def _powers(platform: Platform, cluster: Cluster, name: str, included: bool) -> _Powers:
     table = {busy.name: busy.power_uw for busy in cluster.busy}
     published = tuple(opp.power_uw for opp in cluster.opps)
     busy = published if name == PUBLISHED else table[name]
     khz = [opp.khz for opp in cluster.opps]
+    share = platform.idle.transition_share
     return _Powers(
         busy=dict(zip(khz, busy, strict=True)),
-        idle=tuple((state.name, state.power_uw) for state in cluster.idle_states),
+        transition={at: round(share * power) for at, power in zip(khz, busy, strict=True)},
+        idle={opp.khz: _idle_powers(platform, cluster, opp) for opp in cluster.opps},
         shared={opp.khz: 0 if included else opp.shared_uw for opp in cluster.opps},
         shared_off=0 if included else cluster.shared_off_uw,
     )

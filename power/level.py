@@ -16,9 +16,11 @@ from pathlib import Path
 from host.errors import unknown
 from host.strict import StrictTable, read_toml
 from power.counted import load_calibration
-from power.derived import CYCLE, POWER_MODELS, CorePower, load_derived
+from power.derived import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
 
 LEVELS = POWER_MODELS / "levels.toml"
+#: uW of a W.
+UW_PER_W = 1e6
 
 #: Events of one instruction of the reference activity; in-order cores lack some and skip them.
 PER_INSTRUCTION = {
@@ -108,6 +110,12 @@ class Level:
         scale = megahertz * 1e-6 * self.power.dynamic_scale(volts)
         clock = self.level * self.factors["cluster_clock"] * self.power.pj("L2.read_accesses")
         return {"cluster_clock": clock * scale, "leakage": self.leakage_w("L2", volts, celsius)}
+
+
+def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: float) -> int:
+    """Power of one idle CPU in uW: what its power state leaves of the leakage."""
+    keep = STATES[power_state][1]
+    return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
 
 
 def level_cores(path: Path = LEVELS) -> list[str]:

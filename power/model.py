@@ -15,30 +15,26 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from configs.activity import Activity
+from configs.billing import CHIP
 from configs.platform import Cluster, Opp, Platform
 from host.cache import digest_of
 from power.billed import (
     SHARED,
+    TRANSITIONS,
     Component,
     Energies,
     Interval,
-    component_of,
-    whole_component,
+    chip_microwatt,
+    idle_fj,
 )
 from power.derived import CYCLE, STATES
 from power.events import EventPower, load_events
-from power.level import Level
+from power.level import UW_PER_W, Level, idle_microwatt
 
 #: The workload kernel whose activity stands for what a CPU executes.
 KERNEL = "busy_loop"
-#: fJ of a pJ, uW of a W.
-FJ_PER_PJ, UW_PER_W = 1e3, 1e6
-
-
-def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: float) -> int:
-    """Power of one idle CPU in uW: what its power state leaves of the leakage."""
-    keep = STATES[power_state][1]
-    return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
+#: fJ of a pJ.
+FJ_PER_PJ = 1e3
 
 
 def shared_microwatt(level: Level, khz: int, microvolts: int, celsius: float) -> tuple[int, int]:
@@ -69,6 +65,13 @@ class _Point:
     volts: float
 
 
+#: Why the derived model bills a figure that it did not derive.
+CHIP_NOTE = (
+    "the chip's shared part: not modelled by McPAT, billed as the platform states it; the "
+    "clusters' shared parts are McPAT's L2 and cluster logic"
+)
+
+
 class DerivedPower:
     """McPAT-derived power by component, from counted events or a stated activity."""
 
@@ -83,6 +86,7 @@ class DerivedPower:
         self._point: dict[tuple[int, int], _Point] = {}
         #: Instructions in a busy cycle, by cluster; none where that is the reference activity's.
         self._ipc: dict[int, float] = {}
+        self._idle, self._chip = platform.idle, chip_microwatt(platform)
         notes = []
         for cluster in platform.clusters:
             power = load_events(cluster.core.name)
@@ -100,6 +104,7 @@ class DerivedPower:
             + "; ".join(notes),
             "memory controller and DRAM: not in these figures; gem5's detailed cores have them "
             "apart, the fast engine counts no memory accesses",
+            *(CHIP_NOTE for _ in (platform.shared,) if platform.shared),
         )
         # Every figure that an energy can depend on, so any change of them is another model.
         self.digest = digest_of(
@@ -109,6 +114,8 @@ class DerivedPower:
                 "points": {f"{i}:{khz}": asdict(point) for (i, khz), point in self._point.items()},
                 "events": {str(i): power.parts_pj for i, power in self._power.items()},
                 "notes": self.notes,
+                "idle": asdict(self._idle),
+                "chip": self._chip,
                 "ipc": {str(i): ipc for i, ipc in self._ipc.items()},
             }
         )
@@ -118,7 +125,7 @@ class DerivedPower:
         return sum(self._point[cluster.index, khz].active.values())
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
-        """See `power.billed.PowerModel`. An idle exit runs at the power of an active CPU."""
+        """See `power.billed.PowerModel`."""
         point = self._point[cluster.index, interval.khz]
         power = self._power[cluster.index]
         active_ns = interval.active_ns
@@ -147,12 +154,15 @@ class DerivedPower:
             for part, uw in point.active.items()
         }
         energies = {Component("active", part): value for part, value in _sum(parts, events).items()}
-        energies[whole_component("idle_exit")] = interval.exit_ns * sum(point.active.values())
-        for number, state in enumerate(cluster.idle_states):
-            key = Component(component_of(state.name), "idle")
-            spent = interval.idle(number) * point.idle[number]
-            energies[key] = energies.get(key, 0) + spent
+        transition = round(self._idle.transition_share * sum(point.active.values()))
+        for name, spent in idle_fj(cluster, interval, point.idle, transition).items():
+            energies[Component(name, name if name in TRANSITIONS else "idle")] = spent
         return energies
+
+    def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
+        """See `power.billed.PowerModel`: McPAT has no such part, so the platform states it."""
+        on, off = self._chip
+        return {Component("shared", CHIP): on_ns * on + off_ns * off}
 
 
 def _loop_events(cluster: Cluster, activity: Activity) -> Mapping[str, float]:

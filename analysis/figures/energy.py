@@ -14,6 +14,8 @@ from analysis.compare import Comparison
 from analysis.figures import style
 from analysis.figures.common import label
 from analysis.records.result import Energy
+from configs.billing import CHIP
+from power.billed import TRANSITIONS
 
 
 def draw(comparison: Comparison) -> Figure:
@@ -92,21 +94,21 @@ def _layers(
 ) -> list[tuple[str, str, str, str]]:
     """(cluster, component, colour, hatch) from left to right; parts that are 0 everywhere go."""
     layers = []
-    for cluster in comparison.platform.clusters:
-        colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
+    for number, cluster in enumerate(comparison.platform.energy_parts):
+        colour = style.INK if cluster == CHIP else style.CLUSTERS[number % len(style.CLUSTERS)]
         present = {
             component
             for energy in energies.values()
-            for component, value in energy.cluster_component[cluster.name].items()
+            for component, value in energy.cluster_component[cluster].items()
             if value > 0
         }
-        idle = sorted(name for name in present if name.startswith("idle_") and name != "idle_exit")
-        order = [("active", 0.0, ""), ("idle_exit", 0.25, "////")]
+        idle = sorted(name for name in present - {*TRANSITIONS} if name.startswith("idle_"))
+        order = [("active", 0.0, ""), ("idle_entry", 0.25, "...."), ("idle_exit", 0.25, "////")]
         order += [(name, 0.45 + 0.15 * number, "") for number, name in enumerate(idle)]
         order += [("shared", 0.78, "")]
         for component, amount, hatch in order:
             if component in present:
-                layers.append((cluster.name, component, style.lighter(colour, amount), hatch))
+                layers.append((cluster, component, style.lighter(colour, amount), hatch))
     return layers
 
 

@@ -10,6 +10,7 @@ from analysis.compare import Comparison
 from analysis.figures import style
 from analysis.figures.common import label
 from analysis.rows import STACK_WORDS
+from configs.billing import CHIP
 from power.events import STACK
 
 #: One colour for each part, in the order of `STACK`: clock, units of the core, caches, leakage.
@@ -22,7 +23,9 @@ COLOURS = {
     "l2": "#8FCFB8",
     "leakage": "#D55E00",
     "idle": "#F0B48A",
+    "idle_entry": "#F2E6A0",
     "idle_exit": "#E0C94A",
+    CHIP: "#8C8C8C",
     "controller": "#CC79A7",
 }
 #: The bar of the memory controller, whose energy no cluster has.
@@ -99,8 +102,8 @@ def _spent(comparison: Comparison) -> dict[str, dict[str, dict[str, float]]]:
     for name in comparison.names:
         mean = comparison.means[name]
         units = {
-            cluster.name: dict(mean.energy_j.cluster_stack[cluster.name])
-            for cluster in comparison.platform.clusters
+            part: dict(mean.energy_j.cluster_stack[part])
+            for part in comparison.platform.energy_parts
         }
         if everywhere and mean.memory_j is not None:
             units[MEMORY] = {"controller": mean.memory_j.controller}

@@ -25,7 +25,7 @@ _Finest = Mapping[tuple[str, str, str], float]
     keys="total, cluster.<cluster>, component.<component>, task.<task>, stack.<part>, "
     "cluster_component.<cluster>.<component>, cluster_stack.<cluster>.<part>",
     unit="J",
-    events=("sched_switch", "sched_waking", "sched_migrate_task"),
+    events=("cpu_idle", "sched_migrate_task", "sched_switch", "sched_waking"),
     files=(COUNTERS,),
 )
 def energy_j(source: RunData) -> Energy:
@@ -34,7 +34,7 @@ def energy_j(source: RunData) -> Energy:
     ``stack`` is there where the power model separates parts.
     """
     finest = _finest(source)
-    names = [cluster.name for cluster in source.platform.clusters]
+    names = source.platform.energy_parts
     # Joules are multiples of a power of two: these sums are exact.
     detail: dict[str, dict[str, float]] = {name: {} for name in names}
     stack: dict[str, dict[str, float]] = {name: {} for name in names}

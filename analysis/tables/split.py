@@ -165,11 +165,11 @@ def _asleep(cluster: Cluster, by_cpu: dict[int, list[Stretch]]) -> list[tuple[in
     common: list[tuple[int, int]] | None = None
     for cpu in cluster.cpus:
         deep = [(s.t0_ns, s.t1_ns) for s in by_cpu[cpu] if s.state == cluster.cluster_sleep]
-        common = deep if common is None else _both(common, deep)
+        common = deep if common is None else both(common, deep)
     return common or []
 
 
-def _both(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def both(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Where two sorted lists of stretches overlap."""
     overlaps, i, j = [], 0, 0
     while i < len(a) and j < len(b):

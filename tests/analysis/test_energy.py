@@ -23,8 +23,10 @@ from tests.support.synthetic import MS, Burst, Schedule
 
 UW_S = 10**9  # fJ of 1 uW for 1 s
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
-#: All six CPUs in WFI and both clusters on for 1 s: 4 x 6 mW + 2 x 15 mW, 26 mW + 29.4 mW.
-IDLE_S = {"wfi": (4 * 6_000 + 2 * 15_000) * UW_S, "shared": (26_000 + 29_400) * UW_S}
+#: What a CPU in WFI leaks at the lowest OPP (0.82 V, 57 C) by the derived model, in uW.
+LITTLE, BIG = 3_137, 8_772
+#: All six CPUs in WFI and both clusters on for 1 s.
+IDLE_S = {"wfi": (4 * LITTLE + 2 * BIG) * UW_S, "shared": (26_000 + 29_400) * UW_S}
 
 Make = Callable[[Schedule], Derived]
 
@@ -39,9 +41,9 @@ def fj(run: Derived, component: str, cpu: int | None = None) -> int:
 
 def test_one_busy_cpu_at_a_fixed_opp(derived: Make) -> None:
     run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
-    # 0.4 s at 42.4 mW on CPU 0, which otherwise waits at 6 mW.
+    # 0.4 s at 42.4 mW on CPU 0, which otherwise waits in WFI.
     assert fj(run, "active") == fj(run, "active", 0) == 42_400 * UW_S * 4 // 10
-    assert fj(run, "idle_wfi") == IDLE_S["wfi"] - 6_000 * UW_S * 4 // 10
+    assert fj(run, "idle_wfi") == IDLE_S["wfi"] - LITTLE * UW_S * 4 // 10
     assert fj(run, "shared") == IDLE_S["shared"]
     assert fj(run, "idle_exit") == 0
 
@@ -63,16 +65,16 @@ def test_idle_states(derived: Make) -> None:
     run = derived(Schedule(1_000 * MS, bursts, LOW, deep={0, 1, 5}))
     # CPUs 0, 1 and 5 sleep at 0 mW; 2 waits for 0.9 s, 3 and 4 for 1 s.
     assert fj(run, "idle_cpu_sleep_0") == 0
-    assert fj(run, "idle_wfi") == (6_000 * 9 // 10 + 6_000 + 15_000) * UW_S
+    assert fj(run, "idle_wfi") == LITTLE * UW_S * 9 // 10 + (LITTLE + BIG) * UW_S
 
 
 def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
     bursts = [Burst("a", k * 100 * MS, 1, 10 * MS, latency_ns=MS) for k in range(10)]
     with_exit = derived(Schedule(1_000 * MS, bursts, LOW, exit_ns=MS))
     without = derived(Schedule(1_000 * MS, bursts, LOW))
-    # Ten exits of 1 ms at the power of the active CPU, taken out of its idle time.
-    assert fj(with_exit, "idle_exit", 1) == 42_400 * UW_S // 100
-    assert fj(with_exit, "idle_wfi") == fj(without, "idle_wfi") - 6_000 * UW_S // 100
+    # Ten exits of 1 ms at half the power of the active CPU, taken out of its idle time.
+    assert fj(with_exit, "idle_exit", 1) == 42_400 * UW_S // 200
+    assert fj(with_exit, "idle_wfi") == fj(without, "idle_wfi") - LITTLE * UW_S // 100
     assert fj(with_exit, "active") == fj(without, "active")
     assert with_exit.result.cpu_busy[1] == pytest.approx(0.11)
 

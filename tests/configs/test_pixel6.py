@@ -31,13 +31,12 @@ TABLE = {
 #: dynamic-power-coefficient of gs101.dtsi, uW/MHz/V^2.
 COEFFICIENT = {"little": 70, "mid": 284, "big": 650}
 
-#: Juno r0, from juno-sched-energy.dtsi, in mW: what the platform borrows, by cluster.
-#: (cluster over CPU at the top OPP, cluster-sleep over cluster and WFI over CPU at the lowest OPP)
-BORROWED = {
-    "little": (Fraction(57, 93), Fraction(17, 26), Fraction(6, 33)),
-    "mid": (Fraction(64, 616), Fraction(24, 24), Fraction(15, 168)),
-    "big": (Fraction(64, 616), Fraction(24, 24), Fraction(15, 168)),
-}
+#: Juno r0, from juno-sched-energy.dtsi: WFI over busy power at the lowest OPP, by cluster.
+BORROWED = {"little": Fraction(6, 33), "mid": Fraction(15, 168), "big": Fraction(15, 168)}
+
+#: cluster_power and cpu_active of Android's power_profile of a gs101 phone, mA at 3.85 V.
+CLUSTER_MA = {"little": 0.24, "mid": 3.23, "big": 5.94}
+CHIP_MA = 12.37
 
 
 @pytest.fixture(scope="module")
@@ -99,12 +98,24 @@ def test_no_opp_is_inefficient(pixel6: Platform, name: str) -> None:
 @pytest.mark.parametrize("name", TABLE)
 def test_borrowed_ratios(pixel6: Platform, name: str) -> None:
     cluster = pixel6.cluster(name)
-    on, off, wfi = BORROWED[name]
-    for opp in cluster.opps:
-        assert opp.shared_uw == pytest.approx(float(opp.power_uw * on), abs=50)
-    assert cluster.shared_off_uw == pytest.approx(float(cluster.opps[0].shared_uw * off), abs=50)
-    idle = cluster.idle_states[0]
-    assert idle.power_uw == pytest.approx(float(cluster.opps[0].power_uw * wfi), abs=60)
+    wfi = float(cluster.opps[0].power_uw * BORROWED[name])
+    assert cluster.idle_states[0].power_uw == pytest.approx(wfi, abs=60)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_cluster_that_is_on_adds_the_profiles_current(pixel6: Platform, name: str) -> None:
+    cluster = pixel6.cluster(name)
+    assert len(set(cluster.shared_on_uw)) == 1
+    assert cluster.shared_on_uw[0] == pytest.approx(CLUSTER_MA[name] * 3850, abs=0.51)
+    assert cluster.shared_off_uw == 0
+
+
+def test_one_shared_part_serves_the_chip(pixel6: Platform) -> None:
+    assert pixel6.shared is not None
+    assert pixel6.shared.on_uw == pytest.approx(CHIP_MA * 3850, abs=0.51)
+    assert pixel6.shared.off_uw == 0
+    assert pixel6.energy_parts == ("little", "mid", "big", "chip")
+    assert load_platform("juno-r2").energy_parts == ("little", "big")
 
 
 def test_idle_states_are_those_of_gs101(pixel6: Platform) -> None:
@@ -123,12 +134,10 @@ def test_idle_states_are_those_of_gs101(pixel6: Platform) -> None:
     assert {cluster.idle_states[1].power_uw for cluster in pixel6.clusters} == {0}
 
 
-def test_borrowed_lists_idle_and_shared_power_and_nothing_else(pixel6: Platform) -> None:
+def test_borrowed_lists_idle_power_and_nothing_else(pixel6: Platform) -> None:
     lines = [line for line in pixel6.borrowed if "borrowed from Juno r0" in line]
     assert [" ".join(line.split()[:3]) for line in lines] == [
-        f"{cluster}: {part}"
-        for cluster in TABLE
-        for part in ("shared power", "shared power", "wfi power", "c2 power")
+        f"{cluster}: {part}" for cluster in TABLE for part in ("wfi power", "c2 power")
     ]
     for figure in pixel6.figures:
         assert kind(figure.source) in KINDS, figure

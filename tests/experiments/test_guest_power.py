@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from configs.platform_file import load_platform
+from engines import registry
 from experiments import cell as cells
 from experiments.cell import prepare
+from experiments.finished import derived_by
 from experiments.request import Request, resolve
-from experiments.runs import execute
+from experiments.runs import Run, execute
 from host.errors import EascopeError
+from power.billed import SHARED
 from power.given import given_model
 from tests.support.command import COMPARE, RUN, eascope
 
@@ -71,3 +76,60 @@ def test_finished_runs_are_derived_again(tmp_path: Path) -> None:
                                EASCOPE_RUNS=runs).stdout)  # fmt: skip
     assert shown[0]["result"] == result
     assert (Path(first["run"]) / "derived").is_dir()
+
+
+def test_one_run_is_billed_by_every_offer_and_no_engine_is_called(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The akey differs, the simkey and the run's own files do not; parts sum to the total."""
+    runs = str(tmp_path / "runs")
+    cell = ("run", "--platform", "pixel6", "--variant", "mainline", "--scenario", "smoke")
+    first = json.loads(eascope(*cell, "--json", EASCOPE_RUNS=runs).stdout)
+    assert first["power_model"]["name"] == "profile"
+    run = Run(Path(first["run"]))
+    files = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+
+    def asked(*_: object) -> None:
+        raise AssertionError("an engine was asked for")
+
+    started: list[str] = []
+    start = subprocess.Popen.__init__
+
+    def starting(process: object, words: list[str], *more: object, **options: object) -> None:
+        started.append(Path(words[0]).name)
+        start(process, words, *more, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(registry, "get_engine", asked)
+    monkeypatch.setattr(subprocess.Popen, "__init__", starting)
+    billed = {name: derived_by(run, name) for name in load_platform("pixel6").billing.offers}
+    assert set(started) == {"trace-cmd"}  # which reads the trace
+    assert derived_by(run).path == billed["profile"].path
+    assert len({made.path for made in billed.values()}) == 4
+    assert {made.path.parent.parent for made in billed.values()} == {run.path}
+    assert len({made.cell.simkey for made in billed.values()}) == 1
+    assert len({made.result.energy_j.total for made in billed.values()}) == 4
+    for made in billed.values():
+        spent = made.result.energy_j
+        assert tuple(spent.cluster) == ("little", "mid", "big", "chip")
+        for parts in (spent.cluster, spent.component, spent.task):
+            assert sum(parts.values()) == spent.total
+        assert int(made.table("tasks")["energy_fj"].sum()) == int(
+            made.table("energy")["energy_fj"].sum()
+        )
+    assert billed["measured"].result.energy_j.component["shared"] == 0
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_the_chip_is_on_at_least_as_long_as_any_cluster(tmp_path: Path) -> None:
+    """The chip's time is the trace's, the clusters' the counters'; they differ by some us."""
+    runs = str(tmp_path / "runs")
+    cell = ("run", "--platform", "pixel6", "--variant", "mainline", "--scenario", "smoke")
+    shown = json.loads(eascope(*cell, "--json", EASCOPE_RUNS=runs).stdout)
+    run = Run(Path(shown["run"]))
+    platform = load_platform("pixel6")
+    rows = derived_by(run).table("intervals").filter(pl.col("cpu") == SHARED)
+    assert platform.shared is not None
+    on_ns = round(shown["energy_j"]["cluster"]["chip"] * 1e15 / platform.shared.on_uw)
+    longest = rows.group_by("cluster").agg(pl.col("active_ns").sum())["active_ns"].max()
+    window_ns = shown["window_s"] * 1e9
+    assert longest * 0.995 <= on_ns < window_ns

@@ -14,6 +14,7 @@ import pytest
 
 from analysis.compare import comparison
 from configs.activity import load_activity
+from configs.billing import ChipShared, Idle
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.resolved import machine_json
@@ -172,6 +173,11 @@ def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFix
     assert line.endswith("and they are read by today's")
 
 
+def stated_idle(platform: Platform) -> Platform:
+    """``platform`` with idle CPUs billed by its own figures: else these are not billed."""
+    return replace(platform, idle=replace(platform.idle, leakage="stated"))
+
+
 def other_powers(cluster: Cluster, kind: str) -> Cluster:
     """``cluster`` with another power of one kind; none of them is given to the kernel."""
     if kind == "shared":
@@ -188,6 +194,7 @@ def other_powers(cluster: Cluster, kind: str) -> Cluster:
 @pytest.mark.parametrize("kind", ["idle", "shared", "shared off"])
 def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) -> None:
     """Runs that were made with other powers have the same key; their energies are today's."""
+    juno = stated_idle(juno)
     clusters = tuple(other_powers(cluster, kind) for cluster in juno.clusters)
     today = replace(juno, clusters=clusters, digest="another")
     activity = load_activity(juno)
@@ -216,6 +223,7 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) 
 
 def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
     """And a source is not: it changes no energy."""
+    juno = stated_idle(juno)
     kinds = ("idle", "shared", "shared off")
     machines = [juno]
     for kind in kinds:
@@ -226,6 +234,9 @@ def test_every_billed_power_is_in_the_models_digest(juno: Platform) -> None:
         for cluster in juno.clusters
     )
     machines.append(replace(juno, clusters=busy))
+    machines.append(replace(juno, shared=ChipShared(1, 0, "assumed: for a test")))
+    machines.append(replace(juno, idle=replace(juno.idle, transition_share=1.0)))
+    machines.append(replace(juno, idle=Idle()))
     assert len({StatedPower(platform).digest for platform in machines}) == len(machines)
     sources = tuple(replace(cluster, shared_off_source="none") for cluster in juno.clusters)
     renamed = StatedPower(replace(juno, clusters=sources, digest="another"))

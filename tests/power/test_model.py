@@ -46,9 +46,12 @@ def test_idle_states_and_the_shared_part(board: Platform) -> None:
     leak = level.leakage_w("Core", opp.uv / 1e6, board.temperature_c)
     assert parts["idle_wfi", "idle"] == pytest.approx(400 * leak * 1e6, rel=1e-3)
     assert parts["idle_cpu_sleep_0", "idle"] == 0
-    assert parts["idle_exit", "idle_exit"] == 100 * level.opp_microwatt(
-        opp.khz, opp.uv, board.temperature_c
-    )
+    busy = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
+    assert parts["idle_exit", "idle_exit"] == 100 * round(busy / 2)
+    whole = replace(board, idle=replace(board.idle, transition_share=1.0))
+    full = DerivedPower(whole)
+    assert full.interval_fj(cluster, interval)["idle_exit", "idle_exit"] == 100 * busy
+    assert full.digest != model.digest
     shared = Interval(SHARED, 0, 1000, opp.khz, active_ns=1000)
     on = model.interval_fj(cluster, shared)
     off = model.interval_fj(cluster, replace(shared, active_ns=0))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the trace says of idle CPUs: ways into idle states, and when the whole chip sleeps.
+
+The kernel's ``cpu_idle`` events have the entry of each state. An engine counts the time in a state
+from there, so the way into it is the first of that time, as long as the platform states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.tables.counters import idle_columns
+from analysis.tables.split import Stretch, both, within
+from analysis.window import Window
+from configs.platform import Platform
+from power.billed import SHARED
+
+
+@dataclass(frozen=True)
+class ChipTimes:
+    """How long the chip's shared part was on and off in the window, in ns."""
+
+    t0_ns: int
+    t1_ns: int
+    off_ns: int
+
+    @property
+    def on_ns(self) -> int:
+        """Time in which any CPU was not in its cluster's sleep."""
+        return self.t1_ns - self.t0_ns - self.off_ns
+
+
+def with_entries(
+    table: pl.DataFrame,
+    stretches: Mapping[int, Sequence[Stretch]],
+    platform: Platform,
+    window: Window,
+) -> pl.DataFrame:
+    """``intervals`` with ``entry0_ns, ..``: how much of each ``idle0_ns, ..`` was the way there.
+
+    A stay that is shorter than the state's entry latency was all entry. WFI has no entry of its
+    own. A state that was entered before the window has no entry in it.
+    """
+    states = len(idle_columns(table))
+    parts = []
+    for (index, cpu), part in table.group_by("cluster", "cpu", maintain_order=True):
+        begin, end = part["t0_ns"].to_numpy(), part["t1_ns"].to_numpy()
+        idle_states = platform.clusters[int(index)].idle_states
+        columns = []
+        for number in range(states):
+            ways: list[tuple[int, int]] = []
+            if cpu != SHARED and 0 < number < len(idle_states):
+                ways = _ways(stretches[int(cpu)], number, idle_states[number].entry_us, window)
+            columns.append(pl.Series(f"entry{number}_ns", within(ways, begin, end)))
+        parts.append(part.with_columns(columns))
+    # The counters' idle time begins some instructions after the event.
+    clipped = [
+        pl.min_horizontal(f"entry{number}_ns", f"idle{number}_ns").alias(f"entry{number}_ns")
+        for number in range(states)
+    ]
+    return pl.concat(parts).with_columns(clipped)
+
+
+def _ways(
+    stretches: Sequence[Stretch], state: int, entry_us: int, window: Window
+) -> list[tuple[int, int]]:
+    """When a CPU was on its way into ``state``."""
+    return [
+        (stretch.t0_ns, min(stretch.t1_ns, stretch.t0_ns + entry_us * 1000))
+        for stretch in stretches
+        if stretch.state == state and stretch.t0_ns > window.t0_ns
+    ]
+
+
+def chip_times(
+    stretches: Mapping[int, Sequence[Stretch]], platform: Platform, window: Window
+) -> ChipTimes:
+    """When the chip's shared part was off: while every CPU was in its cluster's sleep."""
+    common: list[tuple[int, int]] | None = None
+    for cluster in platform.clusters:
+        for cpu in cluster.cpus:
+            deep = [
+                (stretch.t0_ns, stretch.t1_ns)
+                for stretch in stretches[cpu]
+                if stretch.state == cluster.cluster_sleep
+            ]
+            common = deep if common is None else both(common, deep)
+    off_ns = sum(end - begin for begin, end in common or [])
+    return ChipTimes(window.t0_ns, window.t1_ns, off_ns)

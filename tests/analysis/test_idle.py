@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Entries into idle states and the chip's sleep, from the trace; what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from analysis.energy import energy
+from analysis.tables.idle import ChipTimes, chip_times, with_entries
+from analysis.tables.split import AWAKE, LEAVING, Stretch
+from analysis.window import Window
+from configs.activity import load_activity
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from power.billed import SHARED, Interval, StatedPower
+from power.choice import power_model
+
+US = 1_000
+WINDOW = Window(t0_ns=0, t1_ns=1_000 * US, offset_ns=0)
+C2 = 1
+
+
+@pytest.fixture(scope="module")
+def pixel6() -> Platform:
+    return load_platform("pixel6")
+
+
+def rows(platform: Platform, cpu: int, idle_us: tuple[int, int]) -> pl.DataFrame:
+    """Two intervals of 500 us of one CPU, with so much time in c2."""
+    cluster = platform.cluster_of(cpu)
+    return pl.DataFrame(
+        {
+            "cluster": [cluster.index] * 2,
+            "cpu": [cpu] * 2,
+            "t0_ns": [0, 500 * US],
+            "t1_ns": [500 * US, 1_000 * US],
+            "khz": [cluster.max_khz] * 2,
+            "active_ns": [500 * US - idle * US for idle in idle_us],
+            "exit_ns": [0, 0],
+            "idle0_ns": [0, 0],
+            "idle1_ns": [idle * US for idle in idle_us],
+        }
+    )
+
+
+def test_the_first_of_a_stay_is_its_entry(pixel6: Platform) -> None:
+    """c2 of a little: 70 us; the interval's boundary lies within the way."""
+    stretches = {0: [Stretch(0, 450 * US, AWAKE), Stretch(450 * US, 1_000 * US, C2)]}
+    table = with_entries(rows(pixel6, 0, (50, 500)), stretches, pixel6, WINDOW)
+    assert table["entry1_ns"].to_list() == [50 * US, 20 * US]
+    assert table["entry0_ns"].to_list() == [0, 0]
+
+
+def test_a_stay_shorter_than_the_entry_is_all_entry(pixel6: Platform) -> None:
+    stretches = {
+        0: [
+            Stretch(0, 10 * US, AWAKE),
+            Stretch(10 * US, 40 * US, C2),
+            Stretch(40 * US, 200 * US, LEAVING),
+            Stretch(200 * US, 1_000 * US, AWAKE),
+        ]
+    }
+    table = with_entries(rows(pixel6, 0, (30, 0)), stretches, pixel6, WINDOW)
+    assert table["entry1_ns"].to_list() == [30 * US, 0]
+
+
+def test_neither_wfi_nor_a_state_from_before_the_window_is_entered(pixel6: Platform) -> None:
+    stretches = {0: [Stretch(0, 300 * US, C2), Stretch(300 * US, 1_000 * US, 0)]}
+    table = with_entries(rows(pixel6, 0, (300, 0)), stretches, pixel6, WINDOW)
+    assert table["entry1_ns"].to_list() == [0, 0]
+    assert table["entry0_ns"].to_list() == [0, 0]
+
+
+def test_no_entry_is_longer_than_the_counters_idle_time(pixel6: Platform) -> None:
+    stretches = {0: [Stretch(0, 100 * US, AWAKE), Stretch(100 * US, 500 * US, C2)]}
+    table = with_entries(rows(pixel6, 0, (60, 0)), stretches, pixel6, WINDOW)
+    assert table["entry1_ns"].to_list() == [60 * US, 0]
+
+
+def test_entries_and_exits_are_billed_at_half_of_a_busy_cpu(pixel6: Platform) -> None:
+    big = pixel6.cluster("big")
+    interval = Interval(6, 0, 1000, 2_802_000, 0, 100, (0, 900), (0, 200))
+    parts = StatedPower(pixel6, "profile").interval_fj(big, interval)
+    assert parts["idle_entry", "idle_entry"] == 200 * round(978_863 / 2)
+    assert parts["idle_exit", "idle_exit"] == 100 * round(978_863 / 2)
+    assert parts["idle_c2", "idle_c2"] == 0
+    busy = replace(pixel6, idle=replace(pixel6.idle, transition_share=1.0))
+    whole = StatedPower(busy, "profile")
+    assert whole.interval_fj(big, interval)["idle_exit", "idle_exit"] == 100 * 978_863
+    assert whole.digest != StatedPower(pixel6, "profile").digest
+
+
+def test_wfi_leaks_with_the_supply_and_the_temperature(pixel6: Platform) -> None:
+    """Cubic in the supply (McPAT's law); a stated power knows neither."""
+    big, wfi = pixel6.cluster("big"), ("idle_wfi", "idle_wfi")
+
+    def leaks(platform: Platform, khz: int) -> int:
+        interval = Interval(6, 0, 1000, khz, 0, 0, (1000, 0))
+        return StatedPower(platform, "profile").interval_fj(big, interval)[wfi]
+
+    low, high = leaks(pixel6, 500_000), leaks(pixel6, 2_802_000)
+    assert high / low == pytest.approx((1_056_250 / 500_000) ** 3, rel=1e-3)
+    assert leaks(replace(pixel6, temperature_c=87), 500_000) > 2 * low
+    stated = replace(pixel6, idle=replace(pixel6.idle, leakage="stated"))
+    assert leaks(stated, 500_000) == leaks(stated, 2_802_000) == 1000 * 7_200
+
+
+def test_the_chip_sleeps_while_all_cpus_do(pixel6: Platform) -> None:
+    asleep = [Stretch(0, 1_000 * US, C2)]
+    stretches = {cpu: asleep for cpu in pixel6.cpus}
+    assert chip_times(stretches, pixel6, WINDOW) == ChipTimes(0, 1_000 * US, 1_000 * US)
+    stretches[0] = [Stretch(0, 400 * US, C2), Stretch(400 * US, 1_000 * US, AWAKE)]
+    stretches[7] = [Stretch(0, 300 * US, 0), Stretch(300 * US, 1_000 * US, C2)]
+    times = chip_times(stretches, pixel6, WINDOW)  # asleep from 300 to 400 us
+    assert (times.off_ns, times.on_ns) == (100 * US, 900 * US)
+    one = replace(pixel6.clusters[0], cluster_sleep=None)
+    always_on = replace(pixel6, clusters=(one, *pixel6.clusters[1:]))
+    assert chip_times(stretches, always_on, WINDOW).off_ns == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "on_uw"),
+    [("profile", 47_625), ("published", 47_625), ("derived", 47_625), ("measured", 0)],
+)
+def test_the_chips_part_is_a_row_of_its_own(pixel6: Platform, name: str, on_uw: int) -> None:
+    model = power_model(name, pixel6, load_activity(pixel6))
+    table = energy(rows(pixel6, 0, (0, 0)), pixel6, model, ChipTimes(0, 1_000, 400))
+    chip = table.filter(pl.col("cluster_name") == "chip")
+    assert chip.select("cluster", "cpu", "component", "energy_fj").rows() == [
+        (-1, SHARED, "shared", 600 * on_uw)
+    ]
