@@ -327,10 +327,10 @@ def _energy_notes(comparison: Comparison) -> str:
     parts = [
         f"<p>Energy from <b>{escape(model.name)}</b> power: {escape(model.summary)}. "
         "A CPU uses its active time times the power of its operating point, plus its idle times "
-        "times the power of the idle state; ways into and out of idle states are components of their "
-        "own; shared parts of clusters and chip are counted apart. A task's energy is its share of the "
-        "active energy of the intervals in which it ran; active energy that no thread covers and "
-        f"that of other threads is <code>{OTHER}</code>.</p>"
+        "times the power of the idle state. Ways into and out of idle states are components of "
+        "their own, and so are the shared parts of clusters and chip. A task's energy is its share "
+        "of the active energy of the intervals in which it ran; active energy that no thread "
+        f"covers and that of other threads is <code>{OTHER}</code>.</p>"
     ]
     notes = [f"<li>{escape(line)}</li>" for line in model.notes]
     if notes:

@@ -14,8 +14,10 @@ from pathlib import Path
 from analysis.results.agreement import Agreement, AgreementColumn
 from analysis.results.origin import RESULTS
 from configs.activity import load_activity
+from configs.billing import MEASURED, PROFILE, PUBLISHED
 from configs.platform_file import load_platform
 from experiments.characterise.record import capacities
+from power.billed import StatedPower
 from studies.agreement import page as agreement_page
 from studies.characterisation.page import PLATFORMS
 from studies.notes import NOTES, page_of
@@ -93,8 +95,27 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
         "seeds": agreement_page.also(agreement)["seeds"],
         "calibrated": validation_parts()["left-out-error"],
         "chips": f"{100 * min(errors):+.0f} to {100 * max(errors):+.0f} %",
+        "published": _against_profile(PUBLISHED),
+        "measured": _against_profile(MEASURED),
         **{f"littles.{platform}": _littles(platform) for platform in PLATFORMS},
     }
+
+
+def _against_profile(name: str) -> str:
+    """A busy CPU's power on pixel6 by ``name``, over the profile's, where there is a figure."""
+    words = []
+    platform = load_platform("pixel6")
+    for cluster in platform.clusters:
+        tables = {busy.name: busy for busy in cluster.busy}
+        gaps = tables[name].interpolated if name in tables else ()
+        billed = StatedPower(platform, name)
+        ratios = [
+            billed.busy_microwatt(cluster, opp.khz) / profile
+            for opp, profile in zip(cluster.opps, tables[PROFILE].power_uw, strict=True)
+            if opp.khz not in gaps
+        ]
+        words.append(f"{min(ratios):.2f} to {max(ratios):.2f} ({cluster.name})")
+    return ", ".join(words)
 
 
 def _worst(agreement: Agreement, column: AgreementColumn) -> float:
