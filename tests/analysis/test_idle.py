@@ -116,8 +116,8 @@ def test_the_chip_sleeps_while_all_cpus_do(pixel6: Platform) -> None:
     stretches[7] = [Stretch(0, 300 * US, 0), Stretch(300 * US, 1_000 * US, C2)]
     times = chip_times(stretches, pixel6, WINDOW)  # asleep from 300 to 400 us
     assert (times.off_ns, times.on_ns) == (100 * US, 900 * US)
-    one = replace(pixel6.clusters[0], cluster_sleep=None)
-    always_on = replace(pixel6, clusters=(one, *pixel6.clusters[1:]))
+    sleepless = replace(pixel6.clusters[0], cluster_sleep=None)
+    always_on = replace(pixel6, clusters=(sleepless, *pixel6.clusters[1:]))
     assert chip_times(stretches, always_on, WINDOW).off_ns == 0
 
 
