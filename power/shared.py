@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shared part of a cluster billed otherwise than a power model bills it.
+"""The shared parts of clusters and chip billed otherwise than a power model bills it.
 
 What L2 and cluster logic draw is known worst of all: boards that publish it measured it with their
 CPUs. So a comparison can be billed without what they keep on in cluster-sleep, or without them.
@@ -39,6 +39,11 @@ class OtherShared:
             return self._model.interval_fj(cluster, interval)
         on = replace(interval, t1_ns=interval.t0_ns + interval.active_ns)
         spent = self._model.interval_fj(cluster, on)
+        return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
+
+    def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
+        """Energy in fJ of the chip's shared part: one that is off draws nothing."""
+        spent = self._model.chip_fj(on_ns, 0)
         return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from configs.activity import Activity
+from configs.billing import ChipShared
 from configs.platform import Platform
 from host.errors import RequestError
 from power.billed import SHARED, Interval, whole_component
@@ -50,3 +51,11 @@ def test_as_stated_is_the_model_itself(juno: Platform, juno_activity: Activity) 
     assert with_shared(model, STATED) is model
     with pytest.raises(RequestError, match=r"unknown shared power 'of'.*did you mean off"):
         with_shared(model, "of")
+
+
+def test_the_chips_part_follows(juno: Platform, juno_activity: Activity) -> None:
+    chip = replace(juno, shared=ChipShared(40_000, 5_000, "assumed: for a test"))
+    model, shared = power_model("published", chip, juno_activity), whole_component("shared")
+    assert model.chip_fj(3 * MS, 7 * MS) == {shared: 3 * MS * 40_000 + 7 * MS * 5_000}
+    assert with_shared(model, "off").chip_fj(3 * MS, 7 * MS) == {shared: 3 * MS * 40_000}
+    assert with_shared(model, "zero").chip_fj(3 * MS, 7 * MS) == {shared: 0}
