@@ -48,7 +48,7 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
     for name in comparison.names[1:]:
         percents = {}
         for task in comparison.tasks:
-            line = comparison.line("speed", task)
+            line = comparison.line("task_work_s", task)
             difference = line.differences.get(name) if line is not None else None
             percent = None if difference is None else difference.percent
             if percent is not None and abs(percent) > OTHER_WORK_PERCENT:

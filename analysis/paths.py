@@ -27,6 +27,7 @@ BY_TASK = (
     "response_us",
     "run_share",
     "speed",
+    "task_work_s",
     "turns",
     "wakeups",
 )

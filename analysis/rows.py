@@ -146,7 +146,9 @@ def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterato
 
 def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
     """What each task did, by the busy loop's speed and by turns."""
-    group = "work, 100 % = all of a largest CPU"
+    for task in tasks:
+        yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
+    group = "speed, 100 % = all of a largest CPU"
     yield from (MeasureRow(group, task, "%", ("speed", task), 100, 2) for task in tasks)
     yield from (
         MeasureRow("turns that ended", task, "", ("turns", task), digits=0) for task in tasks

@@ -11,10 +11,21 @@ from analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
 
 
 def with_work(cell: CellRecord, result: Result) -> Result:
-    """``result`` with `work_done` and the energy of a unit of it, absent where nothing was done."""
+    """``result`` with its work, and the energy of a unit of it, absent where nothing was done."""
     done = work_done(cell, result)
     per_work = result.energy_j.total / done if done else None
-    return replace(result, work=done, energy_per_work_j=per_work)
+    by_task = work_by_task_s(cell, result)
+    return replace(result, work=done, energy_per_work_j=per_work, task_work_s=by_task)
+
+
+def work_by_task_s(cell: CellRecord, result: Result) -> dict[str, float]:
+    """The busy loop's work of each task in the window, in s of the largest CPU at its top OPP."""
+    threads = {task.name: len(task.threads) for task in cell.tasks}
+    return {
+        task: result.window_s * speed * threads[task]
+        for task, speed in result.speed.items()
+        if task in threads
+    }
 
 
 def work_done(cell: CellRecord, result: Result) -> float:
@@ -31,5 +42,4 @@ def work_done(cell: CellRecord, result: Result) -> float:
         return sum(program.count for program in cell.programs)
     if kind != BUSY_LOOP:
         raise ValueError(f"{kind}: no way to count work")
-    threads = {task.name: len(task.threads) for task in cell.tasks}
-    return result.window_s * sum(speed * threads[task] for task, speed in result.speed.items())
+    return sum(work_by_task_s(cell, result).values())

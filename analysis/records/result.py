@@ -161,4 +161,5 @@ class Result(Record):
     eas: bool | None = None
     memory_j: MemoryEnergy | None = None
     energy_per_work_j: float | None = None
+    task_work_s: Table = field(default_factory=dict)
     work: float | None = None

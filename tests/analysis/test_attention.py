@@ -63,7 +63,7 @@ def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
 
 
 def test_other_work_is_said(platform: Platform) -> None:
-    slow, near, fast = ({"speed": {"decode": speed}} for speed in (0.5, 0.505, 0.9))
+    slow, near, fast = ({"task_work_s": {"decode": speed}} for speed in (0.5, 0.505, 0.9))
     assert attention(compared(platform, [slow], [fast])) == [
         "cas and mainline did different work (decode +80.0 %): energies are not of the same work"
     ]
@@ -73,8 +73,8 @@ def test_other_work_is_said(platform: Platform) -> None:
 def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> None:
     """Half the energy for a third of the work is more for the same work."""
     energy = stated("mainline", 0).result.energy_j
-    full = {"speed": {"decode": 0.9}, "work": 3.0, "energy_per_work_j": 0.1}
-    part = {"speed": {"decode": 0.3}, "work": 1.0, "energy_per_work_j": 0.15}
+    full = {"task_work_s": {"decode": 0.9}, "work": 3.0, "energy_per_work_j": 0.1}
+    part = {"task_work_s": {"decode": 0.3}, "work": 1.0, "energy_per_work_j": 0.15}
     both = compared(
         platform,
         [{**full, "energy_j": dataclasses.replace(energy, total=0.3)}],

@@ -41,6 +41,7 @@ def test_work_is_what_the_scenario_counts(counted: str, done: float) -> None:
     assert work_done(cell, RESULT) == done
     assert with_work(cell, RESULT).energy_per_work_j == 3.0 / done
     assert with_work(cell, RESULT).work == done
+    assert with_work(cell, RESULT).task_work_s == {"a": 2.0, "b": 0.5}
 
 
 def test_no_work_has_no_energy() -> None:
