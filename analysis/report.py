@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from analysis import decisions
-from analysis.answer import answers
 from analysis.attention import attention
 from analysis.compare import Comparison
 from analysis.compare_text import SPREAD, interval_words, table
@@ -20,7 +19,7 @@ from analysis.energy_models import EnergyModels
 from analysis.engine import engine_words, error_words
 from analysis.records.cell import TaskRecord
 from analysis.robust import Robust
-from analysis.robust_text import expectation_lines, robust_answers, robust_table
+from analysis.robust_text import all_answers, expectation_lines, robust_table
 from analysis.tables.tasks import OTHER
 from analysis.verdict_text import counts, details
 from host.cache import write_atomic
@@ -133,8 +132,8 @@ def _lead(comparison: Comparison, robust: Robust | None) -> str:
     window = comparison.variants[comparison.baseline][0].result.window_s
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.elide else "busy loops executed"
-    said = [*(robust_answers(robust) if robust else []), *answers(comparison)]
-    lead = f'<p class="lead">{escape(". ".join(said))}.</p>\n'
+    said = ". ".join(all_answers(comparison, robust))
+    lead = f'<p class="lead">{escape(said)}.</p>\n'
     if noted := attention(comparison):
         items = "".join(f"<li>{escape(line)}.</li>" for line in noted)
         lead += f'<ul class="attention">{items}</ul>\n'

@@ -6,13 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.answer import percent_interval
+from analysis.answer import answers, percent_interval
 from analysis.compare import Comparison
 from analysis.compare_json import difference_json, verdict_json
 from analysis.difference import Difference
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE, NO_TEST, AtValue, Robust
 from host.table import Column, Table
+
+
+def all_answers(comparison: Comparison, robust: Robust | None) -> list[str]:
+    """The answers of a comparison, after those of all values where axes were varied."""
+    if robust is None:
+        return answers(comparison)
+    return [*robust_answers(robust), *(f"{AS_ASKED}: {line}" for line in answers(comparison))]
 
 
 def robust_answers(robust: Robust) -> list[str]:

@@ -292,10 +292,9 @@ def _key(varied: PreparedCase) -> list[object]:
 
 
 def _print_object(answered: Answered, drawn: Drawn) -> None:
-    from analysis.answer import answers
     from analysis.attention import attention
     from analysis.compare_json import differences_json, variant_json
-    from analysis.robust_text import robust_answers, robust_json
+    from analysis.robust_text import all_answers, robust_json
 
     result, models, robust = answered.result, answered.models, answered.robust
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
@@ -312,7 +311,7 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
     )
     print_json(
         {
-            "answer": [*(robust_answers(robust) if robust else []), *answers(result)],
+            "answer": all_answers(result, robust),
             "attention": attention(result),
             "platform": result.platform.name,
             **{key: record[key] for key in same},
@@ -331,11 +330,12 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
 
 def _print_text(answered: Answered, drawn: Drawn, *, whole: bool) -> None:
     from analysis.decisions import text as decisions_text
+    from analysis.robust import AS_ASKED
     from analysis.robust_text import robust_answers, robust_text
 
     robust = answered.robust
-    for line in robust_answers(robust) if robust else []:
-        print(line)
+    if robust is not None:
+        print(*robust_answers(robust), f"{AS_ASKED}:", sep="\n")
     print(measured(answered.result, whole=whole), end="")
     if answered.models is not None:
         print(answered.models.text())

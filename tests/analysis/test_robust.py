@@ -16,6 +16,7 @@ from analysis.figures import robust as figure
 from analysis.figures import style
 from analysis.robust import DEPENDS, LESS, MORE, NO_TEST, SAME, AtValue, Robust, sign
 from analysis.robust_text import (
+    all_answers,
     expectation_lines,
     robust_answers,
     robust_json,
@@ -110,6 +111,13 @@ def test_the_answer_states_the_range(platform: Platform) -> None:
     made = robust(platform, 1.1, 0.9)
     every = [made.difference(each.compared, "cas").percent for each in made.values]
     assert percents == [round(each, 1) for each in sorted(p for p in every if p is not None)]
+
+
+def test_the_answer_as_asked_says_that_it_is(platform: Platform) -> None:
+    made = robust(platform, 1.1, 0.6)
+    first, second = all_answers(made.asked, made)
+    assert first.startswith("cas against mainline, energy: depends on axis1")
+    assert second == f"as asked: {all_answers(made.asked, None)[0]}"
 
 
 def test_the_table_has_a_row_per_value(platform: Platform) -> None:
