@@ -21,7 +21,7 @@ from configs.resolved import machine_json
 from experiments import runs
 from experiments.cell import Cell, prepare
 from experiments.cli.compare import Asked, _compared
-from experiments.finished import derived_by, platform_of
+from experiments.finished import BilledBy, derived_by, derived_for, platform_of
 from experiments.inputs import FILES, FOLDER, MACHINE
 from experiments.request import Request, resolve
 from experiments.runs import Run, check, execute
@@ -206,8 +206,13 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) 
         now = replace(record, inputs=replace(record.inputs, platform=today.digest))
         machine = SimpleNamespace(platform=today, activity=activity)
         cells.append(Cell(SimpleNamespace(), machine, key, now))  # type: ignore[arg-type]
-    request = Asked(["mainline", "cas"], 1, "published", [])
-    (compared,) = _compared(request, cells)
+    billing = BilledBy("published")
+    request = Asked(["mainline", "cas"], 1, billing, [])
+    runs_by_key = {
+        made.simkey: {billing: derived_for(made, Run(runs_root() / made.simkey), billing)}
+        for made in cells
+    }
+    (compared,) = _compared(request, cells, runs_by_key)
     assert compared.platform is today
     after = [compared.variants[name][0] for name in request.variants]
     totals = [run.result.energy_j.total for run in after]
