@@ -110,7 +110,7 @@ def test_one_run_is_billed_by_every_offer_and_no_engine_is_called(
     assert len({made.result.energy_j.total for made in billed.values()}) == 4
     for made in billed.values():
         spent = made.result.energy_j
-        assert tuple(spent.cluster) == ("little", "mid", "big", "chip")
+        assert set(spent.cluster) == {"little", "mid", "big", "chip"}
         for parts in (spent.cluster, spent.component, spent.task):
             assert sum(parts.values()) == spent.total
         assert int(made.table("tasks")["energy_fj"].sum()) == int(
