@@ -99,6 +99,23 @@ AXES: Mapping[str, Axis] = {
         ),
         billing=True,
     ),
+    "transition_power": Axis(
+        "what entries into and exits from idle states are billed",
+        {"transition_percent": _integer(0, 100, "% of a busy CPU's power")},
+        (
+            AxisValue(
+                "0%",
+                {"transition_percent": 0},
+                "assumed: the lower bound, as if the CPU were in the state already",
+            ),
+            AxisValue(
+                "100%",
+                {"transition_percent": 100},
+                "assumed: the upper bound, as if the CPU were busy",
+            ),
+        ),
+        billing=True,
+    ),
     "idle_exit": Axis(
         "how long leaving an idle state takes",
         {"idle_exit_percent": _integer(0, 100, "% of the platform's exit times")},

@@ -28,16 +28,22 @@ class BilledBy:
 
     :param power: see `power.choice`; None: what the platform says.
     :param shared_power: of the shared part, see `power.shared`.
+    :param transition_percent: of a busy CPU's power that entries into and exits from idle states
+        are billed; None: as the platform says.
     """
 
     power: str | None = None
     shared_power: str = STATED
+    transition_percent: int | None = None
 
     def model(self, platform: Platform, activity: Activity) -> PowerModel:
         """The power model.
 
         :raises RequestError: when there is none of these names, or it does not know a core.
         """
+        if self.transition_percent is not None:
+            share = self.transition_percent / 100
+            platform = replace(platform, idle=replace(platform.idle, transition_share=share))
         return with_shared(power_model(self.power, platform, activity), self.shared_power)
 
 

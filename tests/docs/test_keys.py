@@ -62,6 +62,7 @@ AXES = "\n".join(
     f"[axes.{axis}.v]\n{lines}\nsource = 'assumed: so'"
     for axis, lines in {
         "shared_power": "shared_power = 'off'",
+        "transition_power": "transition_percent = 0",
         "idle_exit": "idle_exit_percent = 1",
         "speeds": "speeds = 'board'",
         "kernel_rate": "kernel_rate_percent = 10",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from configs.activity import Activity
 from configs.axes import AXES
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS
@@ -25,12 +26,14 @@ from experiments.request import Names, resolve
 from experiments.runs import Run
 from host.cache import runs_root
 from host.errors import RequestError
+from power.billed import Interval
 from tests.support.cells import REQUEST, Artefacts
 from tests.support.command import COMPARE
 from tests.support.fake import badly, cell, well
 from tests.support.synthetic import playback, write_run
 
 BOTH = ("mainline", "cas")
+MS = 1_000_000
 
 
 def asked(**changes: Any) -> list[Names]:
@@ -46,6 +49,7 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
     assert [(case.axis, case.value.name) for case in made.cases] == [
         ("power", "derived"),
         *(("shared_power", "off"), ("shared_power", "zero")),
+        *(("transition_power", "0%"), ("transition_power", "100%")),
         ("idle_exit", "25%"),
         *(("speeds", "hardware"), ("speeds", "measured")),
         *(("kernel_rate", "70%"), ("kernel_rate", "130%")),
@@ -148,6 +152,31 @@ def test_a_common_value_that_cannot_be_had_is_left_out(
     assert made.left_out[0].startswith("speeds: ")
     with pytest.raises(RequestError, match=r"axis speeds of other: .*allowed: board"):
         cases(("speeds",), named=True, **changes)
+
+
+@pytest.mark.parametrize("power", ["published", "derived"])
+def test_the_power_of_transitions(juno: Platform, juno_activity: Activity, power: str) -> None:
+    """10 ms of exits, from nothing to the power of a busy CPU; all else stays."""
+    spun = Interval(0, 0, 30 * MS, 450_000, 10 * MS, 10 * MS, (10 * MS, 0, 0))
+    little = juno.clusters[0]
+    stated, nothing, whole = (
+        {
+            component.name: spent
+            for component, spent in sorted(
+                BilledBy(power, transition_percent=percent)
+                .model(juno, juno_activity)
+                .interval_fj(little, spun)
+                .items()
+            )
+        }
+        for percent in (None, 0, 100)
+    )
+    assert nothing["idle_exit"] == 0 < stated["idle_exit"] < whole["idle_exit"]
+    if power == "published":
+        assert whole["idle_exit"] == 10 * MS * little.opp(450_000).power_uw
+    for energies in (stated, nothing, whole):
+        del energies["idle_exit"]
+    assert stated == nothing == whole
 
 
 def test_controls_reach_the_machine() -> None:
