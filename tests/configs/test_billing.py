@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.billing import interpolated
+from configs.billing import ChipShared, Idle, interpolated
 from configs.delta import Data
 from configs.devicetree import device_tree_source
 from configs.platform import Platform
@@ -112,6 +112,20 @@ def test_a_changed_power_of_ones_own_names_its_file(tmp_path: Path) -> None:
     assert profile.source == "assumed: mine.toml has another figure than pixel6"
 
 
+def test_a_platform_by_difference_bills_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'base = "juno-r2"\nsummary = "x"\nidle.leakage = "stated"\nsources.lab = "measured: here"\n'
+        'shared = { on_uw = 3, off_uw = 1, source = "lab" }\n'
+    )
+    mine = load_platform(path)
+    assert mine.idle == Idle("stated", 0.5)
+    assert mine.idle_sources["leakage"] == "assumed: mine.toml has another figure than juno-r2"
+    assert mine.idle_sources["transition_share"].startswith("assumed: supply and clock rise")
+    assert mine.shared == ChipShared(3, 1, "measured: here")
+    assert mine.energy_parts == ("little", "big", "chip")
+
+
 PIXEL6_BAD = {
     "an offer that there is not": (
         ('"measured", "published", "derived"]', '"mesured", "published", "derived"]'),
@@ -142,6 +156,31 @@ PIXEL6_BAD = {
         ("[cluster.busy.measured]", "[cluster.busy.measurd]"),
         "pixel6.toml: cluster[0].busy.measurd = ",
         "did you mean measured?",
+    ),
+    "a chip whose part takes more when it is off": (
+        ("on_uw = 47_625\noff_uw = 0", "on_uw = 47_625\noff_uw = 50_000"),
+        "pixel6.toml: shared.off_uw = 50000",
+        "an integer in 0..47625 (uW, not above on_uw)",
+    ),
+    "more than a busy CPU on the way to idle": (
+        ("transition_share = 0.5", "transition_share = 1.5"),
+        "pixel6.toml: idle.transition_share = 1.5",
+        "a number in 0..1 (of a busy CPU's power)",
+    ),
+    "leakage by something else": (
+        ('leakage = "derived"', 'leakage = "published"'),
+        "pixel6.toml: idle.leakage = 'published'",
+        "one of derived, stated",
+    ),
+    "a cluster with the chip's name": (
+        ('name = "mid"', 'name = "chip"'),
+        "pixel6.toml: cluster[1].name = 'chip'",
+        "none of any, largest, chip",
+    ),
+    "a last cache of somebody else": (
+        ('llc = "all"', 'llc = "both"'),
+        "pixel6.toml: llc = 'both'",
+        "one of all, cluster",
     ),
     "shared parts neither apart nor included": (
         ('measured = { shared = "included" }', 'measured = { shared = "in" }'),
