@@ -30,6 +30,7 @@ MEASURES = {
     "deadlines",
     "energy_j",
     "fairness",
+    "frames",
     "latency_us",
     "mean_mhz",
     "migrations",
