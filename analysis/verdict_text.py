@@ -12,8 +12,8 @@ from analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, V
 def details(verdict: Verdict) -> str:
     """What was measured, what is stated, and why there is no verdict, in one line."""
     parts = [effect_words(effect) for effect in verdict.effects]
-    if verdict.size_percent is not None and verdict.effects:
-        parts.append(f"its source measured {verdict.size_percent:+g} %")
+    if verdict.effects and (size := size_words(verdict)):
+        parts.append(f"its source measured {size}")
     if not verdict.effects and verdict.met is not None:
         parts += [f"{left:.6g} against {right:.6g}" for left, right in verdict.sides]
     if verdict.seeds > 1:
@@ -41,6 +41,19 @@ def short(verdict: Verdict) -> str:
     """``shown: +7.5 % (+6.7 .. +8.4)``, of an undecided one with the reason."""
     effect = f": {measured_words(verdict.effects[0])}" if verdict.effects else ""
     return f"{verdict.verdict}{effect}{f', {verdict.reason}' if verdict.reason else ''}"
+
+
+def size_words(verdict: Verdict) -> str:
+    """What the source measured, ``+18.5 %``; ``no difference`` for a difference of zero."""
+    effect = verdict.effects[verdict.size_of - 1]
+    if verdict.size_percent is None and verdict.size is None:
+        return ""
+    if verdict.size_percent is None:
+        unit = f" {effect.unit}" if effect.unit else ""
+        return f"{verdict.size:g}{unit}"
+    if effect.relative and verdict.size_percent == 0:
+        return "no difference"
+    return f"{verdict.size_percent:{'+' if effect.relative else ''}g} %"
 
 
 def effect_words(effect: Effect) -> str:

@@ -44,8 +44,12 @@ def judge(
     verdicts = []
     tests: dict[int, _Test] = {}
     for number, entry in enumerate(expectations):
-        verdict = Verdict(entry.variant, entry.statement, entry.source, entry.size_percent)
-        verdict = replace(verdict, finding=known.get((entry.variant, entry.statement), ""))
+        verdict = Verdict(
+            *(entry.variant, entry.statement, entry.source, entry.size_percent),
+            finding=known.get((entry.variant, entry.statement), ""),
+            size=entry.size,
+            size_of=entry.size_of,
+        )
         try:
             test = _test(entry, results)
         except _NotTested as why:

@@ -31,6 +31,7 @@ from experiments.scenario import (
 from experiments.scenario_checks import check_frames, check_measures, check_programs, check_tasks
 from experiments.scenario_names import ROOT, path_of
 from experiments.scenario_noise import check_noise
+from experiments.sources import measurements
 from host.cache import canonical_json, sha256_bytes
 from host.errors import bad_input, missing_key
 from host.strict import StrictTable, read_toml
@@ -41,6 +42,8 @@ COMM_CHARACTERS = 15
 LONGEST_US = 600_000_000
 #: Of a turn's work; beyond it, most turns would do next to nothing.
 MOST_CV = 2.0
+#: Of what a source measured, in a unit of result.json.
+MOST_SIZE = 1e9
 POLICIES = ("other", "idle", "fifo", "rr")
 MOST_PROGRAMS = 9
 #: Frames that are under way at once, in the deepest pipeline.
@@ -353,7 +356,7 @@ def _expect(table: StrictTable) -> Expectation:
         raise table.error("statement", "measures of two variants at most, its own among them")
     if table.has("finding"):
         raise table.error("finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it")
-    size = table.number("size_percent", -100, 1000) if table.has("size_percent") else None
+    percent, size, size_of, measured = _size(table, len(parsed.parts))
     fails = table.data["fails_under"] if table.has("fails_under") else []
     if (
         not isinstance(fails, list)
@@ -361,6 +364,24 @@ def _expect(table: StrictTable) -> Expectation:
         or not all(isinstance(name, str) for name in fails)
     ):
         raise table.error("fails_under", f"a list of variants other than {variant}")
-    expect = Expectation(variant, statement, table.text("source"), size, tuple(fails))
+    expect = Expectation(
+        *(variant, statement, table.text("source"), percent, tuple(fails)),
+        *(size, size_of, measured),
+    )
     table.finish()
     return expect
+
+
+def _size(table: StrictTable, comparisons: int) -> tuple[float | None, float | None, int, str]:
+    """What the source measured: in percent or in the comparison's unit, of which, and by whom."""
+    percent = table.number("size_percent", -100, 1000) if table.has("size_percent") else None
+    if percent is not None and table.has("size"):
+        raise table.error("size", "not together with size_percent")
+    size = table.number("size", -MOST_SIZE, MOST_SIZE) if table.has("size") else None
+    if percent is None and size is None:
+        for key in ("size_of", "measured"):
+            if table.has(key):
+                raise table.error(key, "only with size_percent or size")
+    of = table.integer("size_of", 1, comparisons) if table.has("size_of") else 1
+    measured = table.text("measured", measurements()) if table.has("measured") else ""
+    return percent, size, of, measured

@@ -182,8 +182,11 @@ class WindowRecord(Record):
 class Expectation(Record):
     """A statement over measures (`analysis.statement`), about which variant, and whose it is.
 
-    :param size_percent: the effect that the source measured.
+    :param size_percent: the effect that the source measured, 0 for no difference.
     :param fails_under: variants of which it must not be shown, or it says nothing.
+    :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
+    :param size_of: which comparison of the statement the size is of, counted from 1.
+    :param measured: who measured the size on which board, by name (`experiments.sources`).
     """
 
     variant: str
@@ -191,6 +194,9 @@ class Expectation(Record):
     source: str
     size_percent: float | None = None
     fails_under: tuple[str, ...] = ()
+    size: float | None = None
+    size_of: int = 1
+    measured: str = ""
 
 
 @dataclass(frozen=True)

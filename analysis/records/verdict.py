@@ -40,7 +40,7 @@ class Effect(Record):
 class Verdict(Record):
     """An expectation against several runs per variant.
 
-    :param size_percent: the effect that its source measured.
+    :param size_percent: the effect that its source measured, 0 for no difference.
     :param verdict: `SHOWN`, `REFUTED` or `UNDECIDED`.
     :param reason: why it is undecided.
     :param effects: of every comparison; the first is the primary one. Empty where not measured.
@@ -51,6 +51,8 @@ class Verdict(Record):
     :param seeds_met: how many of ``seeds`` meet it alone.
     :param also_shown_of: variants of which it should not be shown, and is: it says nothing.
     :param finding: what is known of why it is not met (`analysis.results.findings`).
+    :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
+    :param size_of: which comparison the size is of, counted from 1.
     """
 
     variant: str
@@ -68,6 +70,8 @@ class Verdict(Record):
     seeds: int = 0
     also_shown_of: tuple[str, ...] = ()
     finding: str = ""
+    size: float | None = None
+    size_of: int = 1
 
     @property
     def explained(self) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,15 @@ import pytest
 
 from analysis.compare_json import verdict_json
 from analysis.records.cell import Expectation
-from analysis.records.verdict import ENOUGH_FOR_VERDICT, REFUTED, SHOWN, UNDECIDED, Verdict
-from analysis.verdict_text import counts, details, short
+from analysis.records.verdict import (
+    ENOUGH_FOR_VERDICT,
+    REFUTED,
+    SHOWN,
+    UNDECIDED,
+    Effect,
+    Verdict,
+)
+from analysis.verdict_text import counts, details, short, size_words
 from analysis.verdicts import judge
 
 MORE = "energy_j.total > energy_j.total[mainline]"
@@ -217,3 +225,16 @@ def test_a_finding_is_shown_where_a_seed_does_not_meet_the_statement() -> None:
     assert explained(0.5, 3.0) == "the trace says why"
     assert explained(0.5, 0.5) == "the trace says why"
     assert explained() == ""
+
+
+def test_a_size_is_in_the_unit_of_its_comparison() -> None:
+    half = Effect(0.5, 0.4, 0.6, (None, 0.6), "", False, False, None)
+    verdict = Verdict("cas", "a < 1 and b < 2", "s", effects=(MORE_EFFECT, half), size=0.7)
+    assert size_words(replace(verdict, size_of=2)) == "0.7"
+    no_difference = replace(verdict, size=None, size_percent=0.0)
+    assert size_words(no_difference) == "no difference"
+    assert size_words(replace(verdict, size=None)) == ""
+
+
+#: A difference in percent.
+MORE_EFFECT = Effect(2.0, 1.0, 3.0, (0.0, None), "%", True, False, None)

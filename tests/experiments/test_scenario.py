@@ -132,6 +132,22 @@ WRONG = {
         {"more": EXPECT + '"energy_j.total[sum] > energy_j.total[mainline]"'},
         ["expect[0].statement", "measures of two variants at most, its own among them"],
     ),
+    "a size twice": (
+        {"more": EXPECT + '"migrations > 3"\nsize_percent = 3\nsize = 4'},
+        ["expect[0].size = 4", "not together with size_percent"],
+    ),
+    "a size of a comparison that is not there": (
+        {"more": EXPECT + '"migrations > 3"\nsize = 4\nsize_of = 2'},
+        ["expect[0].size_of = 2", "an integer in 1..1"],
+    ),
+    "a size by nobody": (
+        {"more": EXPECT + '"migrations > 3"\nsize = 4\nmeasured = "lohle"'},
+        ["expect[0].measured = 'lohle'", "did you mean loehle?"],
+    ),
+    "a measurement of nothing": (
+        {"more": EXPECT + '"migrations > 3"\nmeasured = "loehle"'},
+        ["expect[0].measured = 'loehle'", "only with size_percent or size"],
+    ),
     "a size that is none": (
         {"more": EXPECT + '"migrations > 3"\nsize_percent = "3"'},
         ["expect[0].size_percent = '3'", "a number in -100..1000"],

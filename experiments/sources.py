@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``experiments/sources.toml``: who measured what scenarios state, and what none is asked yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from configs.platform_file import PLATFORMS
+from host.errors import missing_key
+from host.strict import StrictTable, read_toml
+
+FILE = Path(__file__).parent / "sources.toml"
+_MOST_FIGURES = 999
+
+
+@dataclass(frozen=True)
+class Document:
+    """A source. ``url`` is empty where no address is known."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Whose figures, on which board.
+
+    :param document: a name of `Sources.documents`.
+    :param url: of the message itself; empty where no address is known.
+    :param platform: ours of the same board; empty where there is none.
+    :param stand_in: the platform that is compared instead; empty where there is none.
+    """
+
+    document: str
+    who: str
+    url: str
+    board: str
+    platform: str
+    stand_in: str
+    conditions: str
+
+
+@dataclass(frozen=True)
+class NotSimulated:
+    """A figure that no scenario can be asked for, and what is missing."""
+
+    measured: str
+    states: str
+    missing: str
+
+
+@dataclass(frozen=True)
+class Sources:
+    """All of the file, in its order."""
+
+    documents: dict[str, Document]
+    measured: dict[str, Measurement]
+    not_simulated: tuple[NotSimulated, ...]
+
+
+def measurements() -> tuple[str, ...]:
+    """Names that ``measured`` of an expectation may have."""
+    return tuple(sources().measured)
+
+
+@cache
+def sources() -> Sources:
+    """The committed file.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    return read_sources(FILE)
+
+
+def read_sources(path: Path) -> Sources:
+    """Read a file of sources.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    top = read_toml(path)
+    documents = {name: _document(table) for name, table in _named(top, "document")}
+    measured = {name: _measured(table, documents) for name, table in _named(top, "measured")}
+    figures = tuple(
+        _not_simulated(table, measured) for table in top.tables("not_simulated", 0, _MOST_FIGURES)
+    )
+    top.finish()
+    return Sources(documents, measured, figures)
+
+
+def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
+    table = top.table(key)
+    made = [(name, table.table(name)) for name in table.data]
+    if not made:
+        raise missing_key(top.file, key, "a table for each name")
+    return made
+
+
+def _document(table: StrictTable) -> Document:
+    made = Document(table.text("title"), _optional(table, "url"))
+    table.finish()
+    return made
+
+
+def _measured(table: StrictTable, documents: dict[str, Document]) -> Measurement:
+    if table.has("platform") and table.has("stand_in"):
+        raise table.error("stand_in", "not together with platform")
+    made = Measurement(
+        document=table.text("document", documents),
+        who=table.text("who"),
+        url=_optional(table, "url"),
+        board=table.text("board"),
+        platform=_platform(table, "platform"),
+        stand_in=_platform(table, "stand_in"),
+        conditions=table.text("conditions"),
+    )
+    table.finish()
+    return made
+
+
+def _not_simulated(table: StrictTable, measured: dict[str, Measurement]) -> NotSimulated:
+    made = NotSimulated(
+        table.text("measured", measured), table.text("states"), table.text("missing")
+    )
+    table.finish()
+    return made
+
+
+def _optional(table: StrictTable, key: str) -> str:
+    return table.text(key) if table.has(key) else ""
+
+
+def _platform(table: StrictTable, key: str) -> str:
+    known = [path.stem for path in PLATFORMS.glob("*.toml")]
+    return table.text(key, known) if table.has(key) else ""
