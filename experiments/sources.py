@@ -27,7 +27,7 @@ class Document:
 class Measurement:
     """Whose figures, on which board.
 
-    :param document: a name of `Sources.documents`.
+    :param document: a name of `Literature.documents`.
     :param url: of the message itself; empty where no address is known.
     :param platform: ours of the same board; empty where there is none.
     :param stand_in: the platform that is compared instead; empty where there is none.
@@ -52,7 +52,7 @@ class NotSimulated:
 
 
 @dataclass(frozen=True)
-class Sources:
+class Literature:
     """All of the file, in its order."""
 
     documents: dict[str, Document]
@@ -66,7 +66,7 @@ def measurements() -> tuple[str, ...]:
 
 
 @cache
-def sources() -> Sources:
+def sources() -> Literature:
     """The committed file.
 
     :raises RequestError: one line: file, key, value, what is allowed.
@@ -74,7 +74,7 @@ def sources() -> Sources:
     return read_sources(FILE)
 
 
-def read_sources(path: Path) -> Sources:
+def read_sources(path: Path) -> Literature:
     """Read a file of sources.
 
     :raises RequestError: one line: file, key, value, what is allowed.
@@ -86,7 +86,7 @@ def read_sources(path: Path) -> Sources:
         _not_simulated(table, measured) for table in top.tables("not_simulated", 0, _MOST_FIGURES)
     )
     top.finish()
-    return Sources(documents, measured, figures)
+    return Literature(documents, measured, figures)
 
 
 def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
