@@ -20,6 +20,7 @@ from tests.support.releases import source_for
 from tests.support.sum_checks import (
     Guest,
     check_boost,
+    check_events,
     check_headroom,
     check_hidden,
     check_reclassed,
@@ -34,6 +35,7 @@ CORE = "kernel/sched/core.c"
 EAS = "kernel/sched/eas_switch.c"
 UCLAMP = "kernel/sched/uclamp.c"
 SCHED = "kernel/sched/sched.h"
+TRACE = "kernel/sched/eascope_trace.c"
 #: A test of a kernel that fails when the kernel does not do what it claims.
 Check = Callable[[KernelArtefact, Platform, Path], None]
 
@@ -136,6 +138,12 @@ MUTANTS = [
             "\tif (clamp_id == UCLAMP_MAX || !sched_feat(UCLAMP_NO_HEADROOM))\n",
         ),
         _clamped(check_headroom, "UCLAMP_NO_HEADROOM", "cap"),
+    ),
+    Mutant(
+        "sum",
+        "events-name-clamps-without-headroom",
+        Edit(TRACE, "uclamp_util_value(p, UCLAMP_MAX)", "uclamp_eff_value(p, UCLAMP_MAX)"),
+        _clamped(check_events, "UCLAMP_NO_HEADROOM"),
     ),
     Mutant(
         "sum",

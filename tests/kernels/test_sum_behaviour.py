@@ -27,6 +27,7 @@ from tests.support.sum_checks import (
     PERIOD_MS,
     Guest,
     check_boost,
+    check_events,
     check_fit,
     check_headroom,
     check_hidden,
@@ -142,6 +143,11 @@ def test_a_clamp_may_have_no_headroom(guest: Guest, feature: str, case: str) -> 
 @pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
 def test_what_fits_without_headroom(guest: Guest, feature: str) -> None:
     check_fit(guest, feature)
+
+
+@pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])
+def test_events_of_tasks_and_cpus_add_up(guest: Guest, feature: str) -> None:
+    check_events(guest, feature)
 
 
 @pytest.mark.parametrize("feature", ["UCLAMP_NO_HEADROOM", "NO_UCLAMP_NO_HEADROOM"])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,12 +44,17 @@ class Guest:
         """The frequency of ``cpu``'s policy every `PERIOD_MS` for ``ms`` after ``lines``."""
         return [int(word) for word in self.sampled(lines, cpu=cpu, ms=ms)[0].split()]
 
-    def traced(self, lines: list[str], event: str, after: list[str], *, ms: int) -> list[str]:
-        """The lines of ``event`` in the ``ms`` after ``lines`` and, traced already, ``after``."""
+    def traced(
+        self, lines: list[str], events: str, after: list[str], *, ms: int, mark: str = ""
+    ) -> list[str]:
+        """The lines of ``events`` in the ``ms`` after ``lines`` and, traced already, ``after``.
+
+        :param mark: what is in each of these lines; by default the name of the only event.
+        """
         tracing = "/sys/kernel/tracing"
         script = [
             *lines,
-            f"trace-setup 4096 {event}",
+            f"trace-setup 4096 {events}",
             f"write {tracing}/tracing_on 1",
             *after,
             f"sleep-ms {ms}",
@@ -56,7 +62,7 @@ class Guest:
             f"collect {tracing}/trace trace.txt",
         ]
         done = self.boot([*IN_USE, *script])
-        mark = f"{event.partition(':')[2]}: "
+        mark = mark or f"{events.partition(':')[2]}: "
         return [line for line in done.text("trace.txt").splitlines() if mark in line]
 
     def boot(self, script: list[str]) -> Booted:
@@ -175,6 +181,31 @@ def check_headroom(guest: Guest, feature: str, case: str) -> None:
     khz = guest.khz(lines, cpu=4, ms=400)
     wanted = BIG_KHZ[without if feature == "UCLAMP_NO_HEADROOM" else with_headroom]
     assert khz.count(wanted) / len(khz) >= 0.98
+
+
+def check_events(guest: Guest, feature: str) -> None:
+    """The events of a capped hog and of its CPU, on which it is alone, name the same utilization.
+
+    A cap of 500 is 400 without headroom.
+    """
+    event = "eascope:sched_uclamp_"
+    lines = [f"write {FEATURES} {feature}", hog("capped", 4, "-M 500"), "sleep-ms 500"]
+    traced = guest.traced(lines, f"{event}task {event}cpu", [], ms=100, mark="sched_uclamp_")
+    tasks = [line for line in traced if "comm=hog " in line]
+    cpus = [line for line in traced if "sched_uclamp_cpu: cpu=4 " in line]
+    assert len(tasks) > 10
+    assert len(cpus) > 10
+    cap = 400 if feature == "UCLAMP_NO_HEADROOM" else 500
+    assert {_field(line, "uclamp_max") for line in tasks} == {cap}
+    assert {_field(line, "uclamp_avg") for line in tasks} == {cap}
+    # What else was there leaves a few units behind.
+    assert all(abs(_field(line, "uclamp_avg") - cap) <= 10 for line in cpus)
+
+
+def _field(line: str, name: str) -> int:
+    match = re.search(rf" {name}=(\d+)", line)
+    assert match, line
+    return int(match[1])
 
 
 def check_fit(guest: Guest, feature: str) -> None:
