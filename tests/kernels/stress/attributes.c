@@ -94,14 +94,17 @@ void act_hotplug(unsigned int *state)
 	char path[64];
 
 	snprintf(path, sizeof(path), CPU_ONLINE, cpu);
+	take_domains();
 	if (put(path, "0")) {
 		if (errno != EBUSY)	/* a task with a deadline needs it */
 			fail("offline", cpu);
+		leave_domains();
 		return;
 	}
 	pause_us(chance(state, 20000));
 	if (put(path, "1"))
 		fail("online", cpu);
+	leave_domains();
 	did(cpu ? HOTPLUG : BOOT_CPU);
 	turn++;
 }

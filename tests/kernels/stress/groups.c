@@ -215,6 +215,7 @@ void act_partition(unsigned int *state)
 	unsigned int first = chance(state, cpus), last = first + chance(state, cpus - first);
 	char text[64];
 
+	take_domains();
 	snprintf(text, sizeof(text), "%u-%u", first, last);
 	if (put_file("/apart", "cpuset.cpus", text))
 		fail("cpuset", first);
@@ -229,6 +230,7 @@ void act_partition(unsigned int *state)
 		did(PARTITION);
 	if (put_file("/apart", "cpuset.cpus.partition", "member"))
 		fail("member", 0);
+	leave_domains();
 }
 
 /* How often a group had to wait for bandwidth. */

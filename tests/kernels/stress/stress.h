@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -60,6 +61,7 @@ struct attr {
 struct shared {
 	atomic_int stop, failed;
 	atomic_int forked;		/* one child of the storm, or 0 */
+	atomic_bool domains_taken;
 	atomic_ulong done[OPS];
 	int left_out[OPS];
 	pthread_mutex_t locks[HOLDERS];	/* whoever holds one inherits the waiters' priority */
@@ -76,6 +78,8 @@ void fail(const char *what, long which);
 unsigned int chance(unsigned int *state, unsigned int below);
 void pause_us(unsigned int us);
 void spin(unsigned int turns);
+void take_domains(void);
+void leave_domains(void);
 int put(const char *path, const char *text);
 int get(const char *path, char *text, unsigned int size);
 int set_attr(pid_t pid, const struct attr *attr);

@@ -37,6 +37,21 @@ void pause_us(unsigned int us)
 	nanosleep(&time, NULL);
 }
 
+/*
+ * A CPU goes offline, or is of a partition, but not both: when a CPU of a partition goes offline,
+ * 6.12 may warn in update_parent_effective_cpumask(), without any patch.
+ */
+void take_domains(void)
+{
+	while (atomic_exchange(&shared->domains_taken, true) && !atomic_load(&shared->stop))
+		pause_us(500);
+}
+
+void leave_domains(void)
+{
+	atomic_store(&shared->domains_taken, false);
+}
+
 void spin(unsigned int turns)
 {
 	for (volatile unsigned int turn = 0; turn < turns; turn++)
