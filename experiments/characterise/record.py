@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from configs.activity import ACTIVITY, KernelActivity
+from configs.memory_time import KernelTime, kernel_time
 from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
 from experiments.characterise.guest import KERNELS
@@ -91,8 +92,29 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[di
     return rows
 
 
+def times(kernels: Iterable[KernelActivity]) -> list[KernelTime]:
+    """Core cycles and memory time of each kernel on each cluster that has two OPPs or more."""
+    return [time for kernel in kernels if (time := kernel_time(kernel)) is not None]
+
+
+def _times_text(kernels: Sequence[KernelActivity]) -> str:
+    """A line for each kernel and cluster."""
+    columns = (
+        *(Column("kernel", "left"), Column("cluster", "left"), Column("cycles")),
+        *(Column("memory", unit="ns"), Column("largest error", unit="%")),
+    )
+    rows = [
+        (
+            *(time.kernel, time.cluster, f"{time.cycles:.3f}", f"{time.memory_ns:.3f}"),
+            "" if time.residual is None else f"{100 * time.residual:.2f}",
+        )
+        for time in times(kernels)
+    ]
+    return Table(columns, tuple(rows)).text()
+
+
 def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
-    """IPC of each kernel at the slowest and fastest OPP, then capacities."""
+    """IPC of each kernel at the slowest and fastest OPP, then times and capacities."""
     by_place = {(entry.kernel, entry.cluster): entry for entry in kernels}
     columns = [Column("", "left")]
     for cluster in platform.clusters:
@@ -114,6 +136,9 @@ def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
         [
             "instructions per cycle at the slowest and the fastest OPP",
             Table(tuple(columns), tuple(rows)).text(),
+            "",
+            "time of an instruction: cycles / f + memory, fitted over all OPPs",
+            _times_text(kernels),
             "",
             "capacity by speed at the fastest OPP, the largest cluster's 1024",
             Table.of(heads, capacity_rows).text(),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from configs.activity import ACTIVITY, Activity, load_activity, measured_ipc
+from configs.memory_time import KernelTime, kernel_time
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
@@ -16,6 +17,8 @@ from host.table import Column, Table
 
 NAME = "characterisation"
 PLATFORMS = ("juno-r2", "pixel6")
+#: Instructions of an iteration of the kernel of dependent misses, one of them a load (`guest.S`).
+MISS_INSTRUCTIONS = 7
 #: The kernels in words, in the order of the tables.
 WORDS = {
     "busy_loop": "rt-app's busy loop",
@@ -36,6 +39,7 @@ def parts() -> dict[str, str]:
         "littles": f"{littles['busy_loop']} instead of {littles['board']}",
         "slower": _slower(known),
         "speeds": _speeds(known).markdown(),
+        "times": _times(known).markdown(),
         "capacities": _capacities(known).markdown(),
         "system": _system(known).markdown(),
         "engines": Table.of(
@@ -75,6 +79,37 @@ def _speeds(known: list[tuple[Platform, Activity]]) -> Table:
                 row.append(f"{slowest:.3f}, {fastest:.3f}")
             rest.append(f"{activity.system_ipc(cluster):.3f}")
     return Table(tuple(columns), (models, *rows, rest))
+
+
+def _times(known: list[tuple[Platform, Activity]]) -> Table:
+    """Cycles and memory time of the loops whose mixture a task could be, per iteration."""
+    heads = ["cluster", "busy loop: cycles", "busy loop: ns", "largest error, busy loop"]
+    heads += ["misses: cycles", "misses: ns", "largest error, misses"]
+    heads += ["memory's share of a miss at the top OPP"]
+    rows = []
+    for platform, activity in known:
+        by_place = {(entry.kernel, entry.cluster): entry for entry in activity.measured}
+        for cluster in platform.clusters:
+            loop = kernel_time(by_place["busy_loop", cluster.name])
+            miss = kernel_time(by_place["memory", cluster.name])
+            if loop is None or miss is None:
+                raise ValueError(f"{platform.name} {cluster.name}: fewer than two OPPs")
+            rows.append(
+                [
+                    f"{platform.name} {cluster.name}",
+                    *_per_iteration(loop, activity.turn_instructions),
+                    *_per_iteration(miss, MISS_INSTRUCTIONS),
+                    f"{100 * miss.memory_share(cluster.max_khz):.0f} %",
+                ]
+            )
+    return Table.of(heads, rows)
+
+
+def _per_iteration(time: KernelTime, instructions: int) -> list[str]:
+    """Cycles and ns of an iteration, and the largest error of the fit."""
+    error = "" if time.residual is None else f"{100 * time.residual:.2f} %"
+    figures = (time.cycles * instructions, time.memory_ns * instructions)
+    return [*(f"{figure:.1f}" for figure in figures), error]
 
 
 def _model(name: str) -> str:
