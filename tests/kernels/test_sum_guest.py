@@ -129,7 +129,7 @@ def clamped(
         juno,
         script,
         folder / "out",
-        # Where a fair thread waits, an RT task's cap does not count: keep threads of the kernel away.
+        # Where a fair thread waits, an RT task's cap does not count: the kernel's stay away.
         arguments="loglevel=5 panic_on_warn=1 isolcpus=1",
         programs={name: guest_program(name, folder) for name in ("as_fifo", "ticker")},
     )
