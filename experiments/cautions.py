@@ -12,9 +12,7 @@ from configs.activity import (
 )
 from configs.platform import Platform
 from experiments.request import Names
-from kernels.variants import (
-    asymmetric,
-)
+from kernels.state import asymmetric
 
 
 def wrong_capacities(names: Names) -> str:

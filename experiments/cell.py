@@ -25,12 +25,9 @@ from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.dry import NotBuilt
 from host.errors import EascopeError
 from kernels.build import KernelArtefact, kernel
+from kernels.state import state_expectations
 from kernels.symbols import trace_symbols
-from kernels.variants import (
-    Kernel,
-    boot_args,
-    state_expectations,
-)
+from kernels.variants import Kernel, boot_args
 from rootfs.image import ImageArtefact, initramfs
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.

@@ -24,14 +24,8 @@ from host.errors import RequestError, bad_input, names_allowed
 from host.strict import shown_path
 from kernels.naming import variant_named, variant_names
 from kernels.own import NOTHING, Own
-from kernels.variants import (
-    LISTING,
-    Kernel,
-    Variant,
-    kernel_adds_event,
-    load_catalogue,
-    on_platform,
-)
+from kernels.state import on_platform
+from kernels.variants import LISTING, Kernel, Variant, kernel_adds_event, load_catalogue
 from power.given import USUAL, GivenModel, as_given
 
 #: `Request.control_words`: all that the scenario's source had.

@@ -22,7 +22,8 @@ from experiments.request import Names, Request, resolve
 from host.cache import artefact
 from host.proc import need, run
 from kernels.queues import series_patches
-from kernels.variants import SERIES, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import SERIES
 from studies.wakeup_cost.plan import COUNT, PLATFORM, SEEDS, TIMES, WARM_UP_MS
 
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from configs.platform import Platform
-from kernels.variants import load_kernels, load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import load_kernels, load_variants
 
 FILES = "/sys/kernel/debug/sched/eascope"
 

@@ -13,8 +13,9 @@ import pytest
 from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.build import KernelArtefact
+from kernels.state import state_expectations
 from kernels.switches import STATS
-from kernels.variants import load_variants, state_expectations
+from kernels.variants import load_variants
 from tests.support.kernel_guest import Booted, boot
 
 pytestmark = pytest.mark.guest

@@ -12,7 +12,8 @@ import pytest
 from configs.platform import LLC_CLUSTER, Platform
 from configs.platform_file import load_platform
 from kernels.build import KernelArtefact
-from kernels.variants import load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import load_variants
 from tests.support.kernel_guest import boot
 
 pytestmark = pytest.mark.guest

@@ -16,7 +16,8 @@ from kernels.build import configure, fragment_text, make, names
 from kernels.naming import kernel_named, kernel_names, variant_named
 from kernels.patching import apply_series
 from kernels.releases import DEFAULT
-from kernels.variants import SERIES, Variant, load_kernels, load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import SERIES, Variant, load_kernels, load_variants
 from tests.support.kernel_guest import boot
 from tests.support.mutants import Edit
 from tests.support.releases import source_for

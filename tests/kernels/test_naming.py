@@ -21,7 +21,8 @@ from kernels.naming import (
     variants_of,
 )
 from kernels.queues import folders_of_queues
-from kernels.variants import load_catalogue, load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import load_catalogue, load_variants
 
 
 def test_a_variant_of_a_release_is_the_same_on_another_kernel() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from configs.platform import Platform
 from host.errors import RequestError
-from kernels.variants import VARIANTS, load_catalogue, load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import VARIANTS, load_catalogue, load_variants
 
 
 def written(folder: Path, planned: str) -> Path:

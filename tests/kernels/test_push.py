@@ -6,7 +6,8 @@ from __future__ import annotations
 from configs.guest import FEATURES
 from configs.platform import Platform
 from kernels.naming import kernel_named, releases_of, variant_named
-from kernels.variants import load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import load_variants
 
 #: FAIR_PUSH_STUCK, FAIR_PUSH_IDLE.
 POINTS = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from configs.platform import Platform
 from kernels.build import fragment_text, options
-from kernels.variants import load_kernels, load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import load_kernels, load_variants
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"

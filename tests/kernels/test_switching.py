@@ -13,7 +13,8 @@ from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.build import KernelArtefact
 from kernels.naming import variant_named
-from kernels.variants import load_variants, state_expectations
+from kernels.state import state_expectations
+from kernels.variants import load_variants
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
 

@@ -15,6 +15,7 @@ from configs.platform import Platform
 from host.errors import RequestError
 from kernels import variants as module
 from kernels.queues import folders_of_queues
+from kernels.state import state_expectations
 from kernels.switches import STATS
 from kernels.variants import (
     SERIES,
@@ -23,7 +24,6 @@ from kernels.variants import (
     load_catalogue,
     load_kernels,
     load_variants,
-    state_expectations,
 )
 
 

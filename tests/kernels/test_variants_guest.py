@@ -13,13 +13,8 @@ from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.naming import releases_of, variant_named
 from kernels.releases import DEFAULT
-from kernels.variants import (
-    Variant,
-    boot_args,
-    eas_possible,
-    load_catalogue,
-    state_expectations,
-)
+from kernels.state import eas_possible, state_expectations
+from kernels.variants import Variant, boot_args, load_catalogue
 from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of
 

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The state that a variant must have on a platform, as lines that the guest agent checks.
+
+What a variant declares (EAS on or off, the governor) is checked in every run: `state_expectations`
+gives the lines of the agent's script that check it, and a run in which one of them fails has
+failed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from configs.devicetree import opps_of
+from configs.guest import ENERGY_AWARE, SCHED_DEBUG
+from configs.platform import Cluster, Platform
+from kernels.switches import STATS, switch_proofs
+from kernels.variants import EAS_GOVERNOR, Variant
+
+
+def asymmetric(variant: Variant, platform: Platform) -> bool:
+    """Whether the kernel is given CPUs of different capacities."""
+    return variant.dtb != "nocap" and len(set(platform.capacities)) > 1
+
+
+def eas_possible(variant: Variant, platform: Platform) -> bool:
+    """Whether the kernel can enable EAS: it wants CPUs of different capacities and schedutil."""
+    return asymmetric(variant, platform) and variant.declares["governor"] == EAS_GOVERNOR
+
+
+def on_platform(variant: Variant, platform: Platform) -> Variant:
+    """``variant`` as it can be on ``platform``: without EAS, and its switch, where there is none.
+
+    Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value.
+    """
+    if eas_possible(variant, platform):
+        return variant
+    return replace(
+        variant,
+        switches=tuple(switch for switch in variant.switches if switch[0] != ENERGY_AWARE),
+        declares=MappingProxyType({**variant.declares, "eas": False}),
+    )
+
+
+def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
+    """Lines of the agent's script that prove the declared state; they may be run repeatedly.
+
+    They cover the kernel's name and its own switches, EAS, the frequency domains with driver,
+    governor and who switches, the energy model's figures, CPU capacities, the topology with its
+    asymmetry flag, and the idle driver.
+    """
+    eas = bool(variant.declares["eas"])
+    governor = str(variant.declares["governor"])
+    lines: list[tuple[str, ...]] = [
+        ("contains", f"{SCHED_DEBUG}/eascope/variant", f"kernel={variant.kernel} queue="),
+        ("contains", f"{SCHED_DEBUG}/eascope/variant", f"energy_aware={int(eas)}"),
+        ("contains", "/sys/devices/system/cpu/cpuidle/current_driver", "gem5_idle"),
+        # The domains' files appear in debugfs with this only.
+        ("write", f"{SCHED_DEBUG}/verbose", "Y"),
+    ]
+    if eas_possible(variant, platform):  # else the file is empty
+        lines.append(("expect", ENERGY_AWARE, str(int(eas))))
+    lines += switch_proofs(variant.switches)
+    if not eas:  # such a variant's switches reset the counters
+        zeros = " 0" * len(platform.cpus)
+        lines.append(("contains", STATS, f"feec_called{zeros}"))
+    for cluster in platform.clusters:
+        lines += _cluster_lines(cluster, governor, variant.dtb)
+        lines += _switching_lines(cluster, governor, fast=platform.fast_switch)
+    for cpu in platform.cpus:
+        lines += _cpu_lines(cpu, variant, platform)
+    lines.append(("report", STATS))
+    lines.append(("report", f"{SCHED_DEBUG}/eascope/variant"))
+    return lines
+
+
+def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[str, ...]]:
+    """Frequency domain and energy model of one cluster."""
+    first = cluster.cpus[0]
+    policy = f"/sys/devices/system/cpu/cpufreq/policy{first}"
+    model = f"/sys/kernel/debug/energy_model/cpu{first}"
+    lines: list[tuple[str, ...]] = [
+        ("expect", f"{policy}/scaling_driver", "gem5-cpufreq"),
+        ("expect", f"{policy}/scaling_governor", governor),
+        ("expect", f"{policy}/related_cpus", " ".join(map(str, cluster.cpus))),
+        ("expect", f"{model}/cpus", _cpu_list(cluster.cpus)),
+    ]
+    for opp in opps_of(cluster, flavour):
+        lines.append(("expect", f"{model}/ps:{opp.khz}/power", str(opp.power_uw)))
+    return lines
+
+
+def _switching_lines(cluster: Cluster, governor: str, *, fast: bool) -> list[tuple[str, ...]]:
+    """Who requests frequencies: the scheduler itself, or schedutil's thread."""
+    first = cluster.cpus[0]
+    policy = f"/sys/devices/system/cpu/cpufreq/policy{first}"
+    schedutil = governor == EAS_GOVERNOR  # no other governor has a fast switch
+    lines: list[tuple[str, ...]] = [
+        ("expect", f"{policy}/fast_switch_enabled", str(int(fast and schedutil)))
+    ]
+    if schedutil and not fast:
+        lines.append(("thread", f"sugov:{first}"))
+    return lines
+
+
+def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str, ...]]:
+    """Capacity and scheduling domains of one CPU."""
+    capacity = platform.capacities[cpu] if variant.dtb != "nocap" else 1024
+    levels = _levels(cpu, platform)
+    domains = f"{SCHED_DEBUG}/domains/cpu{cpu}"
+    lines: list[tuple[str, ...]] = [
+        ("expect", f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity", str(capacity))
+    ]
+    for index, level in enumerate(levels):
+        lines.append(("expect", f"{domains}/domain{index}/name", level))
+    if asymmetric(variant, platform):
+        top = f"{domains}/domain{len(levels) - 1}/flags"
+        lines.append(("contains", top, "SD_ASYM_CPUCAPACITY_FULL"))
+    return lines
+
+
+def _levels(cpu: int, platform: Platform) -> list[str]:
+    """Names of the scheduling domains of ``cpu``: MC has the CPUs that share the last cache."""
+    if platform.one_llc:
+        return ["MC"]
+    levels = ["MC"] if len(platform.cluster_of(cpu).cpus) > 1 else []
+    return levels + (["PKG"] if len(platform.clusters) > 1 else [])
+
+
+def _cpu_list(cpus: tuple[int, ...]) -> str:
+    """``0-3``, ``4,6`` as the kernel prints CPU masks."""
+    runs: list[list[int]] = []
+    for cpu in cpus:
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
