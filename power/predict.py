@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from host.errors import bad_input
+from host.table import Table
 from power.counted import load_calibration
 from power.measurements import read_rows
 
@@ -38,7 +38,5 @@ def predicted(core: str, source: Path) -> list[dict[str, Any]]:
 
 def write_csv(rows: Sequence[dict[str, Any]], out: TextIO) -> None:
     """Write ``rows`` of `predicted` as CSV, power with six decimals."""
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({**row, COLUMN: f"{row[COLUMN]:.6f}"})
+    printed = [{**row, COLUMN: f"{row[COLUMN]:.6f}"} for row in rows]
+    out.write(Table.of(list(rows[0]), [[row[name] for name in rows[0]] for row in printed]).csv())
