@@ -118,6 +118,11 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
             metavar="US",
             help=f"{meaning} (default: the platform's)",
         )
+    _add_speeds(group)
+    _add_other_controls(group)
+
+
+def _add_speeds(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--speeds",
         default="board",
@@ -140,6 +145,9 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
             metavar="N",
             help=f"{meaning}, in percent of the platform's (default 100)",
         )
+
+
+def _add_other_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-fast-switch",
         action="store_true",
