@@ -81,10 +81,8 @@ VIDEO = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-
 
 figures: setup ## the figures of the documents: the demo's, video playback's energy stack
 	@mkdir -p docs/figures
-	@$(DEMO) --out runs/figures/demo > docs/figures/.printed
-	@sed '/^figures: /d; /^report: /d' docs/figures/.printed > docs/figures/frequency-spike.txt
-	@rm docs/figures/.printed
+	@$(DEMO) --out runs/figures/demo
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg
-	@$(PYTHON) -m studies.draw front
+	@$(PYTHON) -m studies.demo
 	@$(VIDEO) --power derived --out runs/figures/derived
 	@cp runs/figures/derived/stack.svg docs/figures/

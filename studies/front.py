@@ -2,8 +2,7 @@
 """The parts of the README that are drawn: what the demo prints, and how far off each part is.
 
 They stand between comments, ``<!-- headline -->`` and ``<!-- end of headline -->``. Their texts are
-in ``results/notes/front``; figures in them come from what `make figures` leaves next to the
-README's figure, and from records.
+in ``results/notes/front``; all figures in them come from records.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementColumn
+from analysis.results.demo import Demo
 from analysis.results.origin import RESULTS
 from configs.activity import load_activity
 from configs.billing import MEASURED, PROFILE, PUBLISHED
@@ -20,15 +20,13 @@ from experiments.characterise.record import capacities
 from power.billed import StatedPower
 from studies.agreement import page as agreement_page
 from studies.characterisation.page import PLATFORMS
+from studies.demo import plan as demo
 from studies.notes import NOTES, page_of
 from studies.power_validation.others import chips
 from studies.power_validation.page import parts as validation_parts
 
 README = RESULTS.parent / "README.md"
 FRONT = NOTES.name + "/front"
-#: What ``make demo`` prints, without the places of its files, and the figure that it draws.
-PRINTED = RESULTS.parent / "docs" / "figures" / "frequency-spike.txt"
-FIGURE = PRINTED.with_suffix(".svg")
 #: Rows that the README leaves out, and the paragraph of conditions.
 _LEFT_OUT = re.compile(r"placement, work on |frequency, little ")
 _CONDITIONS = 1
@@ -40,7 +38,7 @@ def drawn(text: str, results: Path = RESULTS) -> str:
     :raises EascopeError: one line, when a record or a note is damaged.
     :raises ValueError: when the README has no place for a part.
     """
-    parts = {"headline": headline_parts(), "validity": validity_parts(results)}
+    parts = {"headline": headline_parts(results), "validity": validity_parts(results)}
     for name, known in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, found_begin, rest = text.partition(begin)
@@ -52,14 +50,13 @@ def drawn(text: str, results: Path = RESULTS) -> str:
     return text
 
 
-def headline_parts() -> dict[str, str]:
-    """What the demo printed, and what its figure says of the big cluster's clock."""
-    counts = dict(
-        re.findall(r"<!-- ([\w-]+): (\d+) changes? per second", FIGURE.read_text("utf-8"))
-    )
+def headline_parts(results: Path = RESULTS) -> dict[str, str]:
+    """What the demo prints, and how often the big cluster's OPP changes in a second."""
+    record = Demo.read(results / f"{demo.NAME}.json")
+    changes = record.changes_per_s.items()
     return {
-        "printed": shortened(PRINTED.read_text(encoding="utf-8")),
-        **{f"changes.{name}": how_often(int(count)) for name, count in counts.items()},
+        "printed": shortened(record.text),
+        **{f"changes.{name}": how_often(round(count)) for name, count in changes},
     }
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from studies.front import PRINTED
+from analysis.records.verdict import ENOUGH_FOR_VERDICT
+from analysis.results.demo import Demo
+from analysis.results.origin import RESULTS
+from studies.demo import plan
 from tests.support.command import eascope
 
 FIGURE = Path("docs/figures/frequency-spike.svg")
@@ -33,6 +36,32 @@ def content(svg: Path) -> tuple[list[str], dict[str, str]]:
     return re.findall(r"<!-- (.+?) -->", text), dict(lines)
 
 
+def committed() -> Demo:
+    """The committed record."""
+    return Demo.read(RESULTS / f"{plan.NAME}.json")
+
+
+def test_the_record_is_of_the_demo(repo: Path) -> None:
+    """The study compares what ``make demo`` does."""
+    _, *variants = demo(repo)[: 1 + len(plan.GROUP.variants)]
+    assert tuple(variants) == plan.GROUP.variants
+    options = dict(zip(demo(repo)[3::2], demo(repo)[4::2], strict=True))
+    assert options == {
+        "--platform": plan.PAGE.platform,
+        "--scenario": plan.GROUP.scenario,
+        "--seeds": str(ENOUGH_FOR_VERDICT),
+    }
+
+
+def test_the_figure_says_what_the_record_says(repo: Path) -> None:
+    """Changes of the OPP per second, by variant."""
+    words, _ = content(repo / FIGURE)
+    panels = [line for line in words if "per second" in line]
+    assert len(panels) == len(committed().changes_per_s)
+    for name, count in committed().changes_per_s.items():
+        assert [line for line in panels if line.startswith(f"{name}: {count:.0f} change")]
+
+
 def test_the_figure_is_small(repo: Path) -> None:
     assert (repo / FIGURE).stat().st_size < MOST_BYTES
 
@@ -54,4 +83,4 @@ def test_the_demo_draws_and_prints_what_is_committed(repo: Path, tmp_path: Path)
     assert content(tmp_path / "demo" / "clock.svg") == content(repo / FIGURE), "run: make figures"
     lines = done.stdout.splitlines(keepends=True)
     printed = [line for line in lines if not line.startswith(("figures: ", "report: "))]
-    assert "".join(printed) == PRINTED.read_text(), "run: make figures"
+    assert "".join(printed) == committed().text, "run: make figures"

@@ -18,6 +18,7 @@ from analysis.results.first_figure import FirstFigure
 from analysis.results.origin import RESULTS
 from host.errors import RequestError
 from host.record import RecordError
+from studies.demo import plan as demo
 from studies.draw import ALL, DRAWINGS, INDEX, PLANNED, drawn, main
 from studies.notes import NOTES, PAGES, page_of
 
@@ -35,7 +36,7 @@ def test_a_page_is_drawn_from_its_record_and_notes(name: str) -> None:
 
 
 def test_every_record_and_every_note_has_its_page() -> None:
-    assert {path.stem for path in RESULTS.glob("*.json")} == set(DRAWINGS)
+    assert {path.stem for path in RESULTS.glob("*.json")} == {*DRAWINGS, demo.NAME}
     assert {path.stem for path in NOTES.glob("*.md")} == {*ALL, *PLANNED}
     assert not {path.stem for path in PAGES.glob("*.md")} & set(PLANNED)
 

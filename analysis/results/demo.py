@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of the demo: ``results/demo.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.results.origin import ResultRecord
+
+
+@dataclass(frozen=True)
+class Demo(ResultRecord):
+    """What ``make demo`` answers.
+
+    :param changes_per_s: changes of the big cluster's OPP per second by variant, mean over seeds.
+    :param printed: the lines that the command prints, but for the places of its files.
+    """
+
+    changes_per_s: Mapping[str, float]
+    printed: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What the command prints."""
+        return "".join(f"{line}\n" for line in self.printed)

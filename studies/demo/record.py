@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of the demo."""
+
+from __future__ import annotations
+
+from analysis.compare import Comparison
+from analysis.glance import glance
+from analysis.results.demo import Demo
+from analysis.results.origin import RUNS, Origin
+from studies.demo.plan import CLUSTER
+from studies.versions import versions_of
+
+
+def record_of(compared: Comparison, command: str) -> Demo:
+    """The record of the comparison."""
+    cells = [run.cell for runs in compared.variants.values() for run in runs]
+    return Demo(
+        origin=Origin(command, RUNS, versions_of(cells)),
+        changes_per_s={
+            name: compared.means[name].opp_transitions_per_s[CLUSTER] for name in compared.names
+        },
+        printed=tuple(glance(compared).splitlines()),
+    )
