@@ -14,11 +14,10 @@ from analysis.records.cell import (
 )
 from configs.board import Board
 from configs.devicetree import device_tree, device_tree_source
-from configs.platform import Platform
 from engines.base import Engine, Identity, Machine
 from experiments.cell_record import cell_record
 from experiments.inputs import inputs_of, texts_of
-from experiments.request import Names
+from experiments.request import GivenPlatform, Names
 from experiments.rtapp import compile_scenario
 from experiments.script import script
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
@@ -113,7 +112,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         workload,
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
-        expectations=state_expectations(variant, names.given),
+        expectations=proofs_of(names),
         full=request.full,
         decisions=request.controls.decisions,
         symbols=trace_symbols(image.vmlinux),
@@ -127,6 +126,11 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     texts = texts_of(machine, names.kernel, image, names.scenario.path)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
+
+
+def proofs_of(names: Names) -> list[tuple[str, ...]]:
+    """The lines of a script that prove the state of the variant, on what the kernel is given."""
+    return state_expectations(names.variant, names.given)
 
 
 def machine_of(names: Names, text: bytes) -> Machine:
@@ -185,9 +189,9 @@ def identity_of(engine: Engine) -> Identity:
         raise EascopeError(f"engine {engine.name} is not available: {error}") from error
 
 
-def _device_tree(platform: Platform, board: Board, flavour: str) -> Path:
+def _device_tree(given: GivenPlatform, board: Board, flavour: str) -> Path:
     """The device tree as a file, in the cache under its own digest."""
-    blob = device_tree(platform, board, flavour)
+    blob = device_tree(given, board, flavour)
 
     def build(folder: Path) -> None:
         (folder / "machine.dtb").write_bytes(blob)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NewType
 
 from analysis.statement import parse as parse_statement
 from analysis.trace import DECISION_EVENT
@@ -30,6 +31,8 @@ from power.given import USUAL, GivenModel, as_given
 
 #: `Request.control_words`: all that the scenario's source had.
 SOURCE_CONDITIONS = "source-conditions"
+#: A platform with the powers of the energy model that the kernel is given, which may be wrong.
+GivenPlatform = NewType("GivenPlatform", Platform)
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,12 @@ class Names:
     scenario: Scenario
     engine: Engine
     #: The platform as the kernel is given it: with the powers of the request's energy model.
-    given: Platform
+    given: GivenPlatform
+    kernel: Kernel
 
     def with_seed(self, seed: int) -> Names:
         """The same with another seed, on which no name or file depends."""
         return replace(self, request=replace(self.request, seed=seed))
-
-    kernel: Kernel
 
 
 def resolve(request: Request) -> Names:
@@ -112,7 +114,7 @@ def resolve(request: Request) -> Names:
             f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
             f"{DECISION_EVENT}: allowed: variants of the kernel feec (feec-a decides as mainline)"
         )
-    given = as_given(platform, request.energy_model)
+    given = GivenPlatform(as_given(platform, request.energy_model))
     return Names(request, platform, activity, variant, scenario, engine, given, kernel)
 
 

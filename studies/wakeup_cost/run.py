@@ -15,14 +15,13 @@ import polars as pl
 
 from analysis.results.comparisons import Spread
 from engines.records import COUNTERS, MARKS, START, STOP, read_marks
-from experiments.cell import digests_of, machine_of
+from experiments.cell import digests_of, machine_of, proofs_of
 from experiments.program import Program
 from experiments.replicate import start_offset_us
 from experiments.request import Names, Request, resolve
 from host.cache import artefact
 from host.proc import need, run
 from kernels.queues import series_patches
-from kernels.state import state_expectations
 from kernels.variants import SERIES
 from studies.wakeup_cost.plan import COUNT, PLATFORM, SEEDS, TIMES, WARM_UP_MS
 
@@ -44,7 +43,7 @@ def measure(variant: str, cpus: str | None) -> Spread:
 
 def instructions(names: Names, program: Program, seed: int) -> int:
     """Instructions that all CPUs execute in the window of a boot with ``program``; cached."""
-    proofs = [" ".join(line) for line in state_expectations(names.variant, names.platform)]
+    proofs = [" ".join(line) for line in proofs_of(names)]
     switches = names.variant.switches
     lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in switches)]
     lines += [*proofs, "barrier", f"sleep-ms {WARM_UP_MS}", "start"]
