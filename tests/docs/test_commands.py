@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands that pages print can be typed: names and options exist, quick ones run."""
+"""The commands that pages print can be typed: their names and options exist.
+
+``test_typed_pages.py`` runs them.
+"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import changed, eascope
 from tests.support.markdown import ROOT, lines, pages
 from tests.support.printed import (
-    EASCOPE,
     Command,
     commands,
     known_options,
@@ -26,10 +26,6 @@ RESULTS = ROOT / "docs" / "results"
 PAGES = [page for page in pages() if RESULTS not in page.parents]
 #: Options of other programs than eascope that sentences name.
 OTHERS = {"--debug-flags"}
-#: A page's commands are run in its order. The demo and the tests themselves are run by CI.
-RUN = ("README.md", "docs/recipes/compare-schedulers.md", "docs/reference/measures.md")
-#: Commands whose verdict is about the host and not about the command.
-OF_THE_HOST = {"doctor", "verify"}
 
 
 def all_commands(page: Path) -> list[Command]:
@@ -105,30 +101,3 @@ def test_a_command_in_a_sentence(text: str, words: str) -> None:
 def test_commands_that_need_gem5_are_recognized() -> None:
     text = "    make power-expressions   # measure (gem5)\n    make test   # all but gem5's\n"
     assert [command.gem5 for command in commands(ROOT / "PAGE.md", text)] == [True, False]
-
-
-@pytest.mark.guest
-@pytest.mark.kernels("feec", "null", "sum")
-@pytest.mark.parametrize("name", RUN)
-def test_a_page_can_be_typed_in(name: str, tmp_path: Path) -> None:
-    """Its commands in its order, with one seed; those that need gem5 or the reader's files not."""
-    page = ROOT / name
-    runs = tmp_path / "runs"
-    typed = 0
-    for command in commands(page, page.read_text()):
-        words = command.words
-        if words[0] != EASCOPE or command.gem5 or command.own or words[1] in OF_THE_HOST:
-            continue
-        arguments = words[1:]
-        if "--seeds" in arguments:
-            arguments = changed(arguments, "--seeds", "1")
-        if arguments[0] == "show":
-            known = sorted(
-                path.name for path in runs.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name)
-            )
-            arguments[1] = known[0]
-        done = eascope(*arguments, EASCOPE_RUNS=str(runs))
-        assert done.returncode == 0, f"{command.text}: {done.stderr}"
-        assert done.stdout.strip(), command.text
-        typed += 1
-    assert typed

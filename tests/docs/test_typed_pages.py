@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands that README, recipes and two concepts print are typed in, in their page's order.
+
+What is typed is the printed command, with these replacements and no others: one seed; a run that
+there is for the beginning of a run's name; the file that the page shows, and a table of
+measurements, for the reader's own. The output must be as the page says: exit code 0 and words on
+stdout. `NOT_TYPED` has every other command with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.support.calibration import row
+from tests.support.command import changed, eascope
+from tests.support.markdown import ROOT
+from tests.support.printed import EASCOPE, PYTHON, SHELL, Command, commands
+from tests.support.waiting import call
+
+PAGES = [
+    "README.md",
+    *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs/recipes").glob("*.md"))),
+    "docs/concepts/model-axes.md",
+    "docs/concepts/power.md",
+    "docs/reference/measures.md",
+]
+#: Why a command is not typed here: it needs what no fresh machine has, or it is run elsewhere.
+OF_CI = "CI runs it as it stands (.ci/run)"
+OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
+READERS_PATCH = "needs the reader's patch; tests/kernels has toy trees"
+READERS_TREE = "needs the reader's tree of Linux; tests/kernels has toy trees"
+CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
+CAMPAIGN = "runs hundreds of cells; tests/studies draw its pages from the records"
+MEASUREMENTS = "needs measurements that are not committed"
+MODELS = "writes committed models of the checkout; tests/power hold them equal"
+NOT_TYPED = {
+    "make demo": OF_CI,
+    "make test": OF_CI,
+    "doctor": OF_THE_HOST,
+    "verify": OF_THE_HOST,
+    "my-idea": READERS_PATCH,
+    "~/linux": READERS_TREE,
+    "KERNEL_SRC=": READERS_TREE,
+    "make results": CAMPAIGN,
+    "make model-axes": CAMPAIGN,
+    "make pages": CHECKOUT,
+    "make figures": CHECKOUT,
+    "make activity-error": CHECKOUT,
+    "make power-validation": CHECKOUT,
+    "make power-calibration": MEASUREMENTS,
+    "make power-expressions": MODELS,
+}
+
+
+def printed(name: str) -> list[Command]:
+    """The commands of a page that are no shell words."""
+    page = ROOT / name
+    return [
+        command
+        for command in commands(page, page.read_text())
+        if command.words and command.words[0] not in SHELL
+    ]
+
+
+def reasons(command: Command) -> list[str]:
+    """Why a command is not typed: the entries of `NOT_TYPED` that it contains."""
+    return [words for words in NOT_TYPED if re.search(rf"(?<!\w){re.escape(words)}", command.text)]
+
+
+def typed(name: str, *, gem5: bool) -> list[Command]:
+    """The commands of a page that are typed: those that need gem5, or the others."""
+    return [each for each in printed(name) if not reasons(each) and each.gem5 == gem5]
+
+
+def replaced(words: list[str], folder: Path) -> list[str]:
+    """The arguments of a printed command, with what stands for the reader's own replaced."""
+    if "--seeds" in words:
+        words = changed(words, "--seeds", "1")
+    if "./four-bigs.toml" in words:
+        recipe = (ROOT / "docs/recipes/add-a-platform.md").read_text()
+        block = re.findall(r"(?:^    .*\n)+", recipe, re.MULTILINE)[0]
+        path = folder / "four-bigs.toml"
+        path.write_text(textwrap.dedent(block))
+        words = changed(words, "--platform", str(path))
+    if "rows.csv" in words:
+        path = folder / "rows.csv"
+        path.write_text("".join(",".join(line) + "\n" for line in (row(), row().values())))
+        words = changed(words, "--csv", str(path))
+    if words[0] == "show":
+        runs = (folder / "runs").iterdir()
+        known = sorted(run.name for run in runs if re.fullmatch("[0-9a-f]{64}", run.name))
+        words = [words[0], known[0], *words[2:]]
+    return words
+
+
+def type_in(page: list[Command], folder: Path) -> None:
+    """Run the commands one after the other, with runs of their own."""
+    for command in page:
+        if command.words[0] == EASCOPE:
+            arguments = replaced(command.words[1:], folder)
+            done = eascope(*arguments, EASCOPE_RUNS=str(folder / "runs"))
+        else:
+            assert command.words[0] == PYTHON, (
+                f"{command.text}: type it, or say in NOT_TYPED why not"
+            )
+            done = call([sys.executable, *command.words[1:]])
+        assert done.returncode == 0, f"{command.text}: {done.stderr}"
+        assert done.stdout.strip(), command.text
+
+
+def test_every_command_is_typed_or_has_one_reason() -> None:
+    several = [
+        (command.text, reasons(command))
+        for name in PAGES
+        for command in printed(name)
+        if len({NOT_TYPED[words] for words in reasons(command)}) > 1
+    ]
+    assert several == []
+    assert sum(len(typed(name, gem5=False)) for name in PAGES) > 20
+
+
+@pytest.mark.parametrize("words", NOT_TYPED)
+def test_what_is_not_typed_is_printed(words: str) -> None:
+    assert [each for name in PAGES for each in printed(name) if words in reasons(each)]
+
+
+TYPED = [name for name in PAGES if typed(name, gem5=False)]
+
+
+@pytest.mark.guest
+@pytest.mark.kernels("feec", "null", "sum")
+@pytest.mark.parametrize("name", TYPED)
+def test_a_page_can_be_typed_in(name: str, tmp_path: Path) -> None:
+    type_in(typed(name, gem5=False), tmp_path)
+
+
+@pytest.mark.guest
+@pytest.mark.gem5
+@pytest.mark.parametrize("name", [name for name in PAGES if typed(name, gem5=True)])
+def test_the_commands_of_a_page_that_need_gem5(name: str, tmp_path: Path) -> None:
+    type_in(typed(name, gem5=True), tmp_path)
