@@ -99,6 +99,7 @@ class Boot:
             socket.send_fds(self.control, [b"r"], given)
         except OSError as error:
             os.close(reader)
+            self.kill()
             raise BootGone from error
         finally:
             for descriptor in given:
@@ -209,6 +210,23 @@ def _boot(
     return boot
 
 
+def _run_and_keep(
+    key: str,
+    boot: Boot,
+    script: Path,
+    out: Path,
+    log: Path,
+    limits: Limits,
+    on_progress: Callable[[float], None] | None,
+) -> QemuEnded:
+    """`Boot.run`; afterwards the machine waits for its next run, also where a guest has failed."""
+    try:
+        return boot.run(script, out, log, limits, on_progress)
+    finally:
+        if boot.process.poll() is None:
+            _BOOTS.give(key, boot)
+
+
 def run_shared(
     files: Sequence[Path],
     command: list[str],
@@ -230,18 +248,15 @@ def run_shared(
     key = digest_of({"command": command, "files": [sha256_file(file) for file in files]})
     while (boot := _BOOTS.take(key)) is not None:
         try:
-            ended = boot.run(path, out, log, limits, on_progress)
+            ended = _run_and_keep(key, boot, path, out, log, limits, on_progress)
         except BootGone:
-            boot.kill()
             continue
         ended.shared_instructions = boot.spent.instructions
-        _BOOTS.give(key, boot)
         return ended
     booted = _boot(command, out, log, limits, on_progress)
     if isinstance(booted, QemuEnded):
         return booted
-    ended = booted.run(path, out, log, limits, on_progress)
+    ended = _run_and_keep(key, booted, path, out, log, limits, on_progress)
     ended.host_s += booted.spent.host_s
     ended.cpu_s += booted.spent.cpu_s
-    _BOOTS.give(key, booted)
     return ended

@@ -57,9 +57,11 @@ def test_a_run_that_fails_ends_neither_the_boot_nor_the_next_run(
     bad = linux_machine(b"eascope-script 1\nnonsense\n")
     good = linux_machine(linux.sleep_script(10))
     QemuEngine().run(good, tmp_path / "first")
+    (waiting,) = qemus()
     with pytest.raises(EngineFailed, match="nonsense"):
         QemuEngine().run(bad, tmp_path / "bad")
     QemuEngine().run(good, tmp_path / "again")
+    assert qemus() == [waiting]
     assert linux.digests(tmp_path / "first") == linux.digests(tmp_path / "again")
 
 
