@@ -8,7 +8,7 @@ import polars as pl
 from analysis.measures.registry import LOGS, measure
 from analysis.records.result import Percentiles
 from analysis.source import RunData
-from analysis.tables import programs, shares
+from analysis.tables import markers, programs, shares, slices
 from analysis.tables.latency import percentiles
 from engines.records import COUNTERS
 
@@ -83,10 +83,12 @@ def speed(source: RunData) -> dict[str, float]:
     )
 
 
-@measure("fairness", unit="1 = all equal", events=("sched_switch",))
+@measure("fairness", unit="1 = all equal", events=("print", "sched_switch"))
 def fairness(source: RunData) -> float | None:
-    """Jain's index of the running times of all threads."""
-    return shares.fairness(source.placement, source.cell.tasks)
+    """Jain's index of the running times of all threads, until the first has done all turns."""
+    # Threads that do the same work have run equally long once all are done, whoever had to wait.
+    together = slices.until(source.slices, markers.first_end(source.ended, source.window))
+    return shares.fairness(slices.placement(together, source.platform), source.cell.tasks)
 
 
 @measure("throughput", keys="<program>", unit="1/s", files=(LOGS,))

@@ -46,6 +46,14 @@ def ends(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> dict[str,
     return dict(rows.select("thread", "t_ns").iter_rows())
 
 
+def first_end(over: Mapping[str, int], window: Window) -> int:
+    """When the first thread had done all of its turns, in ns since power-on; else the window's end.
+
+    :param over: when threads had done all of their turns (`ends`).
+    """
+    return min((ns for ns in over.values() if window.t0_ns < ns < window.t1_ns), default=window.t1_ns)
+
+
 def completions(
     over: Mapping[str, int], window: Window, tasks: Sequence[TaskRecord]
 ) -> dict[str, Completion]:

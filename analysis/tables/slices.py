@@ -85,6 +85,15 @@ def _without_switch(
     )
 
 
+def until(table: pl.DataFrame, end_ns: int) -> pl.DataFrame:
+    """The stretches of `slices` before ``end_ns``; one that goes on then is cut there."""
+    cut = pl.col("t1_ns") > end_ns
+    return table.filter(pl.col("t0_ns") < end_ns).with_columns(
+        pl.when(cut).then(None).otherwise(pl.col("slept")).alias("slept"),
+        pl.col("t1_ns").clip(upper_bound=end_ns),
+    )
+
+
 def placement(table: pl.DataFrame, platform: Platform) -> pl.DataFrame:
     """Run time of every thread on every CPU that it used.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,8 @@ from analysis.records.result import Deadlines, Percentiles
 from analysis.tables import events as kernel_events
 from analysis.tables import markers
 from analysis.tables.latency import latency, percentile
-from analysis.tables.slices import placement, slices
+from analysis.tables.markers import first_end
+from analysis.tables.slices import placement, slices, until
 from analysis.trace import Trace, TraceError, read_trace
 from analysis.window import Window, read_window
 from configs.platform import Platform
@@ -85,6 +87,36 @@ def test_a_cpu_without_a_switch_is_its_running_threads(traced: Read) -> None:
     )
     table = slices(trace, WINDOW, NAMES, 6).filter(pl.col("cpu") == 3)
     assert table.select("thread", "t0_ns", "t1_ns").row(0) == ("b", T0, T0 + 100 * MS)
+
+
+def test_slices_are_cut_where_one_asks(traced: Read) -> None:
+    trace = traced(
+        [
+            switch(T0, 0, idle(0), 0, A),
+            switch(T0 + 10 * MS, 0, A, 1, B),
+            switch(T0 + 40 * MS, 0, B, 1, A),
+            switch(T0 + 50 * MS, 0, A, 1, idle(0)),
+        ]
+    )
+    table = until(slices(trace, WINDOW, NAMES, 6), T0 + 30 * MS)
+    rows = table.select("thread", "t0_ns", "t1_ns", "slept").rows()
+    assert rows == [("a", T0, T0 + 10 * MS, True), ("b", T0 + 10 * MS, T0 + 30 * MS, None)]
+
+
+def test_when_the_first_thread_of_all_is_done() -> None:
+    within = {"a": T0 + 40 * MS, "b": T0 + 20 * MS, "before": T0 - MS, "after": T0 + 200 * MS}
+    assert first_end(within, WINDOW) == T0 + 20 * MS
+    assert first_end({"before": T0 - MS, "after": T0 + 200 * MS}, WINDOW) == WINDOW.t1_ns
+
+
+def test_fairness_is_that_of_the_time_in_which_all_threads_run(
+    derived: Callable[[Schedule], Derived],
+) -> None:
+    """Two threads that do the same work, one after the other on one CPU, are not treated alike."""
+    bursts = [Burst("a", 0, 0, 40 * MS), Burst("b", 41 * MS, 0, 40 * MS)]
+    assert derived(Schedule(100 * MS, bursts, LOW)).result.fairness == 1
+    done = replace(bursts[0], ends=True)
+    assert derived(Schedule(100 * MS, [done, bursts[1]], LOW)).result.fairness == 0.5
 
 
 def test_missing_events_are_noticed(traced: Read) -> None:

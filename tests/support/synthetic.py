@@ -31,7 +31,10 @@ MONO_ZERO = 1_234_567
 
 @dataclass(frozen=True)
 class Burst:
-    """One job: woken at ``wake_ns`` (since START), runs on ``cpu`` after ``latency_ns``."""
+    """One job: woken at ``wake_ns`` (since START), runs on ``cpu`` after ``latency_ns``.
+
+    :param ends: whether the thread has then done all of its turns.
+    """
 
     task: str
     wake_ns: int
@@ -39,6 +42,7 @@ class Burst:
     run_ns: int
     latency_ns: int = 20_000
     slack_us: int | None = None
+    ends: bool = False
 
 
 @dataclass
@@ -80,6 +84,8 @@ def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[TraceE
                 "c_period=16667 c_run=1"
             )
             events.append(marker(leave - 1, burst.cpu, task[1], text))
+        if burst.ends:
+            events.append(marker(leave - 1, burst.cpu, task[1], "rtapp_task: event=end"))
         events.append(switch(leave, burst.cpu, task, 1, idle))
     for t_ns, flag in schedule.overutilized:
         events.append(TraceEvent(start + t_ns, 0, 0, "lisa__sched_overutilized", (flag, "0-5")))
