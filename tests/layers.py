@@ -2,8 +2,9 @@
 """Which room may import which, and what in the tree breaks that.
 
 The imports are read from the sources, so those in functions and under ``TYPE_CHECKING`` count too.
-``python -m tests.layers`` prints how many modules, arrows and circles there are, the two largest
-functions, and every breach; with ``--markdown`` it prints the table as ARCHITECTURE.md shows it.
+``python -m tests.layers`` prints how many modules, arrows and circles there are, those of the C
+programs too, the two largest functions, and every breach; with ``--markdown`` it prints the table
+as ARCHITECTURE.md shows it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support import c_files
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -95,13 +98,16 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "engines.gem5.inside": ("m5", "_m5"),
 }
 
+#: The folders whose C files use each other.
+C_PROGRAMS = ("engines/qemu/plugin", "rootfs/agent", "tests/guest", "tests/kernels/stress")
+
 #: What tests may import of tests: helpers lie there, never in a test module or a conftest.
 HELPERS = ("tests.support", "tests.layers")
 
 
 @dataclass(frozen=True)
 class Import:
-    """``name`` is imported in line ``line`` of the file ``path`` (relative to the root)."""
+    """Line ``line`` of the file ``path`` (relative to the root) needs ``name``."""
 
     path: str
     line: int
@@ -142,6 +148,17 @@ def read_tree(root: Path = ROOT) -> ModuleTree:
             else:
                 other_imports[module] = (*other_imports.get(module, ()), Import(file, line, name))
     return ModuleTree(modules, arrows, other_imports)
+
+
+def read_c_tree(folder: Path) -> ModuleTree:
+    """The C files of a program: a module is a source and its header, an arrow a use."""
+    names = {name: f"{folder.name}/{name}" for name in c_files.modules(folder)}
+    arrows: dict[tuple[str, str], Import] = {}
+    for use in c_files.uses(folder):
+        if use.user != use.used:
+            file = f"{folder.name}/{use.file}"
+            arrows.setdefault((use.user, use.used), Import(file, use.line, use.name))
+    return ModuleTree(names, arrows, {})
 
 
 def _module(path: Path, root: Path) -> str:
@@ -291,6 +308,13 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     tree = read_tree()
     wrong = breaches(tree) + circle_lines(tree) + helper_breaches()
+    for program in C_PROGRAMS:
+        c_tree = read_c_tree(ROOT / program)
+        wrong += circle_lines(c_tree)
+        print(
+            f"{program}: {len(c_tree.modules)} C modules, {len(c_tree.arrows)} arrows, "
+            f"{len(circles(c_tree))} circles"
+        )
     print(
         f"{len(tree.modules)} modules, {len(tree.arrows)} arrows, {len(circles(tree))} circles, "
         f"{len(breaches(tree))} imports that the table forbids"

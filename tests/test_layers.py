@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.layers import (
+    C_PROGRAMS,
     OUTSIDE,
     ROOMS,
+    ROOT,
     breaches,
     circle_lines,
     circles,
     helper_breaches,
     largest_functions,
+    read_c_tree,
     read_tree,
     room_of,
 )
@@ -38,6 +41,25 @@ def test_no_import_goes_upward_or_is_undeclared() -> None:
 
 def test_no_circles_between_files() -> None:
     assert circle_lines(read_tree()) == []
+
+
+@pytest.mark.parametrize("program", C_PROGRAMS)
+def test_no_circles_between_files_of_a_c_program(program: str) -> None:
+    tree = read_c_tree(ROOT / program)
+    assert len(tree.modules) >= 6
+    assert len(tree.arrows) >= len(tree.modules)
+    assert circle_lines(tree) == []
+
+
+def test_every_folder_of_c_files_is_a_known_program() -> None:
+    """A folder whose files use each other has a header; others hold programs of one file."""
+    folders = {
+        path.parent.relative_to(ROOT).as_posix()
+        for room in {room.split(".")[0] for room in ROOMS} | {"tests"}
+        for path in (ROOT / room).rglob("*.h")
+        if list(path.parent.glob("*.c"))
+    }
+    assert folders == set(C_PROGRAMS)
 
 
 def test_every_room_exists() -> None:
@@ -171,6 +193,49 @@ def test_a_circle_names_its_files_and_imports(tmp_path: Path) -> None:
         "circle of power.a, power.b, power.c: power/a.py:1: imports power.b; "
         "power/b.py:1: imports power.c; power/c.py:2: imports power.a"
     ]
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        (
+            {"a.h": '#include "b.h"\n', "b.h": "", "b.c": '#include "b.h"\n\n#include "a.h"\n'},
+            "circle of a, b: c/a.h:1: imports b.h; c/b.c:3: imports a.h",
+        ),
+        (
+            {
+                "a.c": '#include "b.h"\nint ready(void)\n{\n\treturn 1;\n}\n',
+                "b.h": "int ready(void);\n",
+                "b.c": "/* ready */\nstatic int go(void)\n{\n\treturn ready();\n}\n",
+            },
+            "circle of a, b: c/a.c:1: imports b.h; c/b.c:4: imports ready",
+        ),
+        (
+            {
+                "a.c": "struct one all[3];\nvoid f(void)\n{\n\tg(1);\n}\n",
+                "b.c": "void g(int i)\n{\n\tall[i].f = i;\n}\n",
+            },
+            "circle of a, b: c/a.c:4: imports g; c/b.c:3: imports all",
+        ),
+    ],
+    ids=["includes", "a call back", "data"],
+)
+def test_a_circle_of_c_files_is_one_line(tmp_path: Path, files: dict[str, str], line: str) -> None:
+    write(tmp_path, {f"c/{name}": text for name, text in files.items()})
+    assert circle_lines(read_c_tree(tmp_path / "c")) == [line]
+
+
+def test_a_callback_or_a_name_of_its_own_closes_no_circle(tmp_path: Path) -> None:
+    files = {
+        "c/low.h": "void low_add(void (*run)(void));\n",
+        "c/low.c": '#include "low.h"\nvoid low_add(void (*run)(void))\n{\n\trun();\n}\n'
+        "static int when(struct due own)\n{\n\treturn own.high;\n}\n",
+        "c/high.c": '#include "low.h"\nint due = 0;\nvoid high(void)\n{\n\twhen("low");\n}\n'
+        "static void when(const char *text)\n{\n}\n",
+    }
+    tree = read_c_tree(write(tmp_path, files) / "c")
+    assert set(tree.arrows) == {("high", "low")}
+    assert circles(tree) == []
 
 
 def test_tests_take_helpers_from_support_alone() -> None:

@@ -20,9 +20,11 @@
 #include "qemu_plugin_api.h"
 #include "report.h"
 #include "share.h"
+#include "slices.h"
 #include "turns.h"
 #include "vcpu.h"
 #include "virtual_time.h"
+#include "waits.h"
 
 enum verb {
 	VERB_MARK = 1,
@@ -118,12 +120,12 @@ static void schedule(vtime at, bool is_exit, uint64_t code)
 	events[i].code = code;
 }
 
-vtime channel_next(void)
+static vtime next_event(void)
 {
 	return n_events ? events[0].at : VT_NEVER;
 }
 
-void channel_run(vtime base)
+static void run_due(vtime base)
 {
 	while (n_events && events[0].at <= base) {
 		for (unsigned int c = 0; c < config.n_clusters; c++)
@@ -136,6 +138,13 @@ void channel_run(vtime base)
 	}
 }
 
+void channel_init(void)
+{
+	static const struct turns_events due = { next_event, run_due };
+
+	turns_add_events(&due);
+}
+
 static void mark(struct vcpu *vcpu, vtime at)
 {
 	uint64_t id = channel_register(vcpu, 1);
@@ -143,7 +152,7 @@ static void mark(struct vcpu *vcpu, vtime at)
 	report_mark(id, at, channel_register(vcpu, 2));
 	if (id == MARK_START || id == MARK_STOP) {
 		schedule(at, false, 0);
-		turns_cut(vcpu);
+		slices_cut(vcpu);
 	}
 }
 
@@ -252,7 +261,7 @@ void channel_message(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 	case VERB_EXIT:
 		/* The counters end here, once all other CPUs have come as far. */
 		schedule(at, true, channel_register(vcpu, 1));
-		turns_stop_for_ever(vcpu, host_pc);
+		waits_stop_for_ever(vcpu, host_pc);
 	}
 	report_end("fail", "the guest sends the unknown message %" PRIu64, verb);
 }

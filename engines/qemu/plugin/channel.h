@@ -8,10 +8,9 @@
 #include "vcpu.h"
 #include "virtual_time.h"
 
+void channel_init(void);
 void channel_init_vcpu(struct vcpu *vcpu);
 uint64_t channel_register(const struct vcpu *vcpu, unsigned int x);
 void channel_message(struct vcpu *vcpu, work tail, uintptr_t host_pc);
-vtime channel_next(void);
-void channel_run(vtime base);
 
 #endif

@@ -22,7 +22,6 @@
 #include "local_time.h"
 #include "machine.h"
 #include "report.h"
-#include "turns.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -125,7 +124,7 @@ static void change(const struct vcpu *vcpu, vtime at, unsigned int state)
 {
 	struct account *account = &accounts[vcpu->index];
 
-	apply_until(config.cluster_of[vcpu->index], vt_to_ns(turns_base()));
+	apply_until(config.cluster_of[vcpu->index], vt_to_ns(time_base()));
 	if (account->n_pending == MAX_PENDING)
 		report_end("engine", "cpu%u changes state too often within one quantum",
 			   vcpu->index);

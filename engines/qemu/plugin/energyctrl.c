@@ -10,18 +10,19 @@
  */
 #include "energyctrl.h"
 
+#include "clock.h"
 #include "counters.h"
-#include "local_time.h"
+#include "debt.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "report.h"
+#include "slices.h"
 #include "turns.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
-struct cluster clusters[MAX_CLUSTERS];
-
 #define ENERGYCTRL_SIZE 0x1000
+#define NS_PER_S 1000000000ull
 
 enum energyctrl_register {
 	DVFS_HANDLER_STATUS = 0x00,
@@ -54,11 +55,11 @@ static void request(struct cluster *cluster, uint32_t level)
 	if (level == cluster->level)
 		return;
 	cluster->wanted_level = level;
-	cluster->completes_at = turns_now() + vt_from_ns(config.transition_latency_ns);
+	cluster->completes_at = clock_now() + vt_from_ns(config.transition_latency_ns);
 	device.acknowledged = true;
 	/* Whoever runs now must not run past the change. */
 	for (unsigned int i = 0; i < config.n_cpus; i++)
-		turns_cut(&vcpus[i]);
+		slices_cut(&vcpus[i]);
 }
 
 static uint64_t read_register(void *opaque, uint64_t offset, unsigned int size)
@@ -123,25 +124,34 @@ static void write_register(void *opaque, uint64_t offset, uint64_t value, unsign
 		   (unsigned long)offset);
 }
 
-void energyctrl_init(void)
+/* A cluster's rate from `at` on. Nobody holds a grant, and no time before `at` is to come. */
+static void set_level(struct cluster *cluster, unsigned int level, vtime at)
 {
-	for (unsigned int c = 0; c < config.n_clusters; c++) {
-		clusters[c].completes_at = VT_NEVER;
-		time_set_level(&clusters[c], 0, 0);
+	uint64_t old_period = cluster->period;
+
+	cluster->level = level;
+	cluster->period = ((unsigned __int128)NS_PER_S << PERIOD_FRACTION_BITS) /
+			  cluster->opps[level].instructions_per_s;
+	/*
+	 * A vCPU may be ahead of `at`: what it has executed beyond `at` took place at the new rate.
+	 * What it has waited beyond `at`, for an idle state's exit or another vCPU, took no longer.
+	 */
+	for (unsigned int i = 0; i < config.n_cpus; i++) {
+		struct vcpu *vcpu = &vcpus[i];
+		vtime from = vcpu->waited_until > at ? vcpu->waited_until : at;
+
+		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
+			continue;
+		debt_pay(vcpu, at);
+		vcpu->debt = vt_rescale(vcpu->debt, old_period, cluster->period);
+		if (vcpu->local > from)
+			vcpu->local =
+				from + vt_rescale(vcpu->local - from, old_period, cluster->period);
 	}
 }
 
-void energyctrl_map(void)
-{
-	internals_map_device("eascope-energyctrl", config.energyctrl_address, ENERGYCTRL_SIZE,
-			     read_register, write_register);
-	/* Also the check that QEMU's MemoryRegionOps has the layout that we gave it. */
-	if (internals_peek(config.energyctrl_address + DVFS_NUM_DOMAINS) != config.n_clusters)
-		report_end("engine", "QEMU's MemoryRegionOps is not that of QEMU 10.0");
-}
-
 /* When the next transition completes. */
-vtime energyctrl_next(void)
+static vtime next_completion(void)
 {
 	vtime next = VT_NEVER;
 
@@ -152,7 +162,7 @@ vtime energyctrl_next(void)
 }
 
 /* Complete the transitions that are due. Nobody holds a grant. */
-void energyctrl_run(vtime base)
+static void complete_due(vtime base)
 {
 	for (unsigned int c = 0; c < config.n_clusters; c++) {
 		struct cluster *cluster = &clusters[c];
@@ -161,8 +171,28 @@ void energyctrl_run(vtime base)
 		if (at > base)
 			continue;
 		counters_break(c, at);
-		time_set_level(cluster, cluster->wanted_level, at);
+		set_level(cluster, cluster->wanted_level, at);
 		cluster->completes_at = VT_NEVER;
 		cluster->transitions++;
 	}
+}
+
+void energyctrl_init(void)
+{
+	static const struct turns_events completions = { next_completion, complete_due };
+
+	for (unsigned int c = 0; c < config.n_clusters; c++) {
+		clusters[c].completes_at = VT_NEVER;
+		set_level(&clusters[c], 0, 0);
+	}
+	turns_add_events(&completions);
+}
+
+void energyctrl_map(void)
+{
+	internals_map_device("eascope-energyctrl", config.energyctrl_address, ENERGYCTRL_SIZE,
+			     read_register, write_register);
+	/* Also the check that QEMU's MemoryRegionOps has the layout that we gave it. */
+	if (internals_peek(config.energyctrl_address + DVFS_NUM_DOMAINS) != config.n_clusters)
+		report_end("engine", "QEMU's MemoryRegionOps is not that of QEMU 10.0");
 }

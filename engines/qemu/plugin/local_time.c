@@ -4,17 +4,28 @@
  *
  * A vCPU's time is `local` when its count was `counted`, and moves by the cluster's period for each
  * instruction's work since. Settling moves that pair to now.
+ *
+ * `base` is a time up to which everything has happened: no vCPU that can run has an earlier one.
  */
 #include "local_time.h"
 
-#include "debt.h"
 #include "machine.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
-struct vcpu vcpus[MAX_CPUS];
+static vtime base;
 
-#define NS_PER_S 1000000000ull
+vtime time_base(void)
+{
+	return base;
+}
+
+/* Everything up to `to` has happened. */
+void time_move_base(vtime to)
+{
+	if (base < to)
+		base = to;
+}
 
 vtime time_of(const struct cluster *cluster, work done)
 {
@@ -44,6 +55,15 @@ uint64_t time_instructions(const struct vcpu *vcpu, vtime ago)
 	return beyond < done ? done - beyond : 0;
 }
 
+uint64_t time_instructions_in_all(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		sum += time_instructions(&vcpus[i], 0);
+	return sum;
+}
+
 /* Local time before the last `tail` of what has been counted. */
 vtime time_local_before(const struct vcpu *vcpu, work tail)
 {
@@ -62,30 +82,4 @@ void time_set_budget(struct vcpu *vcpu, work budget)
 {
 	*vcpu->count = COUNT_LIMIT - budget;
 	vcpu->counted = *vcpu->count;
-}
-
-/* A cluster's rate from `at` on. Nobody holds a grant, and no time before `at` is to come. */
-void time_set_level(struct cluster *cluster, unsigned int level, vtime at)
-{
-	uint64_t old_period = cluster->period;
-
-	cluster->level = level;
-	cluster->period = ((unsigned __int128)NS_PER_S << PERIOD_FRACTION_BITS) /
-			  cluster->opps[level].instructions_per_s;
-	/*
-	 * A vCPU may be ahead of `at`: what it has executed beyond `at` took place at the new rate.
-	 * What it has waited beyond `at`, for an idle state's exit or another vCPU, took no longer.
-	 */
-	for (unsigned int i = 0; i < config.n_cpus; i++) {
-		struct vcpu *vcpu = &vcpus[i];
-		vtime from = vcpu->waited_until > at ? vcpu->waited_until : at;
-
-		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
-			continue;
-		debt_pay(vcpu, at);
-		vcpu->debt = vt_rescale(vcpu->debt, old_period, cluster->period);
-		if (vcpu->local > from)
-			vcpu->local =
-				from + vt_rescale(vcpu->local - from, old_period, cluster->period);
-	}
 }

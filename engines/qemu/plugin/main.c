@@ -4,18 +4,21 @@
 #include <string.h>
 
 #include "channel.h"
+#include "clock.h"
 #include "counters.h"
 #include "debt.h"
 #include "energyctrl.h"
+#include "local_time.h"
 #include "loop.h"
 #include "machine.h"
 #include "options.h"
 #include "qemu_internals.h"
 #include "qemu_plugin_api.h"
 #include "report.h"
-#include "turns.h"
+#include "slices.h"
 #include "vcpu.h"
 #include "virtual_time.h"
+#include "waits.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -105,7 +108,7 @@ static void on_loop(unsigned int i, void *instructions)
 
 static void on_block_at_limit(unsigned int i, void *place)
 {
-	turns_block_at_limit(&vcpus[i], WORK(place), CODE(place), HOST_PC);
+	slices_block_at_limit(&vcpus[i], WORK(place), CODE(place), HOST_PC);
 }
 
 /* This one may be refused, and comes again then. */
@@ -114,31 +117,31 @@ static void on_loop_at_limit(unsigned int i, void *place)
 	struct vcpu *vcpu = &vcpus[i];
 
 	book_loop(vcpu, -(int64_t)INSTRUCTIONS(place));
-	turns_block_at_limit(vcpu, INSTRUCTIONS(place) * vcpu->cluster->loop_weight, CODE_LOOP,
+	slices_block_at_limit(vcpu, INSTRUCTIONS(place) * vcpu->cluster->loop_weight, CODE_LOOP,
 			     HOST_PC);
 	book_loop(vcpu, INSTRUCTIONS(place));
 }
 
 static void on_wfi(unsigned int i, void *place)
 {
-	turns_sleep(&vcpus[i], WORK(place), HOST_PC);
+	waits_sleep(&vcpus[i], WORK(place), HOST_PC);
 }
 
 static void on_wait(unsigned int i, void *place)
 {
 	(void)place;
-	turns_stall(&vcpus[i]);
+	waits_stall(&vcpus[i]);
 }
 
 static void on_clock_read(unsigned int i, void *place)
 {
-	turns_order_clock_read(&vcpus[i], WORK(place), CODE(place), HOST_PC);
+	slices_order_clock_read(&vcpus[i], WORK(place), CODE(place), HOST_PC);
 }
 
 static void on_timer_write(unsigned int i, void *place)
 {
 	(void)place;
-	turns_cut(&vcpus[i]);
+	slices_cut(&vcpus[i]);
 }
 
 static void on_message(unsigned int i, void *place)
@@ -149,13 +152,13 @@ static void on_message(unsigned int i, void *place)
 static void on_return_with_debt(unsigned int i, void *place)
 {
 	(void)place;
-	turns_look_at_next_block(&vcpus[i]);
+	slices_look_at_next_block(&vcpus[i]);
 }
 
 static void on_kernel_hint(unsigned int i, void *place)
 {
 	(void)place;
-	turns_kernel_spins(&vcpus[i]);
+	waits_kernel_spins(&vcpus[i]);
 }
 
 static void on_thread_switch(unsigned int i, void *place)
@@ -177,9 +180,9 @@ static void on_hvc(unsigned int i, void *place)
 	uint32_t function = channel_register(&vcpus[i], 0);
 
 	if (function == PSCI_CPU_SUSPEND_32 || function == PSCI_CPU_SUSPEND_64)
-		turns_sleep(&vcpus[i], WORK(place), HOST_PC);
+		waits_sleep(&vcpus[i], WORK(place), HOST_PC);
 	else if (function == PSCI_CPU_OFF)
-		turns_power_off(&vcpus[i]);
+		waits_power_off(&vcpus[i]);
 	else if (function == PSCI_CPU_ON_32 || function == PSCI_CPU_ON_64)
 		started_at = channel_register(&vcpus[i], 2);
 	else if (function == PSCI_SYSTEM_OFF || function == PSCI_SYSTEM_RESET)
@@ -279,7 +282,7 @@ static bool follows_a_wait(uint64_t address)
  * unchecked, which are most. But wherever a vCPU may wait for its turn, its next block must be
  * checked: at a block where it was stopped (checked, as it was), at an instruction of ours (checked),
  * after WFI and HVC, at an exception vector (a multiple of 128), and where PSCI starts it.
- * turns_block_at_limit() finds out if one runs all the same.
+ * slices_block_at_limit() finds out if one runs all the same.
  */
 static bool may_stop_at(uint64_t address, uint32_t last)
 {
@@ -337,9 +340,10 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)
 	if (i >= config.n_cpus)
 		report_end("engine", "QEMU has more CPUs than the platform");
 	if (i == 0) {
-		turns_init();
+		clock_install();
 		energyctrl_init();
 		energyctrl_map();
+		channel_init();
 		counters_init();
 	}
 	vcpu->cpu = qemu_get_cpu(i);
@@ -350,8 +354,16 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)
 		vcpus[k].count = &entry->count;
 		vcpus[k].owes = &entry->owes;
 	}
-	turns_add_vcpu(vcpu);
+	clock_add_vcpu(vcpu);
 	channel_init_vcpu(vcpu);
+}
+
+static void last_words(void)
+{
+	counters_close();
+	for (unsigned int c = 0; c < config.n_clusters; c++)
+		report_dvfs(c, clusters[c].requests, clusters[c].transitions);
+	report_progress(time_base(), time_instructions_in_all());
 }
 
 static void on_exit_of_qemu(qemu_plugin_id_t id, void *data)
@@ -368,6 +380,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	if (!options_parse(argc, argv))
 		return -1;
 	report_open(config.report_fd);
+	report_before_end(last_words);
 	if (strcmp(info->target_name, "aarch64") || !info->system_emulation ||
 	    info->system.smp_vcpus != (int)config.n_cpus ||
 	    !config.n_idle_states) {

@@ -15,11 +15,6 @@
 #include "vcpu.h"
 #include "virtual_time.h"
 
-struct config config = {
-	.report_fd = 2,
-	.serve_fd = -1,
-};
-
 /* "0:0-3:850000@900000@850000000+450000@...": cluster, CPUs, OPPs by falling frequency. */
 static bool parse_cluster(const char *text)
 {

@@ -103,7 +103,7 @@ void internals_prepare_vcpu(CPUState *cpu)
 	 * of the generated code unless CF_PARALLEL is set, but single-threaded vCPUs share that
 	 * code: counts would go to the wrong vCPU, and the constant is even multiplied in place.
 	 * Asking for parallel code generation keeps the number a variable. Its one side effect,
-	 * that WFE and YIELD do nothing, is made up for in turns.c.
+	 * that WFE and YIELD do nothing, is made up for in waits.c.
 	 */
 	tcg_cpu_init_cflags(cpu, true);
 }

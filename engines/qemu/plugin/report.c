@@ -14,11 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counters.h"
-#include "local_time.h"
-#include "machine.h"
-#include "turns.h"
-#include "vcpu.h"
 #include "virtual_time.h"
 
 #define LINE_ROOM 1024
@@ -27,6 +22,7 @@
 #define PROGRESS_EVERY_TURNS 8
 
 static int report_fd = -1;
+static void (*before_end)(void);
 
 static void send(const char *line, size_t length)
 {
@@ -71,16 +67,12 @@ void report_mark(uint64_t id, vtime at, uint64_t mono_ns)
 	send_line("mark %" PRIu64 " %" PRIu64 " %" PRIu64, id, vt_to_ns(at), mono_ns);
 }
 
-static uint64_t instructions_in_all(void)
+void report_dvfs(unsigned int cluster, uint64_t requests, uint64_t transitions)
 {
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < config.n_cpus; i++)
-		sum += time_instructions(&vcpus[i], 0);
-	return sum;
+	send_line("dvfs %u %" PRIu64 " %" PRIu64, cluster, requests, transitions);
 }
 
-void report_progress(vtime at)
+bool report_wants_progress(void)
 {
 	static unsigned int turns;
 	static int64_t last_ms;
@@ -88,13 +80,23 @@ void report_progress(vtime at)
 	int64_t now_ms;
 
 	if (++turns % PROGRESS_EVERY_TURNS)
-		return;
+		return false;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	now_ms = now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 	if (now_ms - last_ms < PROGRESS_EVERY_MS)
-		return;
+		return false;
 	last_ms = now_ms;
-	send_line("progress %" PRIu64 " %" PRIu64, vt_to_ns(at), instructions_in_all());
+	return true;
+}
+
+void report_progress(vtime at, uint64_t instructions)
+{
+	send_line("progress %" PRIu64 " %" PRIu64, vt_to_ns(at), instructions);
+}
+
+void report_before_end(void (*last_words)(void))
+{
+	before_end = last_words;
 }
 
 void report_end(const char *kind, const char *format, ...)
@@ -105,11 +107,8 @@ void report_end(const char *kind, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	counters_close();
-	for (unsigned int c = 0; c < config.n_clusters; c++)
-		send_line("dvfs %u %" PRIu64 " %" PRIu64, c, clusters[c].requests,
-			  clusters[c].transitions);
-	send_line("progress %" PRIu64 " %" PRIu64, vt_to_ns(turns_base()), instructions_in_all());
+	if (before_end)
+		before_end();
 	send_line("end %s %s", kind, text);
 	/*
 	 * Our files are closed, the console is written byte by byte by this thread, and QEMU has

@@ -88,4 +88,7 @@ struct vcpu {
 
 extern struct vcpu vcpus[MAX_CPUS];
 
+/* The vCPU that is QEMU's `cpu`; NULL: none of ours. */
+struct vcpu *vcpu_of(const CPUState *cpu);
+
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a vCPU does instead of executing: sleep, wait for another one, spin by the clock, go off. */
-#include "turns.h"
+#include "waits.h"
 
 #include "counters.h"
 #include "local_time.h"
 #include "machine.h"
 #include "qemu_internals.h"
-#include "turns_internal.h"
+#include "slices.h"
+#include "turns.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -18,7 +19,7 @@
  * takes. We know how long, so all but the last of it passes here, instead of in a thousand reads of
  * the clock that each wait for the other vCPUs.
  */
-void turns_kernel_spins(struct vcpu *vcpu)
+void waits_kernel_spins(struct vcpu *vcpu)
 {
 	if (!vcpu->exit_ahead_ns)
 		return;
@@ -26,11 +27,11 @@ void turns_kernel_spins(struct vcpu *vcpu)
 	vcpu->local += vt_from_ns(vcpu->exit_ahead_ns);
 	vcpu->waited_until = vcpu->local;
 	vcpu->exit_ahead_ns = 0;
-	turns_cut(vcpu);
+	slices_cut(vcpu);
 }
 
 /* WFI: the vCPU sleeps until it has an interrupt, which is at once when one is pending. */
-void turns_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc)
+void waits_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 {
 	if (cpu_has_work(vcpu->cpu))
 		return;
@@ -42,10 +43,10 @@ void turns_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 		if (cpu_work_list_empty(vcpus[i].cpu))
 			continue;
 		*vcpu->count -= tail;
-		turns_release(vcpu);
-		turns_refuse(vcpu, host_pc);
+		slices_release(vcpu);
+		slices_refuse(vcpu, host_pc);
 	}
-	turns_release(vcpu);
+	slices_release(vcpu);
 	vcpu->state = VCPU_ASLEEP;
 	vcpu->woken_at = VT_NEVER;
 	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
@@ -54,9 +55,9 @@ void turns_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 }
 
 /* PSCI CPU_OFF: accounted as the deepest idle state until another vCPU powers this one on. */
-void turns_power_off(struct vcpu *vcpu)
+void waits_power_off(struct vcpu *vcpu)
 {
-	turns_release(vcpu);
+	slices_release(vcpu);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
 	vcpu->announced_idle = IDLE_NONE;
@@ -65,17 +66,17 @@ void turns_power_off(struct vcpu *vcpu)
 }
 
 /* The guest has said its last word on this vCPU, at the instruction at `host_pc`. */
-void turns_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
+void waits_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
 {
-	turns_release(vcpu);
+	slices_release(vcpu);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
 	turns_choose();
-	turns_refuse(vcpu, host_pc);
+	slices_refuse(vcpu, host_pc);
 }
 
 /* WFE, YIELD: the vCPU waits for another one, so it looks again a little after that one. */
-void turns_stall(struct vcpu *vcpu)
+void waits_stall(struct vcpu *vcpu)
 {
 	vtime earliest = VT_NEVER;
 
@@ -94,5 +95,5 @@ void turns_stall(struct vcpu *vcpu)
 		vcpu->local = earliest + vt_from_ns(STALL_NS);
 		vcpu->waited_until = vcpu->local;
 	}
-	turns_cut(vcpu);
+	slices_cut(vcpu);
 }

@@ -28,9 +28,6 @@
 #define OP_NAME(number, name)	name,
 static const char *const names[OPS] = { OPERATIONS(OP_NAME) };
 
-struct shared *shared;
-unsigned int cpus;
-
 static struct thief {
 	void (*act)(unsigned int *state);
 	unsigned int pause_us;

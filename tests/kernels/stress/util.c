@@ -13,6 +13,9 @@
 
 #include "stress.h"
 
+struct shared *shared;
+unsigned int cpus;
+
 void did(enum op op)
 {
 	atomic_fetch_add(&shared->done[op], 1);
