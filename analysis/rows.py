@@ -175,6 +175,7 @@ def _placement(platform: Platform) -> Iterator[MeasureRow]:
         yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), 100)
     yield MeasureRow("placement", "migrations", "", ("migrations",), digits=0)
     yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), 100)
+    yield MeasureRow("placement", "pushed", "1/s", ("pushes_per_s", "moved"), digits=2)
 
 
 def _frequency(platform: Platform) -> Iterator[MeasureRow]:

@@ -12,6 +12,7 @@ from engines.base import Elision
 from experiments.program import KINDS
 from experiments.rtapp import RT_APP_NAME, Workload
 from experiments.scenario import Scenario
+from kernels.switches import STATS
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
 
@@ -141,6 +142,8 @@ def document_path(name: str) -> str:
 def _window(scenario: Scenario, workload: Workload, rt_app: str, full: bool) -> list[str]:
     """Lines from the start of the workload to its end: stirring, warm-up and window.
 
+    The kernel's counters are read outside the window, next to both of its ends.
+
     :param rt_app: the copy that runs, by its path in the guest.
     """
     window, programs, replicate = scenario.window, scenario.programs, workload.replicate
@@ -158,6 +161,7 @@ def _window(scenario: Scenario, workload: Workload, rt_app: str, full: bool) -> 
         *(f"spawn {name} {rt_app} {document_path(name)}" for name in workload.documents),
         f"sleep-us {(window.warmup_ms + replicate.stir_ms) * 1000 + first_us}",
         *(f"wait {name}" for name in ended),
+        f"report {STATS}",
         "start",
         *(
             f"spawn {each.name} {each.command(full, starts[each.name] - first_us)}"
@@ -167,5 +171,6 @@ def _window(scenario: Scenario, workload: Workload, rt_app: str, full: bool) -> 
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs),
         "stop",
+        f"report {STATS}",
         *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),
     ]

@@ -14,7 +14,7 @@ MEASURES: tuple[Measure, ...] = (
     *(cpus.residency, cpus.top_opp, cpus.mean_mhz),
     *(cpus.opp_transitions_per_s, cpus.opp_requests_per_s),
     *(cpus.cpu_busy, cpus.cluster_busy, cpus.work_share),
-    *(cpus.overutilized_share, cpus.eas),
+    *(cpus.overutilized_share, cpus.pushes_per_s, cpus.eas),
     *(tasks.latency_us, tasks.wakeups, tasks.migrations),
     *(tasks.run_share, tasks.cpu_share, tasks.speed, tasks.fairness, tasks.throughput),
     *(turns.activation_us, turns.lateness_us, turns.response_us),

@@ -6,9 +6,9 @@ from __future__ import annotations
 import polars as pl
 
 from analysis.measures.registry import STATE, measure
-from analysis.records.result import Busy
+from analysis.records.result import Busy, Pushes
 from analysis.source import RunData
-from analysis.tables import events, shares
+from analysis.tables import events, kernel_counters, shares
 from configs.guest import ENERGY_AWARE
 from configs.platform import Cluster
 from engines.records import COUNTERS
@@ -121,6 +121,14 @@ def work_share(source: RunData) -> dict[str, float]:
 def overutilized_share(source: RunData) -> float | None:
     """Time in which the root domain was overutilized; absent where the state is not known."""
     return events.overutilized_share(source.trace, source.window)
+
+
+@measure("pushes_per_s", keys="checked, moved", unit="1/s", files=(STATE,))
+def pushes_per_s(source: RunData) -> Pushes | None:
+    """The kernel's looks at tasks to push, and tasks pushed; absent where it cannot push."""
+    path = source.run / STATE
+    text = path.read_text(errors="replace") if path.is_file() else ""
+    return kernel_counters.pushes(text, source.window.seconds)
 
 
 @measure("eas", files=(STATE,))

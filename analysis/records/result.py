@@ -73,6 +73,18 @@ class Deadlines(Record):
 
 
 @dataclass(frozen=True)
+class Pushes(Record):
+    """What the push mechanism did in the window, per second.
+
+    :param checked: looks at a task that waits or runs alone.
+    :param moved: tasks that went to another CPU.
+    """
+
+    checked: float
+    moved: float
+
+
+@dataclass(frozen=True)
 class Frames(Record):
     """Frames of the window.
 
@@ -158,6 +170,7 @@ class Result(Record):
     throughput: Table = field(default_factory=dict)
     fairness: float | None = None
     overutilized_share: float | None = None
+    pushes_per_s: Pushes | None = None
     eas: bool | None = None
     memory_j: MemoryEnergy | None = None
     energy_per_work_j: float | None = None

@@ -51,7 +51,9 @@ def first_end(over: Mapping[str, int], window: Window) -> int:
 
     :param over: when threads had done all of their turns (`ends`).
     """
-    return min((ns for ns in over.values() if window.t0_ns < ns < window.t1_ns), default=window.t1_ns)
+    return min(
+        (ns for ns in over.values() if window.t0_ns < ns < window.t1_ns), default=window.t1_ns
+    )
 
 
 def completions(

@@ -24,7 +24,7 @@ from configs.platform import Platform
 from engines.records import COUNTERS, MARKS
 from experiments.script import trace_events
 from power.billed import StatedPower
-from tests.support.synthetic import make_run
+from tests.support.synthetic import counters_text, make_run
 
 BY_NAME = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 PROGRAM = ProgramRecord("pipe", "ping-pong", 5, "program-pipe.log")
@@ -46,6 +46,8 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     """Sources of one made-up run: nothing of one is known to the next."""
     run = make_run(tmp_path, platform, "mainline", 0)
     (run / PROGRAM.log).write_text("5 round trips in 1000 ns\n")
+    with (run / STATE).open("a") as state:
+        state.write("".join(counters_text(push_check=number) for number in (1, 2, 9, 12)))
     cell = replace(CellRecord.read(run / CELL), programs=(PROGRAM,))
     task = next(task for task in cell.tasks if task.period_us)
     cell = replace(cell, frames=FramesRecord(task.name, task.name))

@@ -92,7 +92,7 @@ def test_the_machine_idles_and_is_stirred_before_the_warm_up(artefacts: Artefact
         f"sleep-us {drawn.rt_app_us}",
     ]
     start = lines.index("start")
-    assert lines[start - 1] == f"sleep-us {(500 + STIR_MS) * 1000}"
+    assert lines[start - 2] == f"sleep-us {(500 + STIR_MS) * 1000}"
     stirs = [name for name in json.loads(cell.inputs()["rt-app.json"])["tasks"] if "stir" in name]
     assert len(stirs) == 6
 
@@ -104,11 +104,11 @@ def test_programs_without_a_background_wait_until_the_stirring_is_over(
     path = tmp_path / "x.toml"
     path.write_text(text.replace('background = "board"\n', ""))
     lines = prepared(scenario=str(path)).machine.script.decode().splitlines()
-    assert lines[lines.index("start") - 1] == "wait rt-app"
+    assert lines[lines.index("start") - 2] == "wait rt-app"
     assert "kill rt-app" not in lines
     lines = prepared(scenario="eas/sched-pipe").machine.script.decode().splitlines()
     assert "wait rt-app" not in lines
-    assert lines[lines.index("stop") + 1] == "kill rt-app"
+    assert lines[lines.index("stop") + 2] == "kill rt-app"
 
 
 def test_others_have_an_rt_app_of_their_own_where_the_tasks_end_counts(
@@ -124,13 +124,13 @@ def test_others_have_an_rt_app_of_their_own_where_the_tasks_end_counts(
     spawn = [line.split()[1] for line in lines if line.startswith("spawn ")]
     assert spawn == ["rt-app", "others"]
     start, stop = lines.index("start"), lines.index("stop")
-    assert lines[start - 1] == "wait others"
+    assert lines[start - 2] == "wait others"
     assert lines[start + 1 : stop] == ["wait rt-app"]
     Path(path).write_text('background = "board"\n' + Path(path).read_text())
     cell = prepared(scenario=path)
     lines = cell.machine.script.decode().splitlines()
     assert "wait others" not in lines
-    assert lines[lines.index("stop") + 1] == "kill others"
+    assert lines[lines.index("stop") + 2] == "kill others"
     assert cell.record.replicate
     tasks = [json.loads(cell.inputs()[f"{name}.json"])["tasks"] for name in spawn]
     assert sorted(cell.record.replicate.order) == sorted(key for part in tasks for key in part)

@@ -38,6 +38,7 @@ MEASURES = {
     "opp_requests_per_s",
     "opp_transitions_per_s",
     "overutilized_share",
+    "pushes_per_s",
     "residency",
     "response_us",
     "run_share",

@@ -15,6 +15,7 @@ from experiments.controls import Controls
 from experiments.request import resolve
 from experiments.rtapp import compile_scenario
 from experiments.script import script
+from kernels.switches import STATS
 from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
 
@@ -98,6 +99,12 @@ def test_the_guest_says_what_the_record_of_inputs_cannot(artefacts: Artefacts) -
         assert lines.index(f"report {path}") > stop
 
 
+def test_the_kernels_counters_are_read_at_both_ends_of_the_window(artefacts: Artefacts) -> None:
+    lines = prepared().machine.script.decode().splitlines()
+    start, stop = lines.index("start"), lines.index("stop")
+    assert lines[start - 1] == lines[stop + 1] == f"report {STATS}"
+
+
 def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
     request = replace(REQUEST, scenario="eas/sched-pipe-pinned")
     cell = prepare(resolve(request))
@@ -108,7 +115,7 @@ def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
     assert spawn == "spawn pipe /bin/launch 0 4 /bin/ping-pong pipe 8000"
     assert cell.record.replicate
     later_us = cell.record.replicate.programs_us["pipe"]
-    assert lines[start - 1] == f"sleep-us {300_000 + 1_000_000 + later_us}"
+    assert lines[start - 2] == f"sleep-us {300_000 + 1_000_000 + later_us}"
     assert wait == "wait pipe"
     assert "collect /tmp/pipe.log program-pipe.log" in lines[stop:]
     quiet = prepare(resolve(replace(request, controls=Controls(noise=False))))

@@ -183,6 +183,14 @@ def write_run(
     return cell
 
 
+def counters_text(**counts: int) -> str:
+    """What the agent reports of the kernel's counters: half of each on each of two CPUs."""
+    known = dict.fromkeys(("push_check", "push_moved", "tick_check", "tick_moved"), 0) | counts
+    lines = [f"{name} {count // 2} {count - count // 2}" for name, count in known.items()]
+    head = "/sys/kernel/debug/sched/eascope/stats: counter cpu0 cpu1"
+    return "\n".join([head, *lines, "/sys/kernel/debug/sched/eascope/variant: kernel=x", ""])
+
+
 def reseal(run: Path) -> None:
     """Take the files of ``run`` as they are for those that were written."""
     seal(run, OUTSIDE)
