@@ -60,6 +60,13 @@ CLAMPS = (
     "vm/uncontended-vcpus-single",
     "vm/uncontended-vcpus-multi",
 )
+#: Whose figures are of a phone, or of a board that is more like it than like a Juno.
+OF_THE_PHONE = (
+    "ui/jank-calibrated",
+    "ui/uibench",
+    "uclamp/no-clamp-single",
+    "uclamp/no-clamp-multi",
+)
 #: Whether a cap depends on the weight of the task that has it.
 WEIGHTS = ("uclamp/capped-background", "uclamp/hidden-overutilization-nice")
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
@@ -145,6 +152,15 @@ def _weights(platform: str) -> tuple[PageGroup, ...]:
     return tuple(PageGroup(scenario, spoken_of(scenario, platform)) for scenario in WEIGHTS)
 
 
+def _phone(platform: str) -> tuple[PageGroup, ...]:
+    """What the phone's owners measured, then the five that nobody has measured there yet."""
+    predicted = _there("mainline", "uclamp-sum")
+    return (
+        *(PageGroup(scenario, spoken_of(scenario, platform)) for scenario in OF_THE_PHONE),
+        *(PageGroup(scenario, predicted) for scenario in FIVE),
+    )
+
+
 def _eas(platform: str) -> tuple[PageGroup, ...]:
     rework = _there(*OF_THE_REWORK)
     stuck = _there("mainline", "feec-a1", *OF_THE_REWORK[2:])
@@ -211,6 +227,7 @@ _PAGES: Mapping[str, tuple[str, _Groups]] = {
     "uclamp": ("juno-r2", _and_source(_five)),
     "clamps": ("juno-r2", _and_source(_clamps)),
     "clamps-weight": ("juno-r2", _and_source(_weights)),
+    "uclamp-pixel6": ("pixel6", _and_source(_phone)),
     "eas-pixel6": ("pixel6", _and_source(_eas)),
     "eas-juno-r2": ("juno-r2", _and_source(_eas)),
     "controls": ("juno-r2", _controls),

@@ -27,7 +27,7 @@ from kernels import variants
 from kernels.variants import load_variants
 from studies.pages.__main__ import main
 from studies.pages.page import changes, parts
-from studies.pages.plan import EAS, FIVE, PageGroup, only, pages
+from studies.pages.plan import EAS, FIVE, OF_THE_PHONE, PageGroup, only, pages
 from studies.pages.record import record_of
 from studies.pages.run import requests
 from studies.wakeup_cost.run import lines_changed
@@ -57,6 +57,7 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
     assert (
         on["clamps"] | on["clamps-weight"] == set(names()) - set(FIVE) - set(EAS) - perf - elsewhere
     )
+    assert on["uclamp-pixel6"] == {*FIVE, *OF_THE_PHONE}
     assert on["controls"] >= {"uclamp/frequency-spike", "uclamp/eight-capped-tasks"}
     assert "eas/video-playback" in on["controls"]
 
