@@ -23,6 +23,7 @@ from studies.characterisation import page as characterisation
 from studies.drawing import Drawing
 from studies.elision import page as elision
 from studies.first_figure import page as first_figure
+from studies.hardware import page as hardware
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
 from studies.power_validation import page as power_validation
@@ -38,6 +39,7 @@ _EVERY: Mapping[str, Drawing] = {
     **first_figure.DRAWINGS,
     **releases.DRAWINGS,
     **axes.DRAWINGS,
+    **hardware.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementColumn
 from analysis.results.demo import Demo
+from analysis.results.hardware import Hardware
 from analysis.results.origin import RESULTS
 from configs.activity import load_activity
 from configs.billing import MEASURED, PROFILE, PUBLISHED
@@ -21,6 +22,8 @@ from power.billed import StatedPower
 from studies.agreement import page as agreement_page
 from studies.characterisation.page import PLATFORMS
 from studies.demo import plan as demo
+from studies.hardware import page as hardware_page
+from studies.hardware import plan as hardware
 from studies.notes import NOTES, page_of
 from studies.power_validation.others import chips
 from studies.power_validation.page import parts as validation_parts
@@ -38,7 +41,11 @@ def drawn(text: str, results: Path = RESULTS) -> str:
     :raises EascopeError: one line, when a record or a note is damaged.
     :raises ValueError: when the README has no place for a part.
     """
-    parts = {"headline": headline_parts(results), "validity": validity_parts(results)}
+    parts = {
+        "headline": headline_parts(results),
+        "hardware": hardware_parts(results),
+        "validity": validity_parts(results),
+    }
     for name, known in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, found_begin, rest = text.partition(begin)
@@ -58,6 +65,11 @@ def headline_parts(results: Path = RESULTS) -> dict[str, str]:
         "printed": shortened(record.text),
         **{f"changes.{name}": how_often(round(count)) for name, count in changes},
     }
+
+
+def hardware_parts(results: Path = RESULTS) -> dict[str, str]:
+    """What the scoreboard counts."""
+    return {"answer": hardware_page.answer(Hardware.read(results / f"{hardware.NAME}.json").counts)}
 
 
 def how_often(count: int) -> str:

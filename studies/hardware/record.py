@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of the scoreboard, from the records of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from analysis.records.verdict import UNDECIDED, Verdict
+from analysis.results.comparisons import Comparisons, ScenarioResult
+from analysis.results.hardware import (
+    EarlierCounts,
+    Hardware,
+    Measured,
+    NotCompared,
+    Prediction,
+    Quantified,
+    Unsimulated,
+    counts_of,
+)
+from analysis.results.origin import RESULTS, Origin
+from analysis.verdict_text import short
+from experiments.sources import sources
+from studies.hardware.plan import PAGES, PREDICTED, PREDICTED_ON, Stated, quantified
+
+#: By the name of a page.
+Records = Mapping[str, Comparisons]
+
+
+def records_of(folder: Path = RESULTS) -> dict[str, Comparisons]:
+    """The records of pages that are there, in the order of pages.
+
+    :raises EascopeError: one line, when one is damaged.
+    """
+    paths = {name: folder / f"{name}.json" for name in PAGES}
+    return {name: Comparisons.read(path) for name, path in paths.items() if path.is_file()}
+
+
+def record_of(
+    records: Records,
+    command: str,
+    steps: Sequence[EarlierCounts] = (),
+    stated: Iterable[Stated] | None = None,
+) -> Hardware:
+    """The scoreboard of some records.
+
+    :param steps: counts of earlier records.
+    :param stated: the statements; all that somebody measured for None.
+    """
+    found, lacking = _compared(records, quantified() if stated is None else stated)
+    kernels = {record.kernel for record in records.values()}
+    return Hardware(
+        origin=Origin(
+            command, f"the records {', '.join(records)}", {"kernel": ", ".join(sorted(kernels))}
+        ),
+        statements=tuple(sorted(found, key=lambda each: each.badness, reverse=True)),
+        not_compared=tuple(lacking),
+        not_simulated=tuple(_not_simulated()),
+        predictions=tuple(_predictions(records)),
+        steps=tuple(steps),
+    )
+
+
+def step_of(name: str, commit: str, records: Records) -> EarlierCounts:
+    """The counts of some earlier records."""
+    found, _ = _compared(records, quantified())
+    return EarlierCounts(name, commit, counts_of(found))
+
+
+def _compared(
+    records: Records, stated: Iterable[Stated]
+) -> tuple[list[Quantified], list[NotCompared]]:
+    found: list[Quantified] = []
+    lacking: list[NotCompared] = []
+    for each in stated:
+        measured = _measured(each.expectation.measured)
+        if not measured.platform:
+            lacking.append(_not_compared(each, measured, f"no platform is like {measured.board}"))
+            continue
+        best = _best(records, each, measured.platform)
+        if best is None:
+            why = f"no comparison on {measured.platform} has {each.expectation.variant}"
+            lacking.append(_not_compared(each, measured, why))
+            continue
+        found.append(_quantified(each, measured, best))
+    return found, lacking
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A verdict, and where it stands."""
+
+    page: str
+    result: ScenarioResult
+    verdict: Verdict
+
+
+def _best(records: Records, stated: Stated, platform: str) -> _Found | None:
+    """The comparison on ``platform`` with most seeds; of those the first, as the source had it."""
+    entry = stated.expectation
+    every = [
+        _Found(page, result, verdict)
+        for page, record in records.items()
+        if record.platform == platform
+        for result in record.scenarios
+        if result.scenario == stated.scenario
+        for verdict in result.judged
+        if (verdict.variant, verdict.statement) == (entry.variant, entry.statement)
+    ]
+    return max(every, key=lambda each: each.verdict.seeds, default=None)
+
+
+def _measured(name: str) -> Measured:
+    entry = sources().measured[name]
+    url = entry.url or sources().documents[entry.document].url
+    platform = entry.platform or entry.stand_in
+    return Measured(name, entry.who, url, entry.board, platform, bool(entry.stand_in))
+
+
+def _not_compared(stated: Stated, measured: Measured, why: str) -> NotCompared:
+    entry = stated.expectation
+    return NotCompared(
+        *(stated.scenario, entry.variant, entry.statement, entry.source), measured, why
+    )
+
+
+def _quantified(stated: Stated, measured: Measured, found: _Found) -> Quantified:
+    entry, verdict = stated.expectation, found.verdict
+    effect = verdict.effects[entry.size_of - 1] if verdict.effects else None
+    # What is shown of a variant that must fail says nothing.
+    idle = bool(verdict.also_shown_of)
+    made = Quantified(
+        scenario=stated.scenario,
+        variant=entry.variant,
+        statement=entry.statement,
+        source=entry.source,
+        measured=measured,
+        theirs=stated.theirs,
+        page=found.page,
+        conditions=found.result.controls,
+        seeds=verdict.seeds,
+        verdict=UNDECIDED if idle else verdict.verdict,
+        reason=f"shown of {', '.join(verdict.also_shown_of)}, too" if idle else verdict.reason,
+        met=bool(verdict.met),
+    )
+    if effect is None:
+        return made
+    return replace(
+        made,
+        ours=effect.value,
+        low=effect.low,
+        high=effect.high,
+        unit=effect.unit,
+        relative=effect.relative,
+    )
+
+
+def _not_simulated() -> Iterator[Unsimulated]:
+    for each in sources().not_simulated:
+        measured = sources().measured[each.measured]
+        yield Unsimulated(measured.who, measured.board, each.states, each.missing)
+
+
+def _predictions(records: Records) -> Iterator[Prediction]:
+    record = records.get(PREDICTED_ON)
+    if record is None:
+        return
+    for result in record.scenarios:
+        if result.scenario not in PREDICTED:
+            continue
+        for variant in result.variants:
+            yield Prediction(
+                scenario=result.scenario,
+                platform=record.platform,
+                variant=variant.name,
+                label=f"energy per {result.work_unit}" if result.other_work else "energy",
+                change=variant.per_work_change if result.other_work else variant.energy_change,
+                statements=tuple(
+                    f"`{verdict.statement}`: {short(verdict)}"
+                    for verdict in result.judged
+                    if verdict.variant == variant.name
+                ),
+            )

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The scoreboard: which comparison counts, what is right, and that page and README follow it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.records.cell import Expectation
+from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED, Effect, Verdict
+from analysis.results.comparisons import (
+    Change,
+    Comparisons,
+    ScenarioResult,
+    Spread,
+    VariantResult,
+)
+from analysis.results.hardware import Counts, Hardware, Quantified, counts_of
+from analysis.results.origin import RESULTS, RUNS, Origin
+from studies import front
+from studies.draw import save
+from studies.hardware.__main__ import main
+from studies.hardware.page import parts
+from studies.hardware.plan import NAME, PREDICTED_ON, Stated, quantified
+from studies.hardware.record import record_of, records_of
+
+MORE = Expectation(
+    *("cas", "energy_j.total > energy_j.total[mainline]", "Loehle: +18.5 %"),
+    size_percent=18.5,
+    measured="loehle",
+)
+SAME = Expectation(
+    *("cas", "abs(energy_j.total / energy_j.total[mainline] - 1) < 2%", "Loehle: none"),
+    size_percent=0,
+    measured="loehle",
+)
+
+
+def verdict_of(
+    entry: Expectation,
+    word: str,
+    effect: tuple[float, float, float],
+    *,
+    seeds: int = 20,
+    unit: str = "%",
+    relative: bool = True,
+    also: tuple[str, ...] = (),
+) -> Verdict:
+    """With an effect and the ends of its interval."""
+    measured = Effect(*effect, (0.0, None), unit, relative, paired=False, correlation=None)
+    return Verdict(
+        *(entry.variant, entry.statement, entry.source, entry.size_percent, word),
+        effects=(measured,),
+        met=word != REFUTED,
+        seeds=seeds,
+        also_shown_of=also,
+    )
+
+
+def result_of(judged: Sequence[Verdict], scenario: str = "x", controls: str = "") -> ScenarioResult:
+    energy = Spread(1.0, 1.0, 1.0)
+    change = Change(-3.0, -4.0, -2.0)
+    variants = tuple(
+        VariantResult(name, energy, from_mainline, None, None, None, None, None, None, {})
+        for name, from_mainline in (("mainline", None), ("uclamp-sum", change))
+    )
+    return ScenarioResult(scenario, "", "", controls, "", variants, tuple(judged))
+
+
+def page_of(*results: ScenarioResult, platform: str = "pixel6") -> Comparisons:
+    return Comparisons(
+        Origin("make results", RUNS),
+        *(platform, "qemu", "published", "short", 20, "6.12.1", 250, 1000, 500),
+        scenarios=results,
+    )
+
+
+def board(*verdicts: Verdict, stated: Sequence[Expectation] = (MORE, SAME)) -> Hardware:
+    records = {"eas-pixel6": page_of(result_of(verdicts))}
+    return record_of(records, "make hardware", stated=[Stated("x", each) for each in stated])
+
+
+def one(verdict: Verdict, entry: Expectation = MORE) -> Quantified:
+    (found,) = board(verdict, stated=(entry,)).statements
+    return found
+
+
+def test_a_difference_has_the_sources_sign_or_shows_the_other() -> None:
+    right = one(verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0)))
+    assert (right.right, right.opposite, right.within_factor, right.close) == (
+        *(True, False, True, False),
+    )
+    wrong = one(verdict_of(MORE, REFUTED, (-4.0, -6.0, -2.0)))
+    assert (wrong.right, wrong.opposite, wrong.within_factor) == (False, True, False)
+    unsure = one(verdict_of(MORE, UNDECIDED, (-4.0, -9.0, 1.0)))
+    assert (unsure.right, unsure.opposite, unsure.decided) == (False, False, False)
+    assert one(verdict_of(MORE, SHOWN, (40.0, 35.0, 45.0))).within_factor is False
+
+
+def test_no_difference_is_right_where_it_is_shown() -> None:
+    shown = one(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), SAME)
+    assert (shown.right, shown.sized, shown.ratio) == (True, False, None)
+    refuted = one(verdict_of(SAME, REFUTED, (5.0, 4.0, 6.0)), SAME)
+    assert (refuted.right, refuted.opposite) == (False, False)
+
+
+def test_levels_in_percent_have_no_size_but_rates_do() -> None:
+    level = verdict_of(MORE, SHOWN, (17.0, 16.0, 18.0), relative=False)
+    assert not one(level).sized
+    rate = verdict_of(MORE, SHOWN, (17.0, 16.0, 18.0), relative=False, unit="1/s")
+    assert one(rate).sized
+    assert one(rate).close
+
+
+def test_counts_and_order() -> None:
+    record = board(
+        verdict_of(MORE, REFUTED, (-4.0, -6.0, -2.0)), verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9))
+    )
+    assert [each.theirs for each in record.statements] == [18.5, 0], "worst first"
+    assert record.counts == Counts(
+        *(2, 2, 1, 1),
+        sized=1,
+        within_factor=0,
+        close=0,
+        undecided=0,
+        as_source=0,
+    )
+    shown = parts(record)
+    assert shown["answer"].startswith("of 2 figures of sources that are compared, 2 are decided")
+    for words in ("| 1 of 2 | missed |", "| 1 | missed |", "| 0 of 1 | missed |"):
+        assert words in shown["goals"]
+    assert "**refuted**, **other sign**" in shown["statements"]
+
+
+def test_goals_are_met_by_figures_that_meet_them() -> None:
+    shown = parts(board(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0)), stated=(MORE,)))["goals"]
+    assert shown.count("| met |") == 3
+    assert "missed" not in shown
+    empty = parts(board(verdict_of(MORE, UNDECIDED, (20.0, -1.0, 41.0)), stated=(MORE,)))["goals"]
+    assert empty.count("missed") == 2, "a share of nothing is no goal that is met"
+
+
+def test_what_is_shown_of_a_variant_that_must_fail_decides_nothing() -> None:
+    found = one(verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0), also=("mainline",)))
+    assert (found.decided, found.reason) == (False, "shown of mainline, too")
+
+
+def test_the_comparison_with_most_seeds_counts_and_the_first_of_equal_ones() -> None:
+    few, many = (verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0), seeds=seeds) for seeds in (10, 20))
+    elsewhere = page_of(result_of([verdict_of(MORE, SHOWN, (1.0, 0.5, 2.0))]), platform="juno-r2")
+    records = {
+        "eas-juno-r2": elsewhere,
+        "eas-pixel6": page_of(
+            result_of([few], controls="few"),
+            result_of([many], controls="the source's"),
+            result_of([many], controls="defaults"),
+        ),
+    }
+    (found,) = record_of(records, "", stated=[Stated("x", MORE)]).statements
+    assert (found.page, found.conditions, found.seeds) == ("eas-pixel6", "the source's", 20)
+
+
+def test_what_no_page_has_is_named_with_the_reason() -> None:
+    server = replace(MORE, measured="latency-nice")
+    record = board(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), stated=(MORE, server))
+    assert [each.why for each in record.not_compared] == [
+        "no comparison on pixel6 has cas",
+        "no platform is like servers",
+    ]
+    assert "Why: no platform is like servers." in parts(record)["not-compared"]
+
+
+def test_predictions_are_those_of_a_page_of_their_own() -> None:
+    told = verdict_of(replace(MORE, variant="uclamp-sum"), SHOWN, (-3.0, -4.0, -2.0))
+    records = {
+        PREDICTED_ON: page_of(
+            result_of([told], "uclamp/frequency-spike"), result_of([told], "ui/uibench")
+        )
+    }
+    record = record_of(records, "", stated=())
+    assert [(each.scenario, each.variant) for each in record.predictions] == [
+        ("uclamp/frequency-spike", "mainline"),
+        ("uclamp/frequency-spike", "uclamp-sum"),
+    ]
+    assert "-3.0 (-4.0..-2.0) (energy)" in parts(record)["predictions"]
+
+
+def test_the_record_reads_back_and_its_page_is_drawn(tmp_path: Path) -> None:
+    record = board(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0)))
+    page = save(NAME, record, tmp_path)
+    assert Hardware.read(tmp_path / f"{NAME}.json") == record
+    assert "{{" not in page.read_text()
+
+
+def test_the_committed_scoreboard_is_what_the_committed_records_give() -> None:
+    committed = Hardware.read(RESULTS / f"{NAME}.json")
+    made = record_of(records_of(), committed.origin.command, committed.steps)
+    assert made == committed, "run: make hardware"
+
+
+def test_the_readme_quotes_the_counts(tmp_path: Path) -> None:
+    readme = front.README.read_text(encoding="utf-8")
+    counts = Hardware.read(RESULTS / f"{NAME}.json").counts
+    assert f"of {counts.compared} figures of sources that are compared" in readme
+    shutil.copytree(RESULTS, tmp_path / "results")
+    path = tmp_path / "results" / f"{NAME}.json"
+    record = Hardware.read(path)
+    replace(record, statements=record.statements[1:]).write(path)
+    assert f"of {counts.compared - 1} figures" in front.drawn(readme, tmp_path / "results")
+
+
+def test_every_statement_with_a_size_is_compared_or_named() -> None:
+    record = Hardware.read(RESULTS / f"{NAME}.json")
+    known = [(each.scenario, each.variant, each.statement) for each in record.statements]
+    known += [(each.scenario, each.variant, each.statement) for each in record.not_compared]
+    asked = [
+        (each.scenario, each.expectation.variant, each.expectation.statement)
+        for each in quantified()
+    ]
+    assert sorted(known) == sorted(asked)
+    assert counts_of(record.statements) == record.counts
+
+
+@pytest.mark.parametrize("text", ["no sign", "=HEAD", "name=", "name=no-such-commit"])
+def test_a_wrong_step_is_one_line(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--step", text, "--folder", str(tmp_path)]) == 2
+    assert f"--step {text!r}: allowed: " in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
