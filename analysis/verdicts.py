@@ -62,8 +62,12 @@ def judge(
             verdicts[-1] = replace(verdicts[-1], **test.untested)
     for number, (word, level) in _holm(tests).items():
         changes = tests[number].judged(word, level)
+        known_bad = dict(_under_known_bad(expectations[number], results))
+        changes["known_bad"] = known_bad
         if word == SHOWN:
-            changes["also_shown_of"] = tuple(_also_shown_of(expectations[number], results))
+            changes["also_shown_of"] = tuple(
+                name for name, other in known_bad.items() if other == SHOWN
+            )
         verdicts[number] = replace(verdicts[number], **changes)
     return verdicts
 
@@ -181,16 +185,16 @@ def _holm(tests: Mapping[int, _Test]) -> dict[int, tuple[str, float]]:
     return decided
 
 
-def _also_shown_of(entry: Expectation, results: Results) -> Iterator[str]:
-    """Variants that were run and of which the statement must not be shown, but is."""
+def _under_known_bad(entry: Expectation, results: Results) -> Iterator[tuple[str, str]]:
+    """Variants that were run and under which the statement must fail, and what it does there."""
     for name in entry.fails_under:
         if name in results:
             try:
                 test = _test(entry, {**results, entry.variant: results[name]})
             except _NotTested:
                 continue
-            if test.claims and test.decide(LEVEL) == SHOWN:
-                yield name
+            if test.claims and test.seeds >= ENOUGH_FOR_VERDICT:
+                yield name, test.decide(LEVEL)
 
 
 def _test(entry: Expectation, results: Results) -> _Test:

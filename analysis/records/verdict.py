@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from host.record import Record
 
@@ -50,6 +51,8 @@ class Verdict(Record):
     :param met: whether the means meet it; None where it is not measured.
     :param seeds_met: how many of ``seeds`` meet it alone.
     :param also_shown_of: variants of which it should not be shown, and is: it says nothing.
+    :param known_bad: its verdict with the runs of each variant under which it must fail, where
+        those were made.
     :param finding: what is known of why it is not met (`analysis.results.findings`).
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison the size is of, counted from 1.
@@ -72,6 +75,7 @@ class Verdict(Record):
     finding: str = ""
     size: float | None = None
     size_of: int = 1
+    known_bad: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def explained(self) -> str:

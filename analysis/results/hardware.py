@@ -141,6 +141,21 @@ class Unsimulated(Record):
 
 
 @dataclass(frozen=True)
+class Mutant(Record):
+    """A statement with the runs of a variant under which it must fail.
+
+    :param verdict: anything but `SHOWN`, or the statement cannot fail.
+    """
+
+    scenario: str
+    platform: str
+    variant: str
+    statement: str
+    known_bad: str
+    verdict: str
+
+
+@dataclass(frozen=True)
 class Prediction(Record):
     """What a variant does where nobody has measured it.
 
@@ -195,6 +210,7 @@ class Hardware(ResultRecord):
     not_compared: tuple[NotCompared, ...]
     not_simulated: tuple[Unsimulated, ...]
     predictions: tuple[Prediction, ...]
+    mutants: tuple[Mutant, ...] = ()
     steps: tuple[EarlierCounts, ...] = ()
 
     @property

@@ -28,6 +28,7 @@ def parts(record: Hardware) -> dict[str, str]:
             for each in record.not_simulated
         ),
         "predictions": _predictions(record),
+        "mutants": _mutants(record),
         "origin": record.origin.words,
     }
 
@@ -139,6 +140,21 @@ def _not_compared(record: Hardware) -> Iterator[str]:
             f"* {each.scenario}, {each.variant}: `{each.statement}`. Source: {each.source} "
             f"({each.measured.who}). Why: {each.why}."
         )
+
+
+def _mutants(record: Hardware) -> str:
+    """How many statements fail where they must, and those that do not."""
+    if not record.mutants:
+        return "None yet: no record has runs of such variants."
+    words = [each.verdict for each in record.mutants]
+    counted = ", ".join(f"{words.count(word)} {word}" for word in (REFUTED, UNDECIDED, SHOWN))
+    survivors = [
+        f"* {each.scenario} on {each.platform}, {each.variant}: `{each.statement}` is shown of "
+        f"{each.known_bad}, too: it decides nothing there."
+        for each in record.mutants
+        if each.verdict == SHOWN
+    ]
+    return "\n".join([f"{len(words)} judged: {counted}.", *(["", *survivors] if survivors else [])])
 
 
 def _predictions(record: Hardware) -> str:

@@ -13,6 +13,7 @@ from analysis.results.hardware import (
     EarlierCounts,
     Hardware,
     Measured,
+    Mutant,
     NotCompared,
     Prediction,
     Quantified,
@@ -58,6 +59,7 @@ def record_of(
         not_compared=tuple(lacking),
         not_simulated=tuple(_not_simulated()),
         predictions=tuple(_predictions(records)),
+        mutants=tuple(_mutants(records)),
         steps=tuple(steps),
     )
 
@@ -160,6 +162,17 @@ def _not_simulated() -> Iterator[Unsimulated]:
     for each in sources().not_simulated:
         measured = sources().measured[each.measured]
         yield Unsimulated(measured.who, measured.board, each.states, each.missing)
+
+
+def _mutants(records: Records) -> Iterator[Mutant]:
+    for record in records.values():
+        for result in record.scenarios:
+            for verdict in result.judged:
+                for known_bad, word in verdict.known_bad.items():
+                    yield Mutant(
+                        *(result.scenario, record.platform, verdict.variant, verdict.statement),
+                        *(known_bad, word),
+                    )
 
 
 def _predictions(records: Records) -> Iterator[Prediction]:

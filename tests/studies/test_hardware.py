@@ -189,6 +189,16 @@ def test_predictions_are_those_of_a_page_of_their_own() -> None:
     assert "-3.0 (-4.0..-2.0) (energy)" in parts(record)["predictions"]
 
 
+def test_statements_that_survive_a_known_bad_variant_are_named() -> None:
+    bad = {"mainline": REFUTED, "cas-performance": UNDECIDED}
+    fails = replace(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0)), known_bad=bad)
+    survives = replace(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), known_bad={"mainline": SHOWN})
+    shown = parts(board(fails, survives))["mutants"]
+    assert shown.startswith("3 judged: 1 refuted, 1 undecided, 1 shown.")
+    assert shown.count("\n* ") == 1
+    assert f"`{SAME.statement}` is shown of mainline, too" in shown
+
+
 def test_the_record_reads_back_and_its_page_is_drawn(tmp_path: Path) -> None:
     record = board(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0)))
     page = save(NAME, record, tmp_path)

@@ -62,6 +62,25 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
     assert "eas/video-playback" in on["controls"]
 
 
+def test_every_statement_that_names_a_bad_variant_is_run_with_it() -> None:
+    """On one page at least, so that a statement that cannot fail is found by real runs."""
+    tested = {
+        (group.scenario, entry.variant, entry.statement)
+        for page in pages()
+        for group in page.groups
+        for entry in load_scenario(group.scenario, load_platform(page.platform)).expect
+        if entry.variant in group.variants and {*entry.fails_under} & {*group.variants}
+    }
+    on_pages = {group.scenario for page in pages() for group in page.groups}
+    asked = {
+        (name, entry.variant, entry.statement)
+        for name in on_pages
+        for entry in load_scenario(name, load_platform("juno-r2")).expect
+        if {*entry.fails_under} & {*load_variants()}
+    }
+    assert asked <= tested
+
+
 @pytest.fixture
 def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Comparison:
     """Made-up runs of two variants with two seeds; one expectation is not met."""
