@@ -49,13 +49,13 @@ def record_of(
     :param steps: counts of earlier records.
     :param stated: the statements; all that somebody measured for None.
     """
-    found, lacking = _compared(records, quantified() if stated is None else stated)
+    compared, lacking = _compared(records, quantified() if stated is None else stated)
     kernels = {record.kernel for record in records.values()}
     return Hardware(
         origin=Origin(
             command, f"the records {', '.join(records)}", {"kernel": ", ".join(sorted(kernels))}
         ),
-        statements=tuple(sorted(found, key=lambda each: each.badness, reverse=True)),
+        statements=tuple(sorted(compared, key=lambda each: each.badness, reverse=True)),
         not_compared=tuple(lacking),
         not_simulated=tuple(_not_simulated()),
         predictions=tuple(_predictions(records)),
@@ -66,14 +66,14 @@ def record_of(
 
 def step_of(name: str, commit: str, records: Records) -> EarlierCounts:
     """The counts of some earlier records."""
-    found, _ = _compared(records, quantified())
-    return EarlierCounts(name, commit, counts_of(found))
+    compared, _ = _compared(records, quantified())
+    return EarlierCounts(name, commit, counts_of(compared))
 
 
 def _compared(
     records: Records, stated: Iterable[Stated]
 ) -> tuple[list[Quantified], list[NotCompared]]:
-    found: list[Quantified] = []
+    compared: list[Quantified] = []
     lacking: list[NotCompared] = []
     for each in stated:
         measured = _measured(each.expectation.measured)
@@ -85,8 +85,8 @@ def _compared(
             why = f"no comparison on {measured.platform} has {each.expectation.variant}"
             lacking.append(_not_compared(each, measured, why))
             continue
-        found.append(_quantified(each, measured, best))
-    return found, lacking
+        compared.append(_quantified(each, measured, best))
+    return compared, lacking
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def _not_compared(stated: Stated, measured: Measured, why: str) -> NotCompared:
     )
 
 
-def _quantified(stated: Stated, measured: Measured, found: _Found) -> Quantified:
-    entry, verdict = stated.expectation, found.verdict
+def _quantified(stated: Stated, measured: Measured, compared: _Found) -> Quantified:
+    entry, verdict = stated.expectation, compared.verdict
     effect = verdict.effects[entry.size_of - 1] if verdict.effects else None
     # What is shown of a variant that must fail says nothing.
     idle = bool(verdict.also_shown_of)
@@ -139,8 +139,8 @@ def _quantified(stated: Stated, measured: Measured, found: _Found) -> Quantified
         source=entry.source,
         measured=measured,
         theirs=stated.theirs,
-        page=found.page,
-        conditions=found.result.controls,
+        page=compared.page,
+        conditions=compared.result.controls,
         seeds=verdict.seeds,
         verdict=UNDECIDED if idle else verdict.verdict,
         reason=f"shown of {', '.join(verdict.also_shown_of)}, too" if idle else verdict.reason,

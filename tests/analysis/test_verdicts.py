@@ -185,8 +185,8 @@ def test_a_statement_that_is_shown_of_its_counterexample_is_not_counted() -> Non
     able = verdict_on(MORE, results, fails_under=("mainline",))
     assert (able.verdict, able.also_shown_of) == (SHOWN, ())
     assert (weak.known_bad, able.known_bad) == ({"mainline": SHOWN}, {"mainline": UNDECIDED})
-    other = verdict_on(MORE, results, fails_under=("feec_b",))
-    assert (other.known_bad, other.also_shown_of) == ({"feec_b": SHOWN}, ("feec_b",))
+    other = verdict_on(MORE, results, fails_under=("feec-b",))
+    assert (other.known_bad, other.also_shown_of) == ({"feec-b": SHOWN}, ("feec-b",))
     assert counts([weak, able]) == "1 shown, 0 refuted, 0 undecided, 1 not counted"
 
 

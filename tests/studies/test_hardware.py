@@ -84,36 +84,36 @@ def board(*verdicts: Verdict, stated: Sequence[Expectation] = (MORE, SAME)) -> H
     return record_of(records, "make hardware", stated=[Stated("x", each) for each in stated])
 
 
-def one(verdict: Verdict, entry: Expectation = MORE) -> Quantified:
-    (found,) = board(verdict, stated=(entry,)).statements
-    return found
+def only(verdict: Verdict, entry: Expectation = MORE) -> Quantified:
+    (statement,) = board(verdict, stated=(entry,)).statements
+    return statement
 
 
 def test_a_difference_has_the_sources_sign_or_shows_the_other() -> None:
-    right = one(verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0)))
+    right = only(verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0)))
     assert (right.right, right.opposite, right.within_factor, right.close) == (
         *(True, False, True, False),
     )
-    wrong = one(verdict_of(MORE, REFUTED, (-4.0, -6.0, -2.0)))
+    wrong = only(verdict_of(MORE, REFUTED, (-4.0, -6.0, -2.0)))
     assert (wrong.right, wrong.opposite, wrong.within_factor) == (False, True, False)
-    unsure = one(verdict_of(MORE, UNDECIDED, (-4.0, -9.0, 1.0)))
+    unsure = only(verdict_of(MORE, UNDECIDED, (-4.0, -9.0, 1.0)))
     assert (unsure.right, unsure.opposite, unsure.decided) == (False, False, False)
-    assert one(verdict_of(MORE, SHOWN, (40.0, 35.0, 45.0))).within_factor is False
+    assert only(verdict_of(MORE, SHOWN, (40.0, 35.0, 45.0))).within_factor is False
 
 
 def test_no_difference_is_right_where_it_is_shown() -> None:
-    shown = one(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), SAME)
+    shown = only(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), SAME)
     assert (shown.right, shown.sized, shown.ratio) == (True, False, None)
-    refuted = one(verdict_of(SAME, REFUTED, (5.0, 4.0, 6.0)), SAME)
+    refuted = only(verdict_of(SAME, REFUTED, (5.0, 4.0, 6.0)), SAME)
     assert (refuted.right, refuted.opposite) == (False, False)
 
 
 def test_levels_in_percent_have_no_size_but_rates_do() -> None:
     level = verdict_of(MORE, SHOWN, (17.0, 16.0, 18.0), relative=False)
-    assert not one(level).sized
+    assert not only(level).sized
     rate = verdict_of(MORE, SHOWN, (17.0, 16.0, 18.0), relative=False, unit="1/s")
-    assert one(rate).sized
-    assert one(rate).close
+    assert only(rate).sized
+    assert only(rate).close
 
 
 def test_counts_and_order() -> None:
@@ -145,8 +145,8 @@ def test_goals_are_met_by_figures_that_meet_them() -> None:
 
 
 def test_what_is_shown_of_a_variant_that_must_fail_decides_nothing() -> None:
-    found = one(verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0), also=("mainline",)))
-    assert (found.decided, found.reason) == (False, "shown of mainline, too")
+    statement = only(verdict_of(MORE, SHOWN, (30.0, 20.0, 40.0), also=("mainline",)))
+    assert (statement.decided, statement.reason) == (False, "shown of mainline, too")
 
 
 def test_the_comparison_with_most_seeds_counts_and_the_first_of_equal_ones() -> None:
@@ -160,8 +160,12 @@ def test_the_comparison_with_most_seeds_counts_and_the_first_of_equal_ones() -> 
             result_of([many], controls="defaults"),
         ),
     }
-    (found,) = record_of(records, "", stated=[Stated("x", MORE)]).statements
-    assert (found.page, found.conditions, found.seeds) == ("eas-pixel6", "the source's", 20)
+    (statement,) = record_of(records, "", stated=[Stated("x", MORE)]).statements
+    assert (statement.page, statement.conditions, statement.seeds) == (
+        "eas-pixel6",
+        "the source's",
+        20,
+    )
 
 
 def test_what_no_page_has_is_named_with_the_reason() -> None:
@@ -175,10 +179,10 @@ def test_what_no_page_has_is_named_with_the_reason() -> None:
 
 
 def test_predictions_are_those_of_a_page_of_their_own() -> None:
-    told = verdict_of(replace(MORE, variant="uclamp-sum"), SHOWN, (-3.0, -4.0, -2.0))
+    verdict = verdict_of(replace(MORE, variant="uclamp-sum"), SHOWN, (-3.0, -4.0, -2.0))
     records = {
         PREDICTED_ON: page_of(
-            result_of([told], "uclamp/frequency-spike"), result_of([told], "ui/uibench")
+            result_of([verdict], "uclamp/frequency-spike"), result_of([verdict], "ui/uibench")
         )
     }
     record = record_of(records, "", stated=())
