@@ -27,6 +27,7 @@ from configs.activity import Activity
 from configs.platform import Platform
 from engines.records import MARKS
 from host.cache import digest_of, sha256_file
+from host.errors import EascopeError
 from host.imports import REPO, closure
 from power.billed import PowerModel
 from power.choice import power_model
@@ -70,6 +71,8 @@ def derive(
     """
     power = model or power_model(None, platform, activity)
     cell = CellRecord.read(run / CELL)
+    if not cell.controls.trace_events:
+        raise EascopeError(f"{run}: was run without a trace: no measures can be derived from it")
     fields = {
         "simkey": cell.simkey,
         "power": power.digest,

@@ -115,6 +115,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         expectations=proofs_of(names),
         full=request.full,
         decisions=request.controls.decisions,
+        traced=request.controls.traced,
         symbols=trace_symbols(image.vmlinux),
     )
     machine = machine_of(names, text)

@@ -92,13 +92,13 @@ def _source_conditions(names: Names) -> SourceConditionsRecord | None:
 def _controls_record(names: Names, image: KernelArtefact, workload: Workload) -> ControlsRecord:
     """What a comparison holds fixed and its inputs say; ``state.txt`` has what the guest says."""
     request, platform = names.request, names.platform
-    decisions = request.controls.decisions
+    decisions, traced = request.controls.decisions, request.controls.traced
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),
         rate_limit_us=platform.rate_limit_us,
         transition_latency_us=platform.transition_latency_us,
         speeds=request.controls.speeds,
-        trace_events=tuple(trace_events(decisions)),
+        trace_events=tuple(trace_events(decisions, traced=traced)),
         others={
             "trace_markers": f"rt-app: {FTRACE}",
             "trace_kib_per_cpu": trace_kib(
@@ -107,7 +107,9 @@ def _controls_record(names: Names, image: KernelArtefact, workload: Workload) ->
                 platform,
                 decisions=decisions,
                 stir_ms=workload.replicate.stir_ms,
-            ),
+            )
+            if traced
+            else 0,
             "temperature_c": platform.temperature_c,
         },
     )

@@ -64,6 +64,9 @@ class Controls:
     kernel_rate_percent: int = 100
     #: Whether a seed draws all that differs between two runs on a device, or starts alone.
     noise: bool = True
+    #: Whether the run is traced. Tracing takes the guest's time; without it, a run has its counters
+    #: alone, and no measures are derived from it.
+    traced: bool = True
     #: What rt-app's calibration was for the scenario's source: ns of one turn of its busy loop.
     calibration_ns: int | None = None
     #: Switches of the kernel besides the variant's, which are written after these.
@@ -95,6 +98,8 @@ class Controls:
             words.append(f"kernel-rate-{self.kernel_rate_percent}-percent")
         if not self.noise:
             words.append(NO_NOISE)
+        if not self.traced:
+            words.append("untraced")
         if self.calibration_ns is not None:
             words.append(f"calibration-{self.calibration_ns}-ns")
         words += [_switch_word(path, value) for path, value in self.switches]

@@ -33,7 +33,9 @@ from host.sealed import DONE, added, damage, files_of, seal
 from host.writing import writing_into
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
-RAW = ("console.log", "trace.dat", COUNTERS, MARKS, "state.txt")
+RAW = ("console.log", COUNTERS, MARKS, "state.txt")
+#: And this one, unless nothing was traced.
+TRACE = "trace.dat"
 #: The folder of the cells' locks.
 LOCKS = ".locks"
 SIMKEY = re.compile(r"[0-9a-f]{64}")
@@ -197,7 +199,7 @@ def _name(cell: Cell) -> str:
 def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | None) -> None:
     """Run the engine into ``work`` and mark it done when every file is there."""
     result = cell.names.engine.run(cell.machine, work, on_progress)
-    for name in RAW:
+    for name in (*RAW, TRACE) if cell.record.controls.trace_events else RAW:
         if not (work / name).is_file():
             raise EascopeError(f"the engine ended without an error, but left no {name}")
     _host_record(result).write(work / HOST)

@@ -51,8 +51,10 @@ REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVER
 AGENT_BYTES = 64
 
 
-def trace_events(decisions: bool) -> tuple[str, ...]:
+def trace_events(decisions: bool, *, traced: bool = True) -> tuple[str, ...]:
     """The events that a run records."""
+    if not traced:
+        return ()
     return (*TRACE_EVENTS, f"eascope:{DECISION_EVENT}") if decisions else TRACE_EVENTS
 
 
@@ -90,6 +92,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     expectations: Sequence[Sequence[str]],
     full: bool,
     decisions: bool = False,
+    traced: bool = True,
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
@@ -99,9 +102,12 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
     :param decisions: whether each decision of EAS is recorded.
+    :param traced: whether anything is.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
     programs, replicate = scenario.programs, workload.replicate
+    if not workload.documents:  # no rt-app, whose loop it would be
+        elision = None
     proofs = [" ".join(words) for words in expectations]
     head = ["eascope-script 1"]
     head += [f"write {path} {value}" for path, value in switches]
@@ -112,20 +118,24 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         f"file {document_path(name)} {len(document)}\n".encode() + document + b"\n"
         for name, document in workload.documents.items()
     ]
-    buffer_kib = trace_kib(scenario, full, platform, decisions=decisions, stir_ms=replicate.stir_ms)
+    setup, begin, collect = [], [], []
+    if traced:
+        kib = trace_kib(scenario, full, platform, decisions=decisions, stir_ms=replicate.stir_ms)
+        setup = [f"trace-setup {kib} {' '.join(trace_events(decisions))}"]
+        setup += [f"trace-symbol {address} {name}" for address, name in symbols]
+        # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
+        begin, collect = [f"write {TRACING_ON} 1"], ["trace-collect"]
     body = [
-        f"trace-setup {buffer_kib} {' '.join(trace_events(decisions))}",
-        *(f"trace-symbol {address} {name}" for address, name in symbols),
+        *setup,
         *proofs,
         "barrier",
         *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
-        # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
-        f"write {TRACING_ON} 1",
+        *begin,
         *_window(scenario, workload, elision.program if elision else RT_APP, full),
         *proofs,
         *(f"report {path}" for path in REPORTED),
-        "trace-collect",
+        *collect,
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
         *(f"collect /tmp/{program.name}.log {program.log}" for program in programs),
         "exit",
@@ -157,7 +167,7 @@ def _window(scenario: Scenario, workload: Workload, rt_app: str, full: bool) -> 
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
         # What rt-app's threads find when they are made decides where they go, often for good.
-        f"sleep-us {replicate.rt_app_us}",
+        *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
         *(f"spawn {name} {rt_app} {document_path(name)}" for name in workload.documents),
         f"sleep-us {(window.warmup_ms + replicate.stir_ms) * 1000 + first_us}",
         *(f"wait {name}" for name in ended),

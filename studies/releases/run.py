@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 from analysis.compare import Comparison
 from analysis.results.releases import WakeUpOnBoth
-from experiments.pool import workers
 from studies.releases.plan import CELLS, WAKE_UPS, on
 from studies.releases.record import ByVariant
 from studies.wakeup_cost.plan import FORMS
@@ -37,7 +35,6 @@ def wake_ups(releases: tuple[str, str]) -> Iterator[WakeUpOnBoth]:
         for form in FORMS
         for release in releases
     ]
-    with ThreadPoolExecutor(workers()) as pool:
-        costs = list(pool.map(lambda place: measure(place[2], FORMS[place[1]][0]), places))
+    costs = measure([(variant, form) for _, form, variant in places])
     for (name, form, _), old, new in zip(places[::2], costs[::2], costs[1::2], strict=True):
         yield WakeUpOnBoth(name, form, old, new, 100 * (new.mean / old.mean - 1))

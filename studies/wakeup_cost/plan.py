@@ -3,17 +3,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 PLATFORM = "juno-r2"
-COUNT = 1_000
-TIMES = 10
 SEEDS = 3
+#: Of the short and the full form of each scenario.
+ROUND_TRIPS = (1_000, 10_000)
 VARIANTS = ("mainline", "feec-b", "feec-c", "uclamp-sum", "uclamp-sum-fixed")
-#: Where the threads may run, and what that leaves of a wake-up.
+
+
+@dataclass(frozen=True)
+class Form:
+    """Where the threads may run.
+
+    :param scenario: the file with the program, which has a short and a full form.
+    :param meaning: what that leaves of a wake-up.
+    """
+
+    scenario: Path
+    meaning: str
+
+
+def _form(name: str, meaning: str) -> Form:
+    return Form(Path(__file__).with_name(f"{name}.toml"), meaning)
+
+
 FORMS = {
-    "one big CPU": ("big:0", "no placement (a task with one CPU is never placed), no idling"),
-    "anywhere": (None, "placement over both domains"),
+    "one big CPU": _form(
+        "one-big-cpu", "no placement (a task with one CPU is never placed), no idling"
+    ),
+    "anywhere": _form("anywhere", "placement over both domains"),
 }
 #: Lines added and removed, as the sources state them for theirs.
 STATED = {"sum": "304, 701 (RFC v2)"}
-WARM_UP_MS = 300
 NAME = "wakeup-cost"

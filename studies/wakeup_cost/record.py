@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from analysis.results.comparisons import Spread
 from analysis.results.origin import RUNS, Origin
 from analysis.results.wakeup_cost import Queue, VariantCost, WakeUpCost
-from experiments.pool import workers
 from experiments.request import Request, resolve
-from host.proc import say
 from kernels.build import kernel
 from kernels.queues import is_ported
 from kernels.releases import DEFAULT
 from kernels.variants import SERIES, load_kernels, load_variants
 from studies.versions import versions
-from studies.wakeup_cost.plan import COUNT, FORMS, PLATFORM, SEEDS, STATED, TIMES, VARIANTS
+from studies.wakeup_cost.plan import FORMS, PLATFORM, ROUND_TRIPS, SEEDS, STATED, VARIANTS
 from studies.wakeup_cost.run import lines_changed, measure
 
 
@@ -25,25 +22,21 @@ def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
     """The record, after measuring what is missing; ``only`` these of `VARIANTS`."""
     known = load_variants()
     there = [name for name in VARIANTS if name in known and name in (only or VARIANTS)]
-    boots = len(there) * len(FORMS) * SEEDS * 2
-    say(f"  wake-up cost: {boots} short boots, 3 s each where they were not done before")
     places = [(variant, form) for variant in there for form in FORMS]
+    slopes = dict(zip(places, measure(places), strict=True))
     upstream = {
-        str(kernel(name).provenance["upstream"])  # one after the other, before boots run at once
+        str(kernel(name).provenance["upstream"])
         for name in dict.fromkeys(known[variant].kernel for variant in there)
     }
-    with ThreadPoolExecutor(workers()) as pool:
-        costs = pool.map(lambda place: measure(place[0], FORMS[place[1]][0]), places)
-        slopes = dict(zip(places, costs, strict=True))
     identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()
     return WakeUpCost(
         origin=Origin(
             command, RUNS, versions((name, identity.engine, identity.version) for name in upstream)
         ),
         platform=PLATFORM,
-        round_trips=(COUNT, COUNT * TIMES),
+        round_trips=ROUND_TRIPS,
         seeds=SEEDS,
-        forms={form: meaning for form, (_, meaning) in FORMS.items()},
+        forms={name: form.meaning for name, form in FORMS.items()},
         variants=tuple(_variant(there[0], variant, slopes) for variant in there),
         queues=tuple(_queues()),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Instructions per wake-up: the slope between ping-pongs of N and 10 N, and the size of each queue.
+"""Instructions per wake-up: the slope between a short and a long ping-pong; the size of each queue.
 
 Two threads wake each other through pipes, without tracing. What a boot, a start and an end cost
 is the same for both lengths and falls out of the slope; what is left is a round trip: two wake-ups
@@ -9,60 +9,62 @@ and ticks included, so the figure says what a wake-up costs the machine.
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import polars as pl
 
 from analysis.results.comparisons import Spread
-from engines.records import COUNTERS, MARKS, START, STOP, read_marks
-from experiments.cell import digests_of, machine_of, proofs_of
-from experiments.program import Program
-from experiments.replicate import start_offset_us
-from experiments.request import Names, Request, resolve
-from host.cache import artefact
+from analysis.window import read_window
+from engines.records import COUNTERS, MARKS
+from experiments.cell import identity_of, prepare
+from experiments.controls import Controls
+from experiments.pool import run_all
+from experiments.request import Request, resolve
+from experiments.runs import Run
 from host.proc import need, run
 from kernels.queues import series_patches
 from kernels.variants import SERIES
-from studies.wakeup_cost.plan import COUNT, PLATFORM, SEEDS, TIMES, WARM_UP_MS
+from studies.wakeup_cost.plan import FORMS, PLATFORM, ROUND_TRIPS, SEEDS
+
+#: Nothing but the two threads: no others, no stirring, no trace.
+CONTROLS = Controls(noise=False, traced=False)
 
 
-def measure(variant: str, cpus: str | None) -> Spread:
-    """Instructions per wake-up of one variant in one form."""
-    names = resolve(Request(PLATFORM, variant, "smoke"))
-    allowed = None if cpus is None else names.platform.resolve(cpus)
-    costs = []
-    for seed in range(SEEDS):
-        short, long = (
-            instructions(names, Program("pipe", "ping-pong", allowed, count, count), seed)
-            for count in (COUNT, COUNT * TIMES)
-        )
+def measure(places: Sequence[tuple[str, str]]) -> list[Spread]:
+    """Instructions per wake-up of each (variant, form), over the seeds; runs what is missing.
+
+    :raises EascopeError: when a run fails.
+    """
+    names = [
+        resolve(requested(variant, form, seed, full))
+        for variant, form in places
+        for seed in range(SEEDS)
+        for full in (False, True)
+    ]
+    identity = identity_of(names[0].engine)
+    cells = [prepare(each, identity) for each in names]
+    counts = run_all(cells, lambda _, finished: instructions(finished))
+    short, long = ROUND_TRIPS
+    costs = [
         # Two wake-ups in a round trip.
-        costs.append((long - short) / (COUNT * (TIMES - 1)) / 2)
-    return Spread(sum(costs) / len(costs), min(costs), max(costs))
+        (of_long - of_short) / (long - short) / 2
+        for of_short, of_long in zip(counts[::2], counts[1::2], strict=True)
+    ]
+    spreads = (costs[i : i + SEEDS] for i in range(0, len(costs), SEEDS))
+    return [Spread(sum(part) / SEEDS, min(part), max(part)) for part in spreads]
 
 
-def instructions(names: Names, program: Program, seed: int) -> int:
-    """Instructions that all CPUs execute in the window of a boot with ``program``; cached."""
-    proofs = [" ".join(line) for line in proofs_of(names)]
-    switches = names.variant.switches
-    lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in switches)]
-    lines += [*proofs, "barrier", f"sleep-ms {WARM_UP_MS}", "start"]
-    lines += [f"spawn pipe {program.command(False, start_offset_us(seed, 'pipe'))}", "wait pipe"]
-    lines += ["stop", *proofs, "exit", ""]
-    machine = machine_of(names, "\n".join(lines).encode())
-
-    def boot(folder: Path) -> None:
-        names.engine.run(machine, folder)
-
-    key = digests_of(names.engine, machine, names.engine.identity())
-    folder = artefact("wakeup-cost", key, boot, label=f"{program.count(False)} round trips")
-    return _within(folder)
+def requested(variant: str, form: str, seed: int, full: bool) -> Request:
+    """The cell with few (or, ``full``, many) round trips."""
+    scenario = str(FORMS[form].scenario)
+    return Request(PLATFORM, variant, scenario, seed=seed, full=full, controls=CONTROLS)
 
 
-def _within(folder: Path) -> int:
-    marks = {mark.id: mark.t_ns for mark in read_marks(folder / MARKS)}
-    rows = pl.read_parquet(folder / COUNTERS).filter(
-        (pl.col("t0_ns") >= marks[START]) & (pl.col("t1_ns") <= marks[STOP])
+def instructions(run: Run) -> int:
+    """Instructions that all CPUs execute in the window of a run."""
+    window = read_window(run.path / MARKS)
+    rows = pl.read_parquet(run.path / COUNTERS).filter(
+        (pl.col("t0_ns") >= window.t0_ns) & (pl.col("t1_ns") <= window.t1_ns)
     )
     return int(rows["instructions"].sum())
 

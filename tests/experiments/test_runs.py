@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 
 from engines.base import EngineRun, Machine
 from experiments import pool
-from experiments.runs import RAW, Run, all_runs, check, execute, existing, find_run
+from experiments.finished import derived_by
+from experiments.runs import RAW, TRACE, Run, all_runs, check, execute, existing, find_run
 from host.errors import EascopeError, RequestError
 from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
 from tests.support.waiting import HANG_S
@@ -45,7 +47,7 @@ def test_a_run_is_whole_and_done_once() -> None:
     assert first.fresh
     assert first.state == "done"
     assert {path.name for path in first.path.iterdir()} == {
-        *(*RAW, "cell.json", "done", "host.json"),
+        *(*RAW, TRACE, "cell.json", "done", "host.json"),
         "inputs",
     }
     again = execute(first_cell)
@@ -60,7 +62,7 @@ def test_a_run_is_whole_and_done_once() -> None:
 def test_host_time_is_outside_the_digests() -> None:
     run = execute(cell())
     assert set(json.loads((run.path / "done").read_bytes())["files"]) == {
-        *(*RAW, "cell.json"),
+        *(*RAW, TRACE, "cell.json"),
         "inputs/machine.json",
     }
     assert run.host.host_s == 1.5
@@ -91,6 +93,28 @@ def test_a_bug_is_a_failure_with_its_traceback() -> None:
         execute(cell(wrong))
     failed = json.loads((runs() / KEY / "failed.json").read_bytes())
     assert any("ZeroDivisionError" in line for line in failed["traceback"])
+
+
+def test_a_run_without_a_trace_is_whole_and_says_so_when_measures_are_asked_for() -> None:
+    traced = cell()
+    controls = replace(traced.record.controls, trace_events=())
+    untraced = replace(traced, record=replace(traced.record, controls=controls))
+    engine = untraced.names.engine
+    whole = engine.run
+
+    def counting(
+        machine: Machine, out: Path, on_progress: Callable[[float], None] | None = None
+    ) -> EngineRun:
+        result = whole(machine, out, on_progress)
+        (out / TRACE).unlink()
+        return result
+
+    engine.run = counting  # type: ignore[method-assign]
+    run = execute(untraced)
+    assert run.state == "done"
+    assert check(run) == []
+    with pytest.raises(EascopeError, match=r"was run without a trace: no measures"):
+        derived_by(run)
 
 
 def test_missing_file_of_the_engine_is_a_failure() -> None:

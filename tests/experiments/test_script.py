@@ -61,6 +61,17 @@ def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
         assert most * 3 / 4 < max(offsets) <= most
 
 
+def test_without_a_trace_nothing_is_set_up_or_collected(artefacts: Artefacts) -> None:
+    traced = prepared().machine.script.decode()
+    cell = prepared(controls=Controls(traced=False))
+    untraced = cell.machine.script.decode()
+    assert "trac" in traced
+    assert "trac" not in untraced.replace("/tmp/rt-app.json", "").replace('"ftrace"', "")
+    assert cell.record.controls.trace_events == ()
+    assert cell.record.set_otherwise == ("untraced",)
+    assert {*untraced.splitlines()} < {*traced.splitlines()}
+
+
 def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     names = resolve(REQUEST)
     workload = compile_scenario(names.scenario, names.platform, names.activity, 0)

@@ -45,14 +45,14 @@ def code(text: str) -> str:
 
 def definitions(text: str) -> dict[str, bool]:
     """The functions and data that a source defines: whether other files may use them."""
-    found: dict[str, bool] = {}
+    defined: dict[str, bool] = {}
     for pattern in (_FUNCTION, _DATA):
         for match in pattern.finditer(code(text)):
             words = set(match["head"].split())
             shared = not words & _NOT_SHARED
             if shared or "static" in words:
-                found[match["name"]] = found.get(match["name"], False) or shared
-    return found
+                defined[match["name"]] = defined.get(match["name"], False) or shared
+    return defined
 
 
 def modules(folder: Path) -> list[str]:
@@ -66,9 +66,12 @@ def uses(folder: Path) -> Iterator[Use]:
     names = set(modules(folder))
     defined = {path: definitions(text) for path, text in texts.items() if path.suffix == ".c"}
     shared = [
-        (n, p.stem) for p, found in defined.items() for n, is_shared in found.items() if is_shared
+        (n, p.stem)
+        for p, names_of in defined.items()
+        for n, is_shared in names_of.items()
+        if is_shared
     ]
-    # Programs beside each other each define main(): such a name is no file's.
+    # Several programs of one folder each define main(): such a name is no single file's.
     counts = Counter(name for name, _ in shared)
     owner = {name: module for name, module in shared if counts[name] == 1}
     for path, text in texts.items():

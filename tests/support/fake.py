@@ -21,7 +21,7 @@ from configs.resolved import machine_json
 from engines.base import EngineFailed, EngineRun
 from experiments.cell import Cell
 from experiments.inputs import MACHINE
-from experiments.runs import RAW, execute
+from experiments.runs import RAW, TRACE, execute
 from experiments.scenario import WindowLengths
 from tests.support.records import cell_record
 
@@ -48,7 +48,7 @@ class FakeEngine:
         self.calls += 1
         (out / RAW[0]).write_text("half\n")
         self.behave(on_progress)
-        for name in RAW:
+        for name in (*RAW, TRACE):
             (out / name).write_text(f"{name} of {machine}\n")
         return EngineRun(host_s=1.5, mips=100.0, sim_s=0.5)
 

@@ -55,7 +55,7 @@ def controls_record(**changes: Any) -> ControlsRecord:
         rate_limit_us=500,
         transition_latency_us=50,
         speeds="board",
-        trace_events=(),
+        trace_events=("sched:sched_switch",),
         others={"temperature_c": 25},
     )
     return replace(controls, **changes)
