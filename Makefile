@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
-	engine-agreement model-axes hardware pages \
+	engine-agreement model-axes hardware noise pages \
 	power-calibration power-expressions activity-error power-validation
 
 help: ## this list
@@ -50,6 +50,9 @@ results: setup ## results and their pages: every scenario's variants over twenty
 
 model-axes: setup ## which verdicts of the results survive the model axes: record and page (resumable)
 	@nice $(PYTHON) -m studies.axes $(RESULTS)
+
+noise: setup ## the noise floor of every scenario and platform: record and page (resumable)
+	@nice $(PYTHON) -m studies.noise $(RESULTS)
 
 hardware: setup ## the scoreboard: figures of the sources against the committed records, without any run
 	@$(PYTHON) -m studies.hardware $(HARDWARE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from analysis.compare import Comparison
 from analysis.difference import Difference
+from analysis.null import RecordedNull
 from analysis.records.result import Result
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 
@@ -49,14 +50,19 @@ def _energy(comparison: Comparison, name: str) -> str:
 
 
 def _null(comparison: Comparison) -> list[str]:
-    """``mainline against itself: +0.2 % (-0.9 .. +1.3), 20 other seeds``; nothing unless asked."""
-    null = comparison.null
-    made = null.difference(comparison.primary.row) if null else None
-    if null is None or made is None or made.percent is None:
+    """``mainline against itself: +0.2 % (-0.9 .. +1.3), 20 other seeds``; nothing if not known."""
+    null, row = comparison.noise, comparison.primary.row
+    if null is None:
+        return []
+    line = f"noise floor, {null.variant} against itself: "
+    if isinstance(null, RecordedNull):
+        percent = null.percent(row)
+        return [] if percent is None else [f"{line}+-{percent:.1f} %, {null.seeds_words}"]
+    made = null.difference(row)
+    if made is None or made.percent is None:
         return []
     interval = f" ({percent_interval(made)})" if made.clear is not None else ""
-    seeds = f"{len(null.again)} other seeds" if len(null.again) > 1 else "another seed"
-    return [f"noise floor, {null.variant} against itself: {made.percent:+.1f} %{interval}, {seeds}"]
+    return [f"{line}{made.percent:+.1f} %{interval}, {null.seeds_words}"]
 
 
 def percent_interval(difference: Difference) -> str:

@@ -10,13 +10,14 @@ from functools import cached_property
 from analysis.conditions import against_source, control_text
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
-from analysis.null import Null
+from analysis.null import Null, RecordedNull
 from analysis.pairing import paired
 from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.records.verdict import Verdict
 from analysis.results.findings import Conditions, control_words, findings, seed_words
+from analysis.results.noise import recorded
 from analysis.rows import PER_WORK, WORK, MeasureRow, rows
 from analysis.verdicts import judge
 from configs.platform import Platform
@@ -52,6 +53,15 @@ class Comparison:
     platform: Platform
     variants: dict[str, list[Derived]]
     null: Null | None = None
+
+    @cached_property
+    def noise(self) -> Null | RecordedNull | None:
+        """The noise floor: measured with this comparison, else recorded for its conditions."""
+        if self.null is not None or self.cell.own_platform:
+            return self.null
+        cell = self.cell
+        floor = recorded(cell.platform, cell.scenario, vars(self.conditions))
+        return None if floor is None else RecordedNull(floor)
 
     @property
     def names(self) -> list[str]:

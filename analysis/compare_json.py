@@ -85,8 +85,8 @@ def difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, 
         "paired": made.paired,
         "correlation": made.correlation,
     }
-    null = comparison.null
-    floor = null.floor(line.row) if null else None
+    noise = comparison.noise
+    floor = noise.floor(line.row) if noise else None
     if floor is not None:
         entry["noise_floor"] = floor / scale
     if made.percent is not None:

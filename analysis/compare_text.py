@@ -9,7 +9,7 @@ from textwrap import wrap
 from analysis.compare import Comparison, Line
 from analysis.difference import Difference
 from analysis.engine import engine_words, kernel_words
-from analysis.null import Null
+from analysis.null import Null, RecordedNull
 from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
 from analysis.rows import MeasureRow
 from analysis.statistics import ENOUGH, PAIRED_ABOVE
@@ -70,7 +70,7 @@ def table(comparison: Comparison, lines: Sequence[Line]) -> Table:
     for name in comparison.names[1:]:
         lead = "" if len(comparison.names) == 2 else f"{name} "
         heads += [f"{lead}diff", "diff %"] + (["95 % interval"] if confident else [])
-    heads += ["noise floor"] if comparison.null else []
+    heads += ["noise floor"] if comparison.noise else []
     rows: list[Sequence[str] | Section] = []
     group = ""
     for line in lines:
@@ -103,12 +103,12 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
                 if difference.low is not None
                 else "-"
             )
-    if comparison.null:
-        cells.append(null_words(comparison.null, line.row, shown))
+    if comparison.noise:
+        cells.append(null_words(comparison.noise, line.row, shown))
     return cells
 
 
-def null_words(null: Null, row: MeasureRow, digits: int) -> str:
+def null_words(null: Null | RecordedNull, row: MeasureRow, digits: int) -> str:
     """``+-1.2``: what a difference must exceed to be more than noise."""
     floor = null.floor(row)
     return "-" if floor is None else f"+-{floor:.{digits}f}"
@@ -173,11 +173,12 @@ def _by_chance(differences: Sequence[Difference]) -> str:
 
 
 def _null_note(comparison: Comparison) -> str:
-    if comparison.null is None:
+    if comparison.noise is None:
         return ""
+    variant, seeds = comparison.noise.variant, comparison.noise.seeds_words
     return (
-        f" Noise floor: {comparison.null.variant} against itself, its kernel with another comment, "
-        "and other seeds; a smaller difference says nothing."
+        f" Noise floor: {variant} against itself, its kernel with another comment, and {seeds}; "
+        "a smaller difference says nothing."
     )
 
 

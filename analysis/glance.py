@@ -36,7 +36,7 @@ def glance(comparison: Comparison) -> str:
     named = min(len(tasks), max(room - kept, 1))
     heads = ["", "unit", *comparison.names]
     heads += [_head(comparison, name) for name in comparison.names[1:]]
-    heads += ["noise floor"] if comparison.null else []
+    heads += ["noise floor"] if comparison.noise else []
     table = Table.of(heads, [*leading[:1], *tasks[:named], *leading[1:]], left=2)
     left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "expectation")]
     below = [*(["", *expected[:kept]] if expected else []), _note(comparison, left_out)]
@@ -112,7 +112,7 @@ def _row(comparison: Comparison, label: str, lines: list[Line]) -> list[str]:
     ]
     for name in comparison.names[1:]:
         cells.append("/".join(_difference(line, name, digits) for line in lines))
-    if null := comparison.null:
+    if null := comparison.noise:
         cells.append("/".join(null_words(null, line.row, digits) for line in lines))
     return cells
 

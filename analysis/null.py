@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The noise floor: a variant against itself, with other seeds and a kernel that does the same."""
+"""The noise floor: a variant against itself, with other seeds and a kernel that does the same.
+
+It is measured with a comparison (`Null`), or was measured before (`RecordedNull`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
+from analysis.results.noise import NoiseFloor
 from analysis.rows import MeasureRow
 
 
@@ -21,6 +25,11 @@ class Null:
     variant: str
     runs: Sequence[Derived]
     again: Sequence[Derived]
+
+    @property
+    def seeds_words(self) -> str:
+        """With how many seeds it was measured."""
+        return f"{len(self.again)} other seeds" if len(self.again) > 1 else "another seed"
 
     def difference(self, row: MeasureRow) -> Difference | None:
         """How much a measure differs though nothing does; None where it is not measured."""
@@ -41,3 +50,29 @@ class Null:
         if made.low is None or made.high is None:
             return abs(made.absolute)
         return max(abs(made.low), abs(made.high))
+
+
+@dataclass(frozen=True)
+class RecordedNull:
+    """A noise floor that was measured before, of the same scenario, platform and conditions."""
+
+    recorded: NoiseFloor
+
+    @property
+    def variant(self) -> str:
+        """Whose noise floor it is."""
+        return self.recorded.variant
+
+    @property
+    def seeds_words(self) -> str:
+        """With how many seeds it was measured."""
+        return f"{self.recorded.seeds} other seeds, by the record results/noise.json"
+
+    def floor(self, row: MeasureRow) -> float | None:
+        """As `Null.floor`."""
+        floor = self.recorded.floors.get(row.measure)
+        return None if floor is None else floor * row.scale
+
+    def percent(self, row: MeasureRow) -> float | None:
+        """The same in percent of the variant's mean."""
+        return self.recorded.percents.get(row.measure)

@@ -24,6 +24,7 @@ from studies.drawing import Drawing
 from studies.elision import page as elision
 from studies.first_figure import page as first_figure
 from studies.hardware import page as hardware
+from studies.noise import page as noise
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
 from studies.power_validation import page as power_validation
@@ -40,6 +41,7 @@ _EVERY: Mapping[str, Drawing] = {
     **releases.DRAWINGS,
     **axes.DRAWINGS,
     **hardware.DRAWINGS,
+    **noise.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {

@@ -15,6 +15,8 @@ from analysis.results.comparisons import (
     VariantResult,
 )
 from analysis.results.findings import Conditions, control_words, findings, seed_words
+from analysis.results.noise import recorded
+from analysis.rows import PER_WORK
 from analysis.statistics import ENOUGH
 from analysis.verdict_text import counts, details
 from host.table import Table
@@ -159,7 +161,9 @@ def _summary(record: Comparisons) -> Table:
             for variant in result.variants[1:]
         ]
         name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
+        floor = noise_floor(record, result, per_work=result.other_work)
         energies = "; ".join(changes) + (_by(result) if changes else "")
+        energies += f"; noise floor {floor}" if floor and changes else ""
         rows.append([name, energies or "-", counts(result.judged)])
     heads = [
         "scenario",
@@ -184,18 +188,29 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
             yield f"#### {result.scenario}: {result.controls}"
         if result.source_had:
             yield f"{result.source_had}."
-        yield _figures(result).markdown()
+        yield _figures(record, result).markdown()
         yield _placement(result).markdown()
         verdicts = "\n".join(_verdicts(record, result))
         if verdicts:
             yield verdicts
 
 
-def _figures(result: ScenarioResult) -> Table:
+def noise_floor(record: Comparisons, result: ScenarioResult, *, per_work: bool) -> str:
+    """What a difference in energy must exceed, ``+-1.2 %``; empty where it was not measured."""
+    conditions = vars(_conditions_of(record, result))
+    floor = recorded(record.platform, result.scenario, conditions)
+    measure = PER_WORK if per_work else ("energy_j", "total")
+    percent = floor.percents.get(".".join(measure)) if floor else None
+    return "" if percent is None else f"+-{percent:.1f} %"
+
+
+def _figures(record: Comparisons, result: ScenarioResult) -> Table:
+    floors = [noise_floor(record, result, per_work=per_work) for per_work in (False, True)]
+    whole, per_work = (f" (noise floor {floor})" if floor else "" for floor in floors)
     base = result.variants[0].name
-    heads = ["variant", "energy (mJ)", f"% of {base}'s"]
+    heads = ["variant", "energy (mJ)", f"% of {base}'s{whole}"]
     if result.other_work:
-        heads += ["work, %", f"mJ per {result.work_unit}", "%"]
+        heads += ["work, %", f"mJ per {result.work_unit}", f"%{per_work}"]
     heads += ["latency p95 (us)", "missed", "migrations"]
     heads += [
         "overutilized (%)",

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of noise floors: ``results/noise.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from analysis.results.origin import RESULTS, ResultRecord
+from host.record import Record
+
+FILE = RESULTS / "noise.json"
+
+
+@dataclass(frozen=True)
+class NoiseFloor(Record):
+    """A variant against itself on a scenario and platform, under one set of conditions.
+
+    :param conditions: `analysis.results.findings.Conditions`, by name.
+    :param seeds: of each side.
+    :param floors: what a difference must exceed to say something, by `MeasureRow.measure` and in
+        its `raw_unit`.
+    :param percents: the same in percent of the variant's mean, where that is not zero.
+    """
+
+    platform: str
+    scenario: str
+    variant: str
+    conditions: Mapping[str, str]
+    seeds: int
+    floors: Mapping[str, float]
+    percents: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Noise(ResultRecord):
+    """Every scenario and platform."""
+
+    cells: tuple[NoiseFloor, ...]
+
+
+def recorded(
+    platform: str, scenario: str, conditions: Mapping[str, str], file: Path = FILE
+) -> NoiseFloor | None:
+    """The noise floor of runs under these conditions, where one was measured."""
+    for cell in _read(file):
+        if (cell.platform, cell.scenario) == (platform, scenario):
+            return cell if cell.conditions == conditions else None
+    return None
+
+
+@cache
+def _read(file: Path) -> tuple[NoiseFloor, ...]:
+    """What is in the file, if there is one."""
+    return Noise.read(file).cells if file.is_file() else ()

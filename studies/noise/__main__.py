@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``make noise``: the noise floor of every scenario and platform, record and page; resumable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from analysis.statistics import ENOUGH
+from host.errors import RequestError, unknown
+from host.proc import Ending, say
+from studies.draw import save
+from studies.noise.plan import NAME, SEEDS, plan
+from studies.noise.record import record_of
+from studies.noise.run import measure
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is missing; write the record and draw its page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.noise",
+        description=main.__doc__,
+        epilog="example: python -m studies.noise eas/video-playback --folder /tmp/noise",
+    )
+    parser.add_argument("scenario", nargs="*", help="only these (all of the pages)")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"of each side ({SEEDS})")
+    parser.add_argument("--folder", type=Path, help="where to write instead")
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        if options.seeds < ENOUGH:
+            raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH}")
+        every = plan()
+        for name in options.scenario:
+            if name not in {scenario for _, scenario in every}:
+                raise unknown("scenario", name, {scenario for _, scenario in every})
+        chosen = [each for each in every if not options.scenario or each[1] in options.scenario]
+        given = sys.argv[1:] if arguments is None else arguments
+        command = " ".join(["python -m studies.noise", *given])
+        say(f"  {save(NAME, record_of(measure(chosen, options.seeds), command), options.folder)}")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

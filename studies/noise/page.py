@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of noise floors: the parts that its notes set in place."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from analysis.results.noise import Noise, NoiseFloor
+from host.table import Table
+from studies.drawing import Drawing
+from studies.noise.plan import NAME
+
+#: Measures whose floors the page has; the record has all.
+_SHOWN = {
+    "energy_j.total": "energy",
+    "energy_per_work_j": "energy per unit of work",
+    "work": "work",
+    "migrations": "migrations",
+    "overutilized_share": "overutilized",
+}
+
+
+def parts(record: Noise) -> dict[str, str]:
+    """Markdown by the names that the notes use."""
+    energies = [each.percents["energy_j.total"] for each in record.cells]
+    return {
+        "answer": f"energy: {min(energies):.1f} to {max(energies):.1f} %, median "
+        f"{median(energies):.1f} %, with {record.cells[0].seeds} seeds on each side",
+        "floors": Table.of(
+            ("platform", "scenario", *(f"{label} (+-%)" for label in _SHOWN.values())),
+            (tuple(_row(each)) for each in record.cells),
+            left=2,
+        ).markdown(),
+        "conditions": _conditions(record),
+    }
+
+
+def _row(cell: NoiseFloor) -> list[str]:
+    figures = [cell.percents.get(measure) for measure in _SHOWN]
+    shown = ["-" if figure is None else f"{figure:.1f}" for figure in figures]
+    return [cell.platform, cell.scenario, *shown]
+
+
+def _conditions(record: Noise) -> str:
+    """What the cells have in common is said once."""
+    first = record.cells[0].conditions
+    common = ", ".join(
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in first.items()
+        if all(each.conditions[name] == value for each in record.cells)
+    )
+    return f"* {common}.\n* {record.origin.words}"
+
+
+DRAWINGS = {NAME: Drawing(Noise, parts)}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whose noise floor is measured: every scenario of the pages, on their platforms."""
+
+from __future__ import annotations
+
+from studies.pages.plan import pages
+
+NAME = "noise"
+#: Of each side.
+SEEDS = 10
+
+
+def plan() -> list[tuple[str, str]]:
+    """Platform and scenario, each once, in the order of pages."""
+    every = [(page.platform, group.scenario) for page in pages() for group in page.groups]
+    return list(dict.fromkeys(every))

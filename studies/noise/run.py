@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs what noise floors lack: mainline, and its double with the seeds that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis.compare import Comparison, comparison
+from analysis.derive import Derived
+from analysis.null import Null
+from experiments.cell import Cell, identity_of, prepare
+from experiments.finished import derived_for
+from experiments.null import VARIANT, null_requests
+from experiments.pool import run_all
+from experiments.request import Request, resolve
+from experiments.runs import Run
+
+
+def measure(scenarios: Sequence[tuple[str, str]], seeds: int) -> list[Comparison]:
+    """Mainline alone on each platform and scenario, with its noise floor.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+    resolved = [
+        [resolve(each) for each in null_requests(Request(platform, VARIANT, scenario), seeds)]
+        for platform, scenario in scenarios
+    ]
+    identity = identity_of(resolved[0][0].engine)
+    cells = [[prepare(names, identity) for names in each] for each in resolved]
+    flat = {cell.simkey: cell for each in cells for cell in each}
+    done = dict(zip(flat, run_all(list(flat.values()), _derived), strict=True))
+    return [_compared(each, [done[cell.simkey] for cell in each]) for each in cells]
+
+
+def _compared(cells: Sequence[Cell], made: Sequence[Derived]) -> Comparison:
+    half = len(cells) // 2
+    runs = [replace(run, cell=cell.record) for cell, run in zip(cells, made, strict=True)]
+    alone = comparison(cells[0].names.platform, {VARIANT: runs[:half]})
+    return replace(alone, null=Null(VARIANT, runs[:half], runs[half:]))
+
+
+def _derived(cell: Cell, run: Run) -> Derived:
+    return derived_for(cell, run)

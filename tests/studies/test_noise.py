@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of noise floors, and that comparisons under its conditions show it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from analysis import compare
+from analysis.answer import answers
+from analysis.compare import Comparison, comparison
+from analysis.compare_json import differences_json
+from analysis.compare_text import text
+from analysis.glance import glance
+from analysis.null import Null, RecordedNull
+from analysis.results import noise
+from analysis.results.comparisons import Comparisons
+from analysis.results.noise import Noise, NoiseFloor
+from analysis.results.origin import RESULTS
+from configs.platform import Platform
+from studies.draw import save
+from studies.noise.__main__ import main
+from studies.noise.plan import NAME, plan
+from studies.noise.record import record_of
+from studies.pages import page
+from studies.pages.page import noise_floor
+from tests.support.stated import stated
+
+
+@pytest.fixture
+def measured(juno: Platform) -> Comparison:
+    """Mainline with ten seeds, and its double with ten others."""
+    runs, again = ([stated("mainline", seed + more) for seed in range(10)] for more in (0, 10))
+    return replace(comparison(juno, {"mainline": runs}), null=Null("mainline", runs, again))
+
+
+@pytest.fixture
+def record(measured: Comparison) -> Noise:
+    return record_of([measured], "make noise")
+
+
+def both(juno: Platform) -> Comparison:
+    runs = {name: [stated(name, seed) for seed in range(20)] for name in ("mainline", "cas")}
+    return comparison(juno, runs)
+
+
+def test_the_record_has_every_measures_floor(record: Noise, measured: Comparison) -> None:
+    (cell,) = record.cells
+    assert (cell.platform, cell.scenario) == (measured.cell.platform, measured.cell.scenario)
+    assert (cell.variant, cell.seeds) == ("mainline", 10)
+    floor = measured.null.floor(measured.total.row) if isinstance(measured.null, Null) else None
+    assert floor is not None
+    assert cell.floors["energy_j.total"] == pytest.approx(floor / 1e3), "in J, the row in mJ"
+    mean = measured.total.mean("mainline")
+    assert mean is not None
+    assert cell.percents["energy_j.total"] == pytest.approx(100 * floor / mean)
+    assert cell.floors["energy_j.total / window_s"] > 0
+    assert cell.floors["missed_deadlines"] == 0
+    assert "missed_deadlines" not in cell.percents, "its mean is zero"
+
+
+def test_the_record_reads_back_and_its_page_is_drawn(record: Noise, tmp_path: Path) -> None:
+    text_of_page = save(NAME, record, tmp_path).read_text()
+    assert Noise.read(tmp_path / f"{NAME}.json") == record
+    assert "{{" not in text_of_page
+    assert f"| {record.cells[0].scenario} |" in text_of_page
+
+
+def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
+    record: Noise, juno: Platform, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    record.write(tmp_path / "noise.json")
+
+    monkeypatch.setattr(compare, "recorded", partial(noise.recorded, file=tmp_path / "noise.json"))
+    compared = both(juno)
+    assert isinstance(compared.noise, RecordedNull)
+    floor = compared.noise.floor(compared.total.row)
+    assert floor == pytest.approx(1e3 * record.cells[0].floors["energy_j.total"])
+    rows = [line for line in text(compared).splitlines() if line.startswith("  total")]
+    assert rows[0].endswith(f" +-{floor:.2f}")
+    energy = next(line for line in glance(compared).splitlines() if line.startswith("energy, tot"))
+    assert energy.endswith(f" +-{floor:.2f}")
+    (total,) = (e for e in differences_json(compared) if e["measure"] == "energy_j.total")
+    assert total["noise_floor"] == pytest.approx(record.cells[0].floors["energy_j.total"])
+    percent = record.cells[0].percents["energy_j.total"]
+    assert answers(compared)[-1] == (
+        f"noise floor, mainline against itself: +-{percent:.1f} %, 10 other seeds, by the record "
+        "results/noise.json"
+    )
+    own = replace(compared, null=Null("mainline", *([[]] * 2)))
+    assert own.noise is own.null, "what was measured with the comparison counts"
+    (cell,) = record.cells
+    other = {**cell.conditions, "controls": "another"}
+    Noise(record.origin, (replace(cell, conditions=other),)).write(tmp_path / "noise.json")
+    noise._read.cache_clear()
+    assert both(juno).noise is None, "of other conditions"
+    noise._read.cache_clear()
+
+
+def test_a_page_has_the_floor_of_its_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparisons = Comparisons.read(RESULTS / "uclamp.json")
+    result = comparisons.scenarios[0]
+    percents = {"energy_j.total": 1.25, "energy_per_work_j": 0.5}
+    floor = NoiseFloor("juno-r2", result.scenario, "mainline", {}, 10, {}, percents)
+    monkeypatch.setattr(page, "recorded", lambda *_: floor)
+    assert noise_floor(comparisons, result, per_work=False) == "+-1.2 %"
+    shown = page.parts(comparisons)
+    assert "% of mainline's (noise floor +-1.2 %)" in shown["scenarios"]
+    assert "noise floor +-0.5 %" in shown["summary"]
+    monkeypatch.setattr(page, "recorded", lambda *_: None)
+    assert "noise floor" not in page.parts(comparisons)["scenarios"]
+
+
+def test_the_plan_has_each_scenario_of_a_page_once() -> None:
+    every = plan()
+    assert len(every) == len(set(every))
+    assert {("pixel6", "eas/video-playback"), ("juno-r2", "uclamp/frequency-spike")} <= {*every}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["--seeds", "9"], "--seeds 9: allowed: at least 10"), (["eas/vdeo"], "unknown scenario")],
+)
+def test_a_wrong_request_is_one_line(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
