@@ -6,7 +6,7 @@ An engine gets a kernel image, a device tree, a guest image and a script; it nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -30,7 +30,8 @@ class Machine:
 
     ``script`` holds the exact bytes that the guest agent reads; ``cmdline`` is the kernel's command
     line; with ``elide`` rt-app's busy loop is not executed but accounted for. ``vmlinux`` is the
-    same kernel as an ELF file with symbols, for engines that boot that.
+    same kernel as an ELF file with symbols, for engines that boot that. ``memory`` has the shares
+    of tasks that wait for memory (`configs.mixture`): for each, rt-app has a copy.
     """
 
     platform: Platform
@@ -42,6 +43,7 @@ class Machine:
     cmdline: str
     elide: bool = True
     vmlinux: Path | None = None
+    memory: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,12 @@ class Elision:
     :param program: path in the guest of the copy of rt-app that runs.
     :param function: its busy function, which the agent writes into the copy before it runs; empty
         where the image has it already.
+    :param copied_from: the program that the agent copies first; empty where the image has the copy.
     """
 
     program: str
     function: bytes = b""
+    copied_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,14 @@ class Engine(Protocol):
         """What elides rt-app's busy loop here.
 
         :raises RequestError: a core or a speed with which the loop cannot be elided.
+        """
+
+    def mixtures(
+        self, platform: Platform, activity: Activity, memory: Sequence[float]
+    ) -> tuple[Elision, ...]:
+        """The copies for tasks that wait for memory, by their shares.
+
+        :raises RequestError: a share or a core for which there is none.
         """
 
     def host_s_per_s(self, *, elide: bool) -> float:

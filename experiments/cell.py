@@ -116,6 +116,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         full=request.full,
         decisions=request.controls.decisions,
         traced=request.controls.traced,
+        mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
         symbols=trace_symbols(image.vmlinux),
     )
     machine = machine_of(names, text)
@@ -151,6 +152,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
         elide=request.elide,
         vmlinux=image.vmlinux,
+        memory=names.scenario.memory,
     )
 
 

@@ -13,6 +13,7 @@ from configs.activity import (
     Activity,
     check_capacity,
 )
+from configs.mixture import mixture
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.base import Engine
@@ -104,6 +105,7 @@ def resolve(request: Request) -> Names:
     scenario = load_scenario(request.scenario, platform)
     for program in scenario.programs:
         program.check_present()
+    _check_memory(scenario, request, platform, activity)
     catalogue = load_catalogue()
     known = [*catalogue.variants, *catalogue.planned, *catalogue.broken, *request.own.names]
     known += [name for name in variant_names() if name not in known]
@@ -116,6 +118,19 @@ def resolve(request: Request) -> Names:
         )
     given = GivenPlatform(as_given(platform, request.energy_model))
     return Names(request, platform, activity, variant, scenario, engine, given, kernel)
+
+
+def _check_memory(
+    scenario: Scenario, request: Request, platform: Platform, activity: Activity
+) -> None:
+    """The time of tasks that wait for memory is known here, and their loops are elided."""
+    for share in scenario.memory:
+        mixture(platform, activity, share)
+    if scenario.memory and not request.elide:
+        raise RequestError(
+            f"{shown_path(scenario.path)}: task.memory: its time is accounted for, not executed: "
+            "allowed where busy loops are elided"
+        )
 
 
 def _under_conditions(request: Request) -> Request:

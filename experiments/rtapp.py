@@ -56,17 +56,24 @@ class Workload:
     :param documents: inputs as bytes, by the name under which rt-app runs.
     :param endless: of these names, those that run until they are ended from outside.
     :param replicate: what the seed drew.
+    :param own: of these names, those with threads of the scenario's tasks.
     """
 
     documents: dict[str, bytes]
     endless: tuple[str, ...]
     tasks: tuple[TaskRecord, ...]
     replicate: ReplicateRecord
+    own: tuple[str, ...] = ()
 
     @property
     def document(self) -> bytes:
         """The input with the scenario's threads."""
         return self.documents[RT_APP_NAME]
+
+
+def memory_name(number: int) -> str:
+    """Under which name rt-app runs with the tasks of a mixture, which counts from 1."""
+    return f"memory{number}"
 
 
 def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
@@ -106,10 +113,7 @@ def compile_scenario(
     order = in_order(list(every), seed) if noise else list(every)
     # Where the tasks' end is the window's, their rt-app must end: others have one of their own.
     apart = {*more} if scenario.window.until == "tasks-end" else set()
-    parts = {
-        RT_APP_NAME: [key for key in order if key not in apart],
-        OTHERS_NAME: [key for key in order if key in apart],
-    }
+    parts = _processes(scenario, order, apart)
     forever = {key for key, entry in every.items() if _endless(entry)}
     names = {key: f"{key}-{index}" for keys in parts.values() for index, key in enumerate(keys)}
     return Workload(
@@ -129,7 +133,27 @@ def compile_scenario(
             others=[names[key] for key in more],
             threads_sha256=digest_of(every),
         ),
+        own=tuple(name for name, keys in parts.items() if {*keys} & {*entries}),
     )
+
+
+def _processes(scenario: Scenario, order: list[str], apart: set[str]) -> dict[str, list[str]]:
+    """The threads of each rt-app: tasks that wait for memory have one for each share.
+
+    :param order: of all threads.
+    :param apart: others that have an rt-app of their own.
+    """
+    shares = {key: task.memory for task in scenario.tasks for key in _keys(task)}
+    besides = {
+        memory_name(number): [key for key in order if shares.get(key) == share]
+        for number, share in enumerate(scenario.memory, 1)
+    }
+    apart = apart | {key for keys in besides.values() for key in keys}
+    return {
+        RT_APP_NAME: [key for key in order if key not in apart],
+        OTHERS_NAME: [key for key in order if key in apart and key not in shares],
+        **besides,
+    }
 
 
 def _entries(
@@ -309,6 +333,7 @@ def _record(
         turns=tuple(turns),
         uclamp=UclampRange(task.uclamp_min, task.uclamp_max),
         cpus=task.cpus,
+        memory=task.memory,
         **_waiting(task),
     )
 

@@ -76,6 +76,8 @@ class Task:
     work_cv: float = 0.0
     #: What its timer is: one of `CLOCKS`.
     clock: str = "exact"
+    #: Share of its time, on the largest CPU at its top OPP, that no clock shortens.
+    memory: float = 0.0
     #: The most that its start is shifted by; None: by its own period.
     start_within_us: int | None = None
 
@@ -155,3 +157,8 @@ class Scenario:
     #: What its source had; None: nothing is said.
     source_conditions: SourceConditions | None = None
     frames: FramesRecord | None = None
+
+    @property
+    def memory(self) -> tuple[float, ...]:
+        """The shares of tasks that wait for memory, each once."""
+        return tuple(sorted({task.memory for task in self.tasks if task.memory}))

@@ -9,6 +9,7 @@ from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, S
 from experiments.waiting import Meet, Signal, Step, Wait, stuck
 from host.errors import bad_input
 from host.strict import StrictTable
+from rootfs.mixture import MOST_MIXTURES
 
 
 def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
@@ -24,6 +25,7 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
             last = table.tables("phase", 1, MOST_PHASES)[-1]
             raise last.error("loops", 'an integer, because window.until is "tasks-end"')
     _check_meetings(scenario, tables)
+    _check_memory(scenario, tables)
     _check_waits(scenario, tables)
     threads = sum(task.count for task in scenario.tasks)
     if threads > MOST_THREADS:
@@ -82,6 +84,19 @@ def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None
                     raise where.error(
                         key, f"{name!r} once in as many phases, loops and repeats of either task"
                     )
+
+
+def _check_memory(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
+    """Tasks of each share are a process, and no thread waits for one of another process."""
+    if len(scenario.memory) > MOST_MIXTURES:
+        allowed = f"up to {MOST_MIXTURES} different shares besides 0"
+        raise bad_input(tables[0].file, "task.memory", list(scenario.memory), allowed)
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        for other in scenario.tasks:
+            waits = any(phase.wait == other.name for phase in task.phases)
+            if other.memory != task.memory and (waits or task.names_met & other.names_met):
+                allowed = f"{other.memory:g}, the memory of {other.name}, for which it waits"
+                raise bad_input(table.file, table.key("memory"), task.memory, allowed)
 
 
 def _check_waits(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:

@@ -42,6 +42,8 @@ COMM_CHARACTERS = 15
 LONGEST_US = 600_000_000
 #: Of a turn's work; beyond it, most turns would do next to nothing.
 MOST_CV = 2.0
+#: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
+MOST_MEMORY = 0.7
 #: Of what a source measured, in a unit of result.json.
 MOST_SIZE = 1e9
 POLICIES = ("other", "idle", "fifo", "rr")
@@ -58,7 +60,7 @@ KEYS = {
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
-        *("work_cv", "clock", "start_within_us"),
+        *("work_cv", "clock", "start_within_us", "memory"),
         "phase",
     ),
     "task.phase": (
@@ -160,6 +162,7 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         ),
         work_cv=table.number("work_cv", 0, MOST_CV) if table.has("work_cv") else 0.0,
         clock=table.text("clock", CLOCKS) if table.has("clock") else "exact",
+        memory=table.number("memory", 0, MOST_MEMORY) if table.has("memory") else 0.0,
         start_within_us=_optional(table, "start_within_us", 0, LONGEST_US, "us"),
     )
     table.finish()

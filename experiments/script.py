@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.trace import DECISION_EVENT
 from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from configs.platform import Platform
 from engines.base import Elision
 from experiments.program import KINDS
-from experiments.rtapp import RT_APP_NAME, Workload
+from experiments.rtapp import Workload, memory_name
 from experiments.scenario import Scenario
 from kernels.switches import STATS
 from rootfs.elide import FUNCTION_OFFSET
@@ -47,6 +47,8 @@ RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVERNOR)
 
+#: What copies a program in the guest.
+COPY = "/bin/busybox cp"
 #: The agent's verb `bytes` takes so many at once.
 AGENT_BYTES = 64
 
@@ -82,6 +84,20 @@ def elision_lines(elision: Elision) -> list[str]:
     ]
 
 
+def mixture_lines(mixtures: Sequence[Elision]) -> list[str]:
+    """Lines that make rt-app's copies for tasks that wait for memory."""
+    lines = []
+    for number, elision in enumerate(mixtures, 1):
+        copy = f"copy{number}"
+        lines += [
+            f"mkdir {elision.program.rpartition('/')[0]}",
+            f"spawn {copy} {COPY} {elision.copied_from} {elision.program}",
+            f"wait {copy}",
+            *elision_lines(elision),
+        ]
+    return lines
+
+
 def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     scenario: Scenario,
     platform: Platform,
@@ -93,6 +109,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     full: bool,
     decisions: bool = False,
     traced: bool = True,
+    mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
@@ -103,6 +120,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param expectations: lines that prove the declared state, before the window and after it.
     :param decisions: whether each decision of EAS is recorded.
     :param traced: whether anything is.
+    :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
     programs, replicate = scenario.programs, workload.replicate
@@ -114,6 +132,9 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in scenario.tasks):
         head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
     head += elision_lines(elision) if elision else []
+    head += mixture_lines(mixtures)
+    programs_of = {name: elision.program if elision else RT_APP for name in workload.documents}
+    programs_of |= {memory_name(n): mixture.program for n, mixture in enumerate(mixtures, 1)}
     files = [
         f"file {document_path(name)} {len(document)}\n".encode() + document + b"\n"
         for name, document in workload.documents.items()
@@ -132,7 +153,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         *begin,
-        *_window(scenario, workload, elision.program if elision else RT_APP, full),
+        *_window(scenario, workload, programs_of, full),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         *collect,
@@ -149,26 +170,28 @@ def document_path(name: str) -> str:
     return f"/tmp/{name}.json"
 
 
-def _window(scenario: Scenario, workload: Workload, rt_app: str, full: bool) -> list[str]:
+def _window(
+    scenario: Scenario, workload: Workload, rt_apps: Mapping[str, str], full: bool
+) -> list[str]:
     """Lines from the start of the workload to its end: stirring, warm-up and window.
 
     The kernel's counters are read outside the window, next to both of its ends.
 
-    :param rt_app: the copy that runs, by its path in the guest.
+    :param rt_apps: the copy that runs each input, by its path in the guest.
     """
     window, programs, replicate = scenario.window, scenario.programs, workload.replicate
     length_ms = window.length_ms(full)
     starts = replicate.programs_us
     # The window starts with the first program: what the machine does before is not the program's.
     first_us = min(starts.values()) if starts and replicate.noise else 0
-    tasks = [RT_APP_NAME] if scenario.tasks else []
-    waited = tasks if window.until == "tasks-end" else []
+    tasks = workload.own
+    waited = tasks if window.until == "tasks-end" else ()
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
         # What rt-app's threads find when they are made decides where they go, often for good.
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
-        *(f"spawn {name} {rt_app} {document_path(name)}" for name in workload.documents),
+        *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
         f"sleep-us {(window.warmup_ms + replicate.stir_ms) * 1000 + first_us}",
         *(f"wait {name}" for name in ended),
         f"report {STATS}",

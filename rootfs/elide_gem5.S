@@ -16,6 +16,9 @@
  *		and it becomes the time that this thread had
  *
  * The exclusive monitor tells whether anything happened: every return from an exception clears it.
+ *
+ * With MEMORY defined, a turn also waits for memory: x16 has its ns in sixteenths, and the CPU stands
+ * still a second time in a slice, for a time that no clock changes. That copy is longer.
  */
 #define NR_getcpu			168
 #define NR_clock_gettime		113
@@ -23,6 +26,9 @@
 
 	.macro	quiesce_cycles		/* x0: cycles */
 	.inst	0xff030110
+	.endm
+	.macro	quiesce_ns		/* x0: ns */
+	.inst	0xff020110
 	.endm
 	.macro	now_ns			/* to x0 */
 	.inst	0xff070110
@@ -70,8 +76,15 @@ settle:
 	b.eq	done
 
 	adr	x5, table
+#ifdef MEMORY
+	ldr	w10, [x5, x4, lsl #2]
+	cbz	w10, unknown
+	lsr	w16, w10, #16
+	and	w10, w10, #0xffff
+#else
 	ldrh	w10, [x5, x4, lsl #1]
 	cbz	w10, unknown
+#endif
 	ldxr	x1, [sp]			/* from here on an interruption shows */
 	now_ns
 	mov	x13, #PROBE_TURNS
@@ -85,6 +98,21 @@ slice:
 	sevl
 	quiesce_cycles
 	wfe
+#ifdef MEMORY
+	/* As below: what can be computed now is, before the monitor is asked. */
+	mul	x0, x13, x16
+	lsr	x0, x0, #4
+	nop
+	nop
+	nop
+	nop
+	stxr	w1, xzr, [sp]
+	ldxr	x5, [sp]
+	cbnz	w1, cut
+	sevl
+	quiesce_ns
+	wfe
+#endif
 	/*
 	 * An O3CPU that an interrupt wakes up fetches one group of instructions more before it
 	 * takes it. The monitor must not be among them, so what can be computed now is.
@@ -111,8 +139,22 @@ out:
 unknown:
 	brk	#0				/* no such CPU in the table */
 
+#ifdef MEMORY
+	/* Interrupted in its first part: the second one does not begin. */
+cut:
+	now_ns
+	sub	x15, x0, x14
+	b	look
+
+	.org	LENGTH - 32, 0
+table:
+	.rept	8
+	.word	0
+	.endr
+#else
 	.org	244, 0				/* as long as the function that it replaces */
 table:
 	.rept	8
 	.hword	0
 	.endr
+#endif

@@ -107,6 +107,7 @@ class TaskRecord(Record):
     :param cpus: where it may run; None: everywhere.
     :param waits: whether it waits for other tasks, or meets them.
     :param rest_us: its longest rest.
+    :param memory: share of its time, on the largest CPU at its top OPP, that no clock shortens.
     """
 
     name: str
@@ -119,6 +120,7 @@ class TaskRecord(Record):
     cpus: tuple[int, ...] | None
     waits: bool = False
     rest_us: int = 0
+    memory: float = 0.0
 
 
 @dataclass(frozen=True)

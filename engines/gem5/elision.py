@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How rt-app's busy loop stands still on gem5: the cycles of a turn on each CPU."""
+"""How rt-app's busy loop stands still on gem5: what a turn takes on each CPU."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from configs.activity import Activity
+from configs.mixture import mixture
 from configs.platform import Platform
 from engines.base import Elision
 from engines.gem5.settings import has_pipelines
@@ -11,6 +14,8 @@ from host.errors import RequestError
 from host.strict import shown_path
 from rootfs.elide_gem5 import MOST_FETCHED, with_table
 from rootfs.image import RT_APP_ELIDED_GEM5
+from rootfs.mixture import mixture_program
+from rootfs.mixture_gem5 import with_memory
 
 
 def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
@@ -19,6 +24,34 @@ def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
     :param mode: one that elides.
     :raises RequestError: a core on which the function would not notice interrupts.
     """
+    _check_fetch(mode, platform)
+    cycles = [
+        activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
+    ]
+    return Elision(RT_APP_ELIDED_GEM5, with_table(mode, cycles))
+
+
+def mixtures(
+    mode: str, platform: Platform, activity: Activity, memory: Sequence[float]
+) -> tuple[Elision, ...]:
+    """The copies for tasks that wait for memory, by their shares.
+
+    :param mode: one that elides.
+    :raises RequestError: as `elision`, or a share that is not possible here.
+    """
+    if memory:
+        _check_fetch(mode, platform)
+    copies = []
+    for number, share in enumerate(memory, 1):
+        turn = mixture(platform, activity, share)
+        clusters = [platform.cluster_of(cpu).index for cpu in platform.cpus]
+        function = with_memory(mode, [(turn.cycles[i], turn.memory_ns[i]) for i in clusters])
+        copies.append(Elision(mixture_program(number), function, RT_APP_ELIDED_GEM5))
+    return tuple(copies)
+
+
+def _check_fetch(mode: str, platform: Platform) -> None:
+    """Refuse a core on which the function would not notice interrupts."""
     # CPUs with pipelines fetch more than they execute.
     for core in (cluster.core for cluster in platform.clusters):
         width = core.structure["fetch_width"].value
@@ -27,7 +60,3 @@ def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
                 f"{shown_path(core.path)}: structure.fetch_width = {width}: allowed where busy "
                 f"loops are elided: 1 to {MOST_FETCHED}, or mode elided, or --no-elide"
             )
-    cycles = [
-        activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
-    ]
-    return Elision(RT_APP_ELIDED_GEM5, with_table(mode, cycles))

@@ -9,7 +9,7 @@ trade name.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from engines.gem5.boot import KIND as BOOT_LOADER
 from engines.gem5.boot import boot_loader
 from engines.gem5.checkpoint import KIND as CHECKPOINT
 from engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
-from engines.gem5.elision import elision
+from engines.gem5.elision import elision, mixtures
 from engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
 from engines.gem5.process import TERMINAL, Gem5Ended, supervise
 from engines.gem5.provider import CODE, NAME, RECIPE, Gem5Identity, find_gem5, identity, version
@@ -96,6 +96,12 @@ class Gem5Engine:
     def elision(self, platform: Platform, activity: Activity) -> Elision:
         """The copy whose loop stands still, with the cycles of a turn on each CPU."""
         return elision(self.mode, platform, activity)
+
+    def mixtures(
+        self, platform: Platform, activity: Activity, memory: Sequence[float]
+    ) -> tuple[Elision, ...]:
+        """Copies whose loops stand still for a turn's cycles, and for its ns of memory."""
+        return mixtures(self.mode, platform, activity, memory)
 
     def boots(self, machine: Machine) -> Path:
         """The kernel with symbols: gem5 finds a guest's panic by them."""

@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.qemu.settings import LoopSettings, QemuClusterSettings, QemuSettings
+from engines.qemu.settings import (
+    LoopSettings,
+    MixtureSettings,
+    QemuClusterSettings,
+    QemuSettings,
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,8 @@ def _plugin_options(settings: QemuSettings) -> Iterator[str]:
     yield f"limit_ns={settings.limit_ns}"
     if settings.loop is not None:
         yield from _loop_options(settings.clusters, settings.loop)
+    for mixture in settings.mixtures:
+        yield from _mixture_options(settings.clusters, mixture)
 
 
 def _cluster_options(cluster: QemuClusterSettings) -> Iterator[str]:
@@ -89,3 +96,13 @@ def _loop_options(clusters: tuple[QemuClusterSettings, ...], loop: LoopSettings)
         yield f"loop_code={part.start:#x}-{part.end:#x}"
     for words in loop.begins:
         yield "loop_begins=" + ":".join(f"{word:08x}" for word in words)
+
+
+def _mixture_options(
+    clusters: tuple[QemuClusterSettings, ...], mixture: MixtureSettings
+) -> Iterator[str]:
+    words = ":".join(f"{word:08x}" for word in mixture.begins)
+    hints = f"{mixture.hint_4_turns}:{mixture.hint_1_turn}"
+    yield f"mixture={mixture.number}:{hints}:{words}"
+    for cluster, weights in zip(clusters, mixture.weights, strict=True):
+        yield f"mixture_weights={mixture.number}:{cluster.index}:{'+'.join(map(str, weights))}"

@@ -8,7 +8,7 @@ The same machine gives the same bytes, whatever the host does meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from host.errors import EascopeError
 from host.proc import need
 from host.scratch import scratch
 from rootfs.image import RT_APP_ELIDED_HINT
+from rootfs.mixture import marked_function, mixture_program
 
 _HERE = Path(__file__).resolve().parent
 #: What makes QEMU's command, and a run's files of what the plugin leaves.
@@ -119,6 +120,15 @@ class QemuEngine:
     def elision(self, platform: Platform, activity: Activity) -> Elision:
         """The copy whose loop is hints; it is the same for every machine."""
         return Elision(RT_APP_ELIDED_HINT)
+
+    def mixtures(
+        self, platform: Platform, activity: Activity, memory: Sequence[float]
+    ) -> tuple[Elision, ...]:
+        """Copies with a mark by which the plugin knows them; it is given what their turns take."""
+        return tuple(
+            Elision(mixture_program(number), marked_function(number), RT_APP_ELIDED_HINT)
+            for number, _ in enumerate(memory, 1)
+        )
 
     def boots(self, machine: Machine) -> Path:
         """The kernel's image."""

@@ -11,7 +11,8 @@ import struct
 from dataclasses import dataclass
 
 from configs.activity import Activity
-from configs.platform import Cluster
+from configs.mixture import Mixture, mixture
+from configs.platform import Cluster, Platform
 from engines.base import LIMIT_S, Machine
 from engines.qemu.board import BOARD
 from host.record import Record
@@ -24,6 +25,7 @@ from rootfs.elide import (
     hint_function,
     skipped_instructions,
 )
+from rootfs.mixture import marked_function
 
 NAME = "qemu"
 
@@ -91,8 +93,27 @@ class LoopSettings(Record):
 
 
 @dataclass(frozen=True)
+class MixtureSettings(Record):
+    """A loop that waits for memory, in a copy of rt-app of its own.
+
+    :param number: from 1; 0 is the busy loop.
+    :param begins: the first instructions of the function in its copy.
+    :param hint_4_turns: instructions that pass at the hint of four turns; ``hint_1_turn`` of one.
+    :param weights: time of an instruction in `WORK_UNITS`, by cluster and OPP as those have them.
+    """
+
+    number: int
+    begins: tuple[int, ...]
+    hint_4_turns: int
+    hint_1_turn: int
+    weights: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
 class QemuSettings(Record):
     """The record. No field has a default: a default would not stand in the key.
+
+    But ``mixtures`` has: a run without a task that waits for memory has the key that it always had.
 
     :param board: QEMU's machine.
     :param dtb_randomness: whether QEMU puts random numbers into the device tree: ``on``, ``off``.
@@ -135,6 +156,7 @@ class QemuSettings(Record):
     hint_1_turn: int
     dead_ns: int
     limit_ns: int
+    mixtures: tuple[MixtureSettings, ...] = ()
 
     @property
     def idle_states(self) -> int:
@@ -149,6 +171,10 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
     """
     platform, activity = machine.platform, machine.activity
     clusters = tuple(_cluster(cluster, activity) for cluster in platform.clusters)
+    mixtures = tuple(
+        _mixture(number, clusters, platform, mixture(platform, activity, share))
+        for number, share in enumerate(machine.memory, 1)
+    )
     return QemuSettings(
         board="virt",
         gic_version=GIC_VERSION,
@@ -169,7 +195,7 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
         thread="single",
         translation_mib=TRANSLATION_MIB,
         clusters=clusters,
-        loop=_loop(clusters),
+        loop=_loop(clusters, needed=bool(mixtures)),
         energyctrl=BOARD.energy_ctrl,
         transition_latency_ns=platform.transition_latency_us * 1000,
         program_quantum_ns=PROGRAM_QUANTUM_NS,
@@ -178,6 +204,7 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
         hint_1_turn=skipped_instructions(1, activity.turn_instructions),
         dead_ns=DEAD_S * NS_PER_S,
         limit_ns=round(limit_s * NS_PER_S),
+        mixtures=mixtures,
     )
 
 
@@ -201,9 +228,27 @@ def _instructions_per_s(cluster: Cluster, khz: int, activity: Activity) -> int:
     return round(khz * 1000 * activity.system_ipc(cluster))
 
 
-def _loop(clusters: tuple[QemuClusterSettings, ...]) -> LoopSettings | None:
-    """Where the busy loop is, if it has a rate of its own on any cluster."""
-    if all(cluster.loop_weight == WORK_UNITS for cluster in clusters):
+def _mixture(
+    number: int, clusters: tuple[QemuClusterSettings, ...], platform: Platform, turn: Mixture
+) -> MixtureSettings:
+    """What the plugin is given of a mixture: an instruction's weight follows from a turn's time."""
+
+    def weight(cluster: QemuClusterSettings, opp: OppSettings) -> int:
+        ns = turn.turn_ns(platform.clusters[cluster.index], opp.khz) / turn.instructions
+        return max(1, round(WORK_UNITS * ns * opp.instructions_per_s / NS_PER_S))
+
+    return MixtureSettings(
+        number=number,
+        begins=struct.unpack_from("<4I", marked_function(number)),
+        hint_4_turns=skipped_instructions(BULK_TURNS, turn.instructions),
+        hint_1_turn=skipped_instructions(1, turn.instructions),
+        weights=tuple(tuple(weight(cluster, opp) for opp in cluster.opps) for cluster in clusters),
+    )
+
+
+def _loop(clusters: tuple[QemuClusterSettings, ...], *, needed: bool) -> LoopSettings | None:
+    """Where the busy loop is, if it has a rate of its own on any cluster, or is needed besides."""
+    if not needed and all(cluster.loop_weight == WORK_UNITS for cluster in clusters):
         return None
     return LoopSettings(
         code=(

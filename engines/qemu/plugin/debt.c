@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "local_time.h"
+#include "loop.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -31,7 +32,8 @@
 static struct {
 	uint64_t thread;
 	work owed;
-	/* It weighs this by being the busy loop's; 0: it is not. */
+	/* The loop that did it, or LOOP_NONE, and what an instruction of that weighed. */
+	int loop;
 	work loop_weight;
 } debtors[MAX_DEBTORS];
 static unsigned int n_debtors;
@@ -70,13 +72,13 @@ void debt_pay(struct vcpu *vcpu, vtime until)
 }
 
 /* A program's work counts from now on, or (sign -1) does not. */
-static void book(struct vcpu *vcpu, work done, work loop_weight, int sign)
+static void book(struct vcpu *vcpu, work done, work weight, int sign)
 {
 	vcpu->done += sign * done;
-	if (!loop_weight)
+	if (!weight)
 		return;
 	vcpu->loop_done += sign * done;
-	vcpu->loop_instructions += sign * (done / loop_weight);
+	vcpu->loop_instructions += sign * (done / weight);
 }
 
 /*
@@ -86,7 +88,8 @@ static void book(struct vcpu *vcpu, work done, work loop_weight, int sign)
  */
 void debt_interrupted(struct vcpu *vcpu, vtime at)
 {
-	work owed, loop_weight;
+	work owed, weight;
+	int loop = vcpu->loop;
 
 	if (!vcpu->in_user)
 		return;
@@ -96,19 +99,20 @@ void debt_interrupted(struct vcpu *vcpu, vtime at)
 		vcpu->debt += vcpu->local - at;
 		vcpu->local = at;
 	}
-	loop_weight = vcpu->in_loop ? vcpu->cluster->loop_weight : 0;
+	weight = loop == LOOP_NONE ? 0 : time_weight(vcpu);
 	owed = time_work_in(vcpu->cluster, vcpu->debt);
 	vcpu->in_user = false;
-	vcpu->in_loop = false;
+	vcpu->loop = LOOP_NONE;
 	vcpu->debt = 0;
 	if (!owed)
 		return;
-	book(vcpu, owed, loop_weight, -1);
+	book(vcpu, owed, weight, -1);
 	if (n_debtors == MAX_DEBTORS)
 		forget(0);
 	debtors[n_debtors].thread = vcpu->thread;
 	debtors[n_debtors].owed = owed;
-	debtors[n_debtors].loop_weight = loop_weight;
+	debtors[n_debtors].loop = loop;
+	debtors[n_debtors].loop_weight = weight;
 	n_debtors++;
 	*vcpu->owes = 1;
 }
@@ -124,18 +128,20 @@ void debt_thread_switch(struct vcpu *vcpu, uint64_t thread)
 void debt_resume(struct vcpu *vcpu)
 {
 	int i = *vcpu->owes ? find(vcpu->thread) : -1;
-	work owed, loop_weight;
+	work owed, weight;
 
 	*vcpu->owes = 0;
 	if (i < 0)
 		return;
 	owed = debtors[i].owed;
-	loop_weight = debtors[i].loop_weight;
-	if (loop_weight) {
-		owed = vt_rescale(owed, loop_weight, vcpu->cluster->loop_weight);
-		loop_weight = vcpu->cluster->loop_weight;
+	weight = debtors[i].loop_weight;
+	if (weight) {
+		work here = loop_weight(vcpu->cluster, debtors[i].loop);
+
+		owed = vt_rescale(owed, weight, here);
+		weight = here;
 	}
-	book(vcpu, owed, loop_weight, 1);
+	book(vcpu, owed, weight, 1);
 	vcpu->debt += time_of(vcpu->cluster, owed);
 	forget(i);
 }

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "debt.h"
+#include "loop.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "report.h"
@@ -127,11 +128,12 @@ static void write_register(void *opaque, uint64_t offset, uint64_t value, unsign
 /* A cluster's rate from `at` on. Nobody holds a grant, and no time before `at` is to come. */
 static void set_level(struct cluster *cluster, unsigned int level, vtime at)
 {
+	const struct opp *old_opp = &cluster->opps[cluster->level], *new_opp = &cluster->opps[level];
 	uint64_t old_period = cluster->period;
 
 	cluster->level = level;
 	cluster->period = ((unsigned __int128)NS_PER_S << PERIOD_FRACTION_BITS) /
-			  cluster->opps[level].instructions_per_s;
+			  new_opp->instructions_per_s;
 	/*
 	 * A vCPU may be ahead of `at`: what it has executed beyond `at` took place at the new rate.
 	 * What it has waited beyond `at`, for an idle state's exit or another vCPU, took no longer.
@@ -139,14 +141,19 @@ static void set_level(struct cluster *cluster, unsigned int level, vtime at)
 	for (unsigned int i = 0; i < config.n_cpus; i++) {
 		struct vcpu *vcpu = &vcpus[i];
 		vtime from = vcpu->waited_until > at ? vcpu->waited_until : at;
+		uint64_t old = old_period, new = cluster->period;
 
 		if (vcpu->cluster != cluster || vcpu->state != VCPU_RUNNING)
 			continue;
 		debt_pay(vcpu, at);
-		vcpu->debt = vt_rescale(vcpu->debt, old_period, cluster->period);
+		/* An instruction that waits for memory weighs otherwise at another clock. */
+		if (vcpu->loop != LOOP_NONE) {
+			old *= old_opp->loop_weights[vcpu->loop];
+			new *= new_opp->loop_weights[vcpu->loop];
+		}
+		vcpu->debt = vt_rescale(vcpu->debt, old, new);
 		if (vcpu->local > from)
-			vcpu->local =
-				from + vt_rescale(vcpu->local - from, old_period, cluster->period);
+			vcpu->local = from + vt_rescale(vcpu->local - from, old, new);
 	}
 }
 

@@ -9,6 +9,7 @@
  */
 #include "local_time.h"
 
+#include "loop.h"
 #include "machine.h"
 #include "vcpu.h"
 #include "virtual_time.h"
@@ -45,11 +46,17 @@ vtime time_local(const struct vcpu *vcpu)
 	return vcpu->local + time_of(vcpu->cluster, *vcpu->count - vcpu->counted);
 }
 
+/* What an instruction weighs of the code at which the vCPU waits. */
+work time_weight(const struct vcpu *vcpu)
+{
+	return vcpu->loop == LOOP_NONE ? ONE_INSTRUCTION : loop_weight(vcpu->cluster, vcpu->loop);
+}
+
 /* Instructions that had been executed so long ago. */
 uint64_t time_instructions(const struct vcpu *vcpu, vtime ago)
 {
 	uint64_t done = ((vcpu->done - vcpu->loop_done) >> WORK_BITS) + vcpu->loop_instructions;
-	work weight = vcpu->in_loop ? vcpu->cluster->loop_weight : ONE_INSTRUCTION;
+	work weight = time_weight(vcpu);
 	uint64_t beyond = ago ? time_work_in(vcpu->cluster, ago) / weight : 0;
 
 	return beyond < done ? done - beyond : 0;

@@ -13,6 +13,7 @@ vtime time_base(void);
 void time_move_base(vtime to);
 vtime time_of(const struct cluster *cluster, work done);
 work time_work_in(const struct cluster *cluster, vtime duration);
+work time_weight(const struct vcpu *vcpu);
 uint64_t time_instructions(const struct vcpu *vcpu, vtime ago);
 uint64_t time_instructions_in_all(void);
 vtime time_local(const struct vcpu *vcpu);

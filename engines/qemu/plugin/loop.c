@@ -20,20 +20,20 @@ static bool in_range(uint64_t address)
 	return false;
 }
 
-/* Whether the block that is being translated at `address` of a program belongs to the loop. */
-bool loop_has(uint64_t address)
+/* The loop that the block belongs to which is being translated at `address` of a program. */
+int loop_at(uint64_t address)
 {
 	static GByteArray *words;
-	const size_t size = sizeof(config.loop_begins[0]);
+	const size_t size = sizeof(config.loop_copies[0].begins);
 
 	if (!in_range(address))
-		return false;
+		return LOOP_NONE;
 	if (!words)
 		words = g_byte_array_new();
 	if (!qemu_plugin_read_memory_vaddr(config.loop_code[0].start, words, size))
-		return false;
+		return LOOP_NONE;
 	for (unsigned int i = 0; i < config.n_loop_copies; i++)
-		if (!memcmp(words->data, config.loop_begins[i], size))
-			return true;
-	return false;
+		if (!memcmp(words->data, config.loop_copies[i].begins, size))
+			return config.loop_copies[i].loop;
+	return LOOP_NONE;
 }

@@ -12,11 +12,15 @@
 #define MAX_CLUSTERS 8
 #define MAX_OPPS 32
 #define MAX_IDLE_STATES 8
+/* Loops: the busy loop itself, number 0, and mixtures of it with memory's time. */
+#define MAX_LOOPS 8
 
 struct opp {
 	uint32_t khz;
 	uint32_t uv;
 	uint64_t instructions_per_s;
+	/* Work of an instruction of each loop: memory's time is more cycles at a faster clock. */
+	uint64_t loop_weights[MAX_LOOPS];
 };
 
 struct cluster {
@@ -26,8 +30,6 @@ struct cluster {
 	unsigned int level;
 	/* ns per instruction at `level`, with 32 fractional bits; the busy loop's have a weight. */
 	uint64_t period;
-	/* Work of an instruction of the busy loop. */
-	uint64_t loop_weight;
 	/* The transition in flight: its level, and when it completes (VT_NEVER: none). */
 	unsigned int wanted_level;
 	vtime completes_at;
@@ -41,7 +43,7 @@ struct address_range {
 };
 
 #define MAX_LOOP_RANGES 4
-#define MAX_LOOP_COPIES 4
+#define MAX_LOOP_COPIES (2 + MAX_LOOPS)
 #define LOOP_WORDS 4
 
 struct config {
@@ -58,14 +60,19 @@ struct config {
 	unsigned int cluster_sleep[MAX_CLUSTERS];
 	uint64_t transition_latency_ns;
 	uint64_t energyctrl_address;
-	/* Instructions that the two elision hints stand for; 0: they are plain NOPs. */
-	uint64_t hint_4_turns;
-	uint64_t hint_1_turn;
+	/* Instructions that the two elision hints stand for in each loop; 0: plain NOPs. */
+	struct loop_hints {
+		uint64_t of_4_turns;
+		uint64_t of_1_turn;
+	} hints[MAX_LOOPS];
 	/* Where the busy loop's code is, and how its function begins; used where it has a weight. */
 	bool weighs_loop;
 	struct address_range loop_code[MAX_LOOP_RANGES];
 	unsigned int n_loop_ranges;
-	uint32_t loop_begins[MAX_LOOP_COPIES][LOOP_WORDS];
+	struct loop_copy {
+		uint32_t begins[LOOP_WORDS];
+		unsigned int loop;
+	} loop_copies[MAX_LOOP_COPIES];
 	unsigned int n_loop_copies;
 	/* Simulated idle time after which the guest is dead; simulated time at which a run fails. */
 	uint64_t dead_ns;
@@ -80,5 +87,11 @@ struct config {
 
 extern struct config config;
 extern struct cluster clusters[MAX_CLUSTERS];
+
+/* What an instruction of a loop weighs now. */
+static inline uint64_t loop_weight(const struct cluster *cluster, unsigned int loop)
+{
+	return cluster->opps[cluster->level].loop_weights[loop];
+}
 
 #endif

@@ -89,21 +89,27 @@ static uint64_t started_at;
 #define PLACE_BITS 16
 #define PLACE(instructions, code) ((void *)((instructions) | (uintptr_t)(code) << PLACE_BITS))
 #define INSTRUCTIONS(place) ((uintptr_t)(place) & ((1u << PLACE_BITS) - 1))
-#define CODE(place) ((enum code)((uintptr_t)(place) >> PLACE_BITS & 3))
+#define CODE(place) ((enum code)((uintptr_t)(place) >> PLACE_BITS & 15))
 #define WORK(place) work_of(INSTRUCTIONS(place))
 
-/* The vCPU executes so many instructions of the busy loop, or fewer (negative) than were booked. */
-static void book_loop(struct vcpu *vcpu, int64_t instructions)
+/* The vCPU executes so many instructions of a loop, or fewer (negative) than were booked. */
+static void book_loop(struct vcpu *vcpu, int64_t instructions, work weight)
 {
-	vcpu->loop_done += instructions * vcpu->cluster->loop_weight;
+	vcpu->loop_done += instructions * weight;
 	vcpu->loop_instructions += instructions;
 }
 
-/* Callbacks in the place of an inline addition: what is added depends on the vCPU's cluster. */
-static void on_loop(unsigned int i, void *instructions)
+/* What on_loop() knows: so many instructions of a loop. */
+#define OF_LOOP(instructions, loop) ((void *)((instructions) | (uintptr_t)(loop) << 32))
+
+/* A callback in the place of an inline addition: what is added depends on cluster and OPP. */
+static void on_loop(unsigned int i, void *of_loop)
 {
-	*vcpus[i].count += (uintptr_t)instructions * vcpus[i].cluster->loop_weight;
-	book_loop(&vcpus[i], (uintptr_t)instructions);
+	uint32_t instructions = (uintptr_t)of_loop;
+	work weight = loop_weight(vcpus[i].cluster, (uintptr_t)of_loop >> 32);
+
+	*vcpus[i].count += instructions * weight;
+	book_loop(&vcpus[i], instructions, weight);
 }
 
 static void on_block_at_limit(unsigned int i, void *place)
@@ -111,15 +117,15 @@ static void on_block_at_limit(unsigned int i, void *place)
 	slices_block_at_limit(&vcpus[i], WORK(place), CODE(place), HOST_PC);
 }
 
-/* This one may be refused, and comes again then. */
+/* This one may be refused, and comes again then. The OPP may change before it returns. */
 static void on_loop_at_limit(unsigned int i, void *place)
 {
 	struct vcpu *vcpu = &vcpus[i];
+	work weight = loop_weight(vcpu->cluster, CODE(place) - CODE_LOOP);
 
-	book_loop(vcpu, -(int64_t)INSTRUCTIONS(place));
-	slices_block_at_limit(vcpu, INSTRUCTIONS(place) * vcpu->cluster->loop_weight, CODE_LOOP,
-			     HOST_PC);
-	book_loop(vcpu, INSTRUCTIONS(place));
+	book_loop(vcpu, -(int64_t)INSTRUCTIONS(place), weight);
+	slices_block_at_limit(vcpu, INSTRUCTIONS(place) * weight, CODE(place), HOST_PC);
+	book_loop(vcpu, INSTRUCTIONS(place), weight);
 }
 
 static void on_wfi(unsigned int i, void *place)
@@ -190,14 +196,18 @@ static void on_hvc(unsigned int i, void *place)
 }
 
 /* The hint's turns pass as if they had been executed. */
-static void instrument_hint(struct qemu_plugin_insn *insn, uint64_t instructions, void *place)
+static void instrument_hint(struct qemu_plugin_insn *insn, bool four, void *place)
 {
+	unsigned int loop = CODE(place) >= CODE_LOOP ? CODE(place) - CODE_LOOP : 0;
+	uint64_t instructions = four ? config.hints[loop].of_4_turns :
+				       config.hints[loop].of_1_turn;
+
 	if (CODE(place) == CODE_KERNEL)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_kernel_hint, QEMU_PLUGIN_CB_NO_REGS,
 						       place);
 	if (config.weighs_loop)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_loop, QEMU_PLUGIN_CB_NO_REGS,
-						       (void *)instructions);
+						       OF_LOOP(instructions, loop));
 	else
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
 			insn, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, work_of(instructions));
@@ -232,10 +242,10 @@ static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 							    place);
 	else if (sets_timer(code))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, place);
-	else if (code == INSN_HINT_4_TURNS && config.hint_4_turns)
-		instrument_hint(insn, config.hint_4_turns, place);
-	else if (code == INSN_HINT_1_TURN && config.hint_1_turn)
-		instrument_hint(insn, config.hint_1_turn, place);
+	else if (code == INSN_HINT_4_TURNS && config.hints[0].of_4_turns)
+		instrument_hint(insn, true, place);
+	else if (code == INSN_HINT_1_TURN && config.hints[0].of_1_turn)
+		instrument_hint(insn, false, place);
 	else
 		return false;
 	return true;
@@ -300,10 +310,13 @@ static uint32_t insn_code(const struct qemu_plugin_insn *insn)
 
 static enum code code_at(uint64_t address)
 {
+	int loop;
+
 	/* Kernels live in the upper half of the address space. */
 	if (address >> 63)
 		return CODE_KERNEL;
-	return config.weighs_loop && loop_has(address) ? CODE_LOOP : CODE_PROGRAM;
+	loop = config.weighs_loop ? loop_at(address) : LOOP_NONE;
+	return loop == LOOP_NONE ? CODE_PROGRAM : CODE_LOOP + loop;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -314,9 +327,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	bool special = false;
 
 	(void)id;
-	if (code == CODE_LOOP)
+	if (code >= CODE_LOOP)
 		qemu_plugin_register_vcpu_tb_exec_cb(block, on_loop, QEMU_PLUGIN_CB_NO_REGS,
-						     (void *)n);
+						     OF_LOOP(n, code - CODE_LOOP));
 	else
 		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
 			block, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, work_of(n));
@@ -327,7 +340,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	}
 	if (special || may_stop_at(address, insn_code(qemu_plugin_tb_get_insn(block, n - 1))))
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(
-			block, code == CODE_LOOP ? on_loop_at_limit : on_block_at_limit,
+			block, code >= CODE_LOOP ? on_loop_at_limit : on_block_at_limit,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE, count_entry, COUNT_LIMIT,
 			PLACE(n, code));
 }

@@ -34,12 +34,12 @@ static bool parse_cluster(const char *text)
 			   &opp->instructions_per_s, &used) != 3 ||
 		    !opp->instructions_per_s)
 			return false;
+		opp->loop_weights[0] = ONE_INSTRUCTION;
 		cluster->n_opps++;
 		p += used;
 		if (*p && *p != '+')
 			return false;
 	}
-	cluster->loop_weight = ONE_INSTRUCTION;
 	for (unsigned int i = first; i <= last; i++) {
 		config.cluster_of[i] = c;
 		vcpus[i].index = i;
@@ -96,7 +96,8 @@ static bool parse_loop_weight(const char *text)
 	if (sscanf(text, "%u:%" SCNu64 "%n", &c, &weight, &used) != 2 || text[used] ||
 	    c >= MAX_CLUSTERS || !weight || weight > 1024 * ONE_INSTRUCTION)
 		return false;
-	clusters[c].loop_weight = weight;
+	for (unsigned int level = 0; level < clusters[c].n_opps; level++)
+		clusters[c].opps[level].loop_weights[0] = weight;
 	config.weighs_loop = true;
 	return true;
 }
@@ -115,10 +116,10 @@ static bool parse_loop_code(const char *text)
 	return true;
 }
 
-/* "d503201f:d503201f:d503201f:d503201f": the first instructions of the function in one copy. */
-static bool parse_loop_begins(const char *text)
+static bool add_loop_copy(const char *text, unsigned int loop)
 {
-	uint32_t *words = config.loop_begins[config.n_loop_copies];
+	struct loop_copy *copy = &config.loop_copies[config.n_loop_copies];
+	uint32_t *words = copy->begins;
 	int used = 0;
 
 	if (config.n_loop_copies == MAX_LOOP_COPIES ||
@@ -126,8 +127,56 @@ static bool parse_loop_begins(const char *text)
 		   &words[2], &words[3], &used) != LOOP_WORDS ||
 	    text[used])
 		return false;
+	copy->loop = loop;
 	config.n_loop_copies++;
 	return true;
+}
+
+/* "d503201f:d503201f:d503201f:d503201f": the first instructions of the function in one copy. */
+static bool parse_loop_begins(const char *text)
+{
+	return add_loop_copy(text, 0);
+}
+
+/* "1:528:129:d503...:d503...:d503...:d503...": a mixture, both hints, how its copy begins. */
+static bool parse_mixture(const char *text)
+{
+	struct loop_hints hints;
+	unsigned int loop;
+	int used = 0;
+
+	if (sscanf(text, "%u:%" SCNu64 ":%" SCNu64 ":%n", &loop, &hints.of_4_turns,
+		   &hints.of_1_turn, &used) != 3 ||
+	    !used || !loop || loop >= MAX_LOOPS || !hints.of_4_turns || !hints.of_1_turn)
+		return false;
+	config.hints[loop] = hints;
+	config.weighs_loop = true;
+	return add_loop_copy(text + used, loop);
+}
+
+/* "1:0:70000+68000": a mixture, cluster, an instruction's weight at each of its OPPs. */
+static bool parse_mixture_weights(const char *text)
+{
+	unsigned int loop, c, level = 0;
+	struct cluster *cluster;
+	int used = 0;
+
+	if (sscanf(text, "%u:%u:%n", &loop, &c, &used) != 2 || !used || !loop ||
+	    loop >= MAX_LOOPS || c >= MAX_CLUSTERS)
+		return false;
+	cluster = &clusters[c];
+	for (text += used; *text; text += *text == '+') {
+		work weight;
+
+		if (level == cluster->n_opps || sscanf(text, "%" SCNu64 "%n", &weight, &used) != 1 ||
+		    !weight || weight > 1024 * ONE_INSTRUCTION)
+			return false;
+		cluster->opps[level++].loop_weights[loop] = weight;
+		text += used;
+		if (*text && *text != '+')
+			return false;
+	}
+	return level == cluster->n_opps;
 }
 
 /* "5": the file descriptor that lines for Python go to. */
@@ -172,8 +221,8 @@ static struct number {
 	{ .name = "kernel_quantum_ns", .value = &config.kernel_quantum_ns },
 	{ .name = "latency_ns", .value = &config.transition_latency_ns },
 	{ .name = "energyctrl", .value = &config.energyctrl_address },
-	{ .name = "hint_4_turns", .value = &config.hint_4_turns },
-	{ .name = "hint_1_turn", .value = &config.hint_1_turn },
+	{ .name = "hint_4_turns", .value = &config.hints[0].of_4_turns },
+	{ .name = "hint_1_turn", .value = &config.hints[0].of_1_turn },
 	{ .name = "dead_ns", .value = &config.dead_ns },
 	{ .name = "limit_ns", .value = &config.limit_ns },
 };
@@ -201,6 +250,8 @@ static bool parse_option(char *option)
 		{ "loop_weight", parse_loop_weight },
 		{ "loop_code", parse_loop_code },
 		{ "loop_begins", parse_loop_begins },
+		{ "mixture", parse_mixture },
+		{ "mixture_weights", parse_mixture_weights },
 		{ "report", parse_report },
 		{ "serve", parse_serve },
 		{ "script", parse_script },

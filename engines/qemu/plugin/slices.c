@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "debt.h"
 #include "local_time.h"
+#include "loop.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "report.h"
@@ -25,7 +26,7 @@
 static void park(struct vcpu *vcpu, enum code code)
 {
 	vcpu->in_user = code != CODE_KERNEL;
-	vcpu->in_loop = code == CODE_LOOP;
+	vcpu->loop = code >= CODE_LOOP ? (int)(code - CODE_LOOP) : LOOP_NONE;
 }
 
 void slices_release(struct vcpu *vcpu)

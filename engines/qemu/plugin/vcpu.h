@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "loop.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "qemu_plugin_api.h"
@@ -36,7 +37,7 @@ enum run_state {
 enum code {
 	CODE_KERNEL,
 	CODE_PROGRAM,
-	CODE_LOOP, /* a program's busy loop, where it has a weight */
+	CODE_LOOP, /* a program's busy loop, where it has a weight; and so on, by its number */
 };
 
 struct vcpu {
@@ -65,8 +66,8 @@ struct vcpu {
 	vtime tied;
 	/* The block at which the vCPU waits is a program's; an interrupt makes it the kernel's. */
 	bool in_user;
-	/* It is one of the busy loop. */
-	bool in_loop;
+	/* The loop that it is of, or LOOP_NONE. */
+	int loop;
 	/* An interrupt has come in since the last grant. */
 	bool interrupted;
 	/* When an interrupt (or, for a CPU that is off, power) arrived; VT_NEVER: not yet. */

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mixtures: what a turn of rt-app's loop takes for a task that waits for memory.
+
+A task's ``memory`` is the share of its time, on the largest CPU at its top OPP, that no clock of a
+core shortens. Its turn is made of ``busy`` turns of the busy loop and ``misses`` dependent misses:
+loads of which each needs the last one's value, from lines that no cache holds. On a core it takes::
+
+    cycles / f + memory_ns
+
+where both come from what ``eascope characterise`` measured of the two kernels. ``busy`` is chosen
+so that at the reference a turn takes as long as one of the busy loop alone: ``run_us`` keeps its
+meaning. There, with the cycles ``c`` of a busy turn, ``C`` and ``M`` of a miss and the frequency
+``f``::
+
+    misses M = memory c / f        busy c / f + misses C / f = (1 - memory) c / f
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from configs.activity import Activity
+from configs.memory_time import KernelTime, kernel_time
+from configs.platform import Cluster, Platform
+from host.errors import RequestError
+from host.strict import shown_path
+
+#: The workload kernel whose loads miss every cache, as ``eascope characterise`` calls it.
+MEMORY = "memory"
+#: Instructions of that kernel for each miss.
+MISS_INSTRUCTIONS = 7
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A dependent miss on a cluster's core: cycles of its clock, and ns that no clock changes."""
+
+    cycles: float
+    memory_ns: float
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A turn of a task that waits for memory.
+
+    :param memory: the task's share; 0: the turn is one of the busy loop.
+    :param busy: turns of the busy loop in a turn.
+    :param misses: dependent misses in a turn.
+    :param instructions: of a turn, a whole number.
+    :param cycles: of a turn, by cluster.
+    :param memory_ns: of a turn, by cluster.
+    """
+
+    memory: float
+    busy: float
+    misses: float
+    instructions: int
+    cycles: tuple[float, ...]
+    memory_ns: tuple[float, ...]
+
+    def turn_ns(self, cluster: Cluster, khz: int) -> float:
+        """How long a turn takes on ``cluster`` at ``khz``, in ns."""
+        return self.cycles[cluster.index] * 1e6 / khz + self.memory_ns[cluster.index]
+
+
+def misses_of(platform: Platform, activity: Activity) -> tuple[Miss, ...]:
+    """A dependent miss on each cluster's core.
+
+    :raises RequestError: when the platform's cores were not characterised, or at one OPP only.
+    """
+    times = {
+        entry.cluster: time
+        for entry in activity.measured
+        if entry.kernel == MEMORY and (time := kernel_time(entry)) is not None
+    }
+    for cluster in platform.clusters:
+        if cluster.name not in times:
+            raise RequestError(
+                f"{shown_path(activity.path)}: the time of a miss on {cluster.name} is missing: a "
+                f"task with memory needs it: allowed after eascope characterise {platform.name}, "
+                "for clusters of two OPPs or more"
+            )
+    return tuple(_miss(times[cluster.name]) for cluster in platform.clusters)
+
+
+def _miss(time: KernelTime) -> Miss:
+    return Miss(time.cycles * MISS_INSTRUCTIONS, time.memory_ns * MISS_INSTRUCTIONS)
+
+
+def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
+    """The turn of a task with this share of memory.
+
+    :raises RequestError: as `misses_of`, or a share that leaves the core less than no time.
+    """
+    turns = tuple(
+        activity.turn_instructions / activity.ipc(cluster) for cluster in platform.clusters
+    )
+    if not memory:
+        zeros = (0.0,) * len(turns)
+        return Mixture(memory, 1.0, 0.0, activity.turn_instructions, turns, zeros)
+    missed = misses_of(platform, activity)
+    largest = platform.largest
+    turn, miss = turns[largest.index], missed[largest.index]
+    misses = memory * turn * 1e6 / largest.max_khz / miss.memory_ns
+    busy = 1 - memory - misses * miss.cycles / turn
+    if busy < 0:
+        most = 1 / (1 + miss.cycles * 1e6 / largest.max_khz / miss.memory_ns)
+        raise RequestError(
+            f"memory = {memory:g}: allowed on {platform.name}: 0 to {int(100 * most) / 100:g}, "
+            f"because a miss takes {miss.cycles:.0f} cycles of {largest.name}'s own"
+        )
+    return Mixture(
+        memory=memory,
+        busy=busy,
+        misses=misses,
+        instructions=round(busy * activity.turn_instructions + misses * MISS_INSTRUCTIONS),
+        cycles=tuple(
+            busy * own + misses * miss.cycles for own, miss in zip(turns, missed, strict=True)
+        ),
+        memory_ns=tuple(misses * miss.memory_ns for miss in missed),
+    )

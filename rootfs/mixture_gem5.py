@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5's copy of rt-app for tasks that wait for memory: it stands still twice in a slice.
+
+``elide_gem5.S`` with MEMORY: first for the turns' cycles, at whatever clock the CPU has, then for
+their ns of memory, which no clock changes. It is longer than rt-app's busy function. Behind that
+lies what calibrates rt-app, which never runs: our inputs state the calibration.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from host.errors import RequestError
+from host.proc import run
+from host.toolchain import arm64_tool
+from rootfs.elide_gem5 import (
+    AWAY_SHIFT,
+    LEAST_STILL,
+    MOST_CYCLES,
+    OWN_CYCLES,
+    PROBE_TURNS,
+    SIXTEENTHS,
+    SOURCE,
+    TABLE_CPUS,
+)
+
+#: Bytes of the function, its table included; up to `ROOM` nothing else of rt-app is executed.
+LENGTH = 352
+ROOM = 0x402A1C - 0x402660
+#: Bytes of the table: for each CPU, cycles of a turn and its ns of memory, both in sixteenths.
+TABLE_BYTES = 4 * TABLE_CPUS
+#: A slice's own instructions take so many times what the plain function's take.
+LONGER = 1.5
+#: A slice of a single turn has its own instructions, and stands still.
+LEAST_CYCLES = 4 * LEAST_STILL
+MOST_NS = MOST_CYCLES
+
+
+@cache
+def memory_function(own_cycles: int) -> bytes:
+    """``elide_gem5.S`` with MEMORY, assembled.
+
+    :raises EascopeError: when the cross compiler is missing.
+    """
+    values = {
+        "MEMORY": 1,
+        "LENGTH": LENGTH,
+        "AWAY_SHIFT": AWAY_SHIFT,
+        "OWN_CYCLES": own_cycles,
+        "PROBE_TURNS": PROBE_TURNS,
+    }
+    with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
+        made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
+        defines = [f"-D{name}={value}" for name, value in values.items()]
+        run([arm64_tool("gcc"), *defines, "-c", "-o", made, SOURCE], label="eliding function")
+        run([arm64_tool("objcopy"), "-O", "binary", made, flat], label="eliding function")
+        return flat.read_bytes()
+
+
+def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:
+    """The function with its table: what a run writes to the busy function's place.
+
+    :param mode: gem5's, one that elides.
+    :param turns: cycles of a turn and its ns of memory on each CPU, by CPU number.
+    :raises RequestError: more CPUs than there is room for, or a figure that does not fit.
+    """
+    if len(turns) > TABLE_CPUS:
+        raise RequestError(f"{len(turns)} CPUs: allowed on gem5: up to {TABLE_CPUS}")
+    for cpu, (cycles, ns) in enumerate(turns):
+        if not (LEAST_CYCLES <= cycles <= MOST_CYCLES and 0 < ns <= MOST_NS):
+            raise RequestError(
+                f"a turn with memory on CPU {cpu}: {cycles:.1f} cycles and {ns:.1f} ns: allowed "
+                f"where it is elided: {LEAST_CYCLES} to {MOST_CYCLES:.0f}, and up to {MOST_NS:.0f}"
+            )
+    own = min(round(LONGER * OWN_CYCLES[mode]), int(min(turns)[0]) - LEAST_STILL)
+    entries = [max(1, round(SIXTEENTHS * figure)) for turn in turns for figure in turn]
+    table = struct.pack(f"<{len(entries)}H", *entries).ljust(TABLE_BYTES, b"\0")
+    return memory_function(own)[:-TABLE_BYTES] + table
