@@ -59,8 +59,13 @@ class RunData:
         if self.cell.engine_traits.counts_elided or not self.cell.elide:
             return table
         executed = {program.name for program in self.cell.programs}
-        elided = {thread for thread, task in self.threads.items() if task not in executed}
-        elided |= {*self.cell.replicate.others}
+        elided = {
+            thread: task.memory
+            for task in self.cell.tasks
+            for thread in task.threads
+            if task.name not in executed
+        }
+        elided |= dict.fromkeys(self.cell.replicate.others, 0.0)
         return with_elided(table, self.slices, self.platform, self.activity, elided)
 
     @cached_property

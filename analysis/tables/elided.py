@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
 
 from analysis.tables.split import within
 from configs.activity import Activity
+from configs.mixture import mixture
 from configs.platform import Platform
 from power.billed import SHARED
 
@@ -19,25 +20,38 @@ def with_elided(
     slices: pl.DataFrame,
     platform: Platform,
     activity: Activity,
-    threads: Collection[str],
+    threads: Mapping[str, float],
 ) -> pl.DataFrame:
     """``intervals`` with the turns' instructions in ``instructions``, as the fast engine counts.
 
     While one of ``threads`` ran, its turns took the busy loop's instructions per cycle at the
-    interval's clock. What it executed in system calls is some per mille of that and counted twice.
+    interval's clock; where it waits for memory, those of its mixture. What it executed in system
+    calls is some per mille of that and counted twice.
+
+    :param threads: names and their shares of memory.
     """
+    turns = {memory: mixture(platform, activity, memory) for memory in {*threads.values()}}
     parts = []
     for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):
         part = rows
         if cpu != SHARED:
-            ran = slices.filter(pl.col("cpu") == cpu, pl.col("thread").is_in(list(threads)))
-            ns = within(
-                ran.sort("t0_ns").select("t0_ns", "t1_ns").rows(),
-                part["t0_ns"].to_numpy(),
-                part["t1_ns"].to_numpy(),
-            )
-            ipc = activity.ipc(platform.clusters[index])
-            elided = np.rint(ns * part["khz"].to_numpy() * (ipc / 1e6)).astype(np.int64)
-            part = part.with_columns(pl.col("instructions") + pl.Series(elided))
+            cluster, there = platform.clusters[index], slices.filter(pl.col("cpu") == cpu)
+            for memory, turn in turns.items():
+                alike = [thread for thread, share in threads.items() if share == memory]
+                ns = within(
+                    there.filter(pl.col("thread").is_in(alike))
+                    .sort("t0_ns")
+                    .select("t0_ns", "t1_ns")
+                    .rows(),
+                    part["t0_ns"].to_numpy(),
+                    part["t1_ns"].to_numpy(),
+                )
+                khz = part["khz"].to_numpy()
+                if memory:
+                    per_ns = np.array([turn.instructions / turn.turn_ns(cluster, f) for f in khz])
+                else:
+                    per_ns = khz * (activity.ipc(cluster) / 1e6)
+                elided = np.rint(ns * per_ns).astype(np.int64)
+                part = part.with_columns(pl.col("instructions") + pl.Series(elided))
         parts.append(part)
     return pl.concat(parts)

@@ -14,7 +14,7 @@ from analysis.tables.tasks import thread_names
 from analysis.window import Window
 from configs.activity import Activity
 from configs.mixture import Mixture, mixture
-from configs.platform import Platform
+from configs.platform import Cluster, Platform
 
 
 def by_cpu(
@@ -74,35 +74,35 @@ def speeds(
     frequencies that the cluster had meanwhile. A task that waits for memory has speeds of its own.
     """
     work = dict.fromkeys((task.name for task in tasks), 0.0)
-    turns = {task.memory: mixture(platform, activity, task.memory) for task in tasks}
-    for memory, turn in turns.items():
-        alike = [task.name for task in tasks if task.memory == memory]
-        _add_work(work, slices.filter(pl.col("task").is_in(alike)), frequency, platform, window, turn)
+    for memory in {task.memory for task in tasks}:
+        turn = mixture(platform, activity, memory)
+        names = [task.name for task in tasks if task.memory == memory]
+        alike = slices.filter(pl.col("task").is_in(names))
+        for cluster in platform.clusters:
+            rows = frequency.filter(pl.col("cluster") == cluster.index).sort("t0_ns")
+            edges = np.append(rows["t0_ns"].to_numpy(), rows["t1_ns"][-1]) - window.t0_ns
+            rates = _rates(rows["khz"].to_numpy(), cluster, turn, platform, activity)
+            done = np.concatenate(([0.0], np.cumsum(np.diff(edges) * rates)))
+            ran = alike.filter(pl.col("cpu").is_in(cluster.cpus))
+            begin, end = (
+                np.interp(ran[name].to_numpy() - window.t0_ns, edges, done)
+                for name in ("t0_ns", "t1_ns")
+            )
+            for task, part in zip(ran["task"].to_list(), (end - begin).tolist(), strict=True):
+                work[task] += part
     return {task.name: work[task.name] / (window.ns * len(task.threads)) for task in tasks}
 
 
-def _add_work(
-    work: dict[str, float],
-    slices: pl.DataFrame,
-    frequency: pl.DataFrame,
-    platform: Platform,
-    window: Window,
-    turn: Mixture,
-) -> None:
-    """Add to ``work`` what tasks of one kind of ``turn`` did in ``slices``, in ns at the top."""
-    top_ns = turn.turn_ns(platform.largest, platform.largest.max_khz)
-    for cluster in platform.clusters:
-        rows = frequency.filter(pl.col("cluster") == cluster.index).sort("t0_ns")
-        edges = np.append(rows["t0_ns"].to_numpy(), rows["t1_ns"][-1]) - window.t0_ns
-        rates = top_ns / turn.turn_ns(cluster, rows["khz"].to_numpy())
-        done = np.concatenate(([0.0], np.cumsum(np.diff(edges) * rates)))
-        ran = slices.filter(pl.col("cpu").is_in(cluster.cpus))
-        begin, end = (
-            np.interp(ran[name].to_numpy() - window.t0_ns, edges, done)
-            for name in ("t0_ns", "t1_ns")
-        )
-        for task, part in zip(ran["task"].to_list(), (end - begin).tolist(), strict=True):
-            work[task] += part
+def _rates(
+    khz: np.ndarray, cluster: Cluster, turn: Mixture, platform: Platform, activity: Activity
+) -> np.ndarray:
+    """Speed of ``turn`` on ``cluster`` at each of ``khz``, the largest CPU's at its top OPP 1.0."""
+    largest = platform.largest
+    if not turn.memory:
+        top = activity.instructions_per_us(largest, largest.max_khz)
+        return khz * (activity.ipc(cluster) / 1000 / top)
+    here = {each: turn.turn_ns(cluster, each) for each in {*khz.tolist()}}
+    return turn.turn_ns(largest, largest.max_khz) / np.array([here[each] for each in khz.tolist()])
 
 
 def cluster_busy(cpu_busy: Sequence[float], platform: Platform) -> dict[str, Busy]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from analysis.derive import Derived
 from analysis.records.cell import TaskRecord
 from analysis.tables import shares
+from analysis.window import Window
 from configs.activity import Activity
 from configs.platform import Platform
 from tests.support.records import task_record
@@ -40,6 +42,25 @@ def test_speed_follows_the_frequency_within_a_burst(
     assert speed["top"] == pytest.approx(0.5)
     little = 485 / 1024 / 1_200_000
     assert speed["both"] == pytest.approx(0.1 * 450_000 * little + 0.1 * 950_000 * little)
+
+
+def test_speed_of_a_task_that_waits_for_memory(juno: Platform, juno_activity: Activity) -> None:
+    """Half the clock is more than half the speed; at the largest CPU's top OPP it is 1.0."""
+    slices = pl.DataFrame(
+        {"task": ["m", "p"], "cpu": [4, 4], "t0_ns": [0, 100 * MS], "t1_ns": [100 * MS, 200 * MS]}
+    )
+    window = Window(0, 200 * MS)
+
+    def at(khz: int) -> dict[str, float]:
+        rows = [(0, 0, 200 * MS, 450_000), (1, 0, 200 * MS, khz)]
+        columns = ["cluster", "t0_ns", "t1_ns", "khz"]
+        frequency = pl.DataFrame(rows, schema=columns, orient="row")
+        tasks = [replace(task_record("m", "m-0"), memory=0.3), task_record("p", "p-1")]
+        return shares.speeds(slices, frequency, juno, juno_activity, window, tasks)
+
+    assert at(1_200_000) == {"m": pytest.approx(0.5), "p": pytest.approx(0.5)}
+    # 0.7 of a turn's time is the clock's, and doubles.
+    assert at(600_000) == {"m": pytest.approx(0.5 / (2 * 0.7 + 0.3)), "p": pytest.approx(0.25)}
 
 
 def test_busy_of_clusters_and_time_at_the_top(derived: Callable[[Schedule], Derived]) -> None:

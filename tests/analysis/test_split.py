@@ -14,6 +14,7 @@ from analysis.tables.split import ENDS, split
 from analysis.trace import Trace
 from analysis.window import Window
 from configs.activity import load_activity
+from configs.mixture import mixture
 from configs.platform import Platform
 from host.errors import EascopeError
 
@@ -129,5 +130,19 @@ def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
             "t1_ns": [21_000 * US, 23_000 * US, 24_000 * US, 12_000 * US],
         }
     )
-    table = with_elided(slices, elided, juno, activity, {"a"})
+    table = with_elided(slices, elided, juno, activity, {"a": 0.0})
     assert table["instructions"].to_list() == [7 + 900_000, 7 + 950_000, 7, 7]
+
+
+def test_turns_that_wait_for_memory_count_fewer_instructions(juno: Platform) -> None:
+    """1 ms of them at 950 MHz: as many turns as fit, each of the mixture's instructions."""
+    activity = load_activity(juno)
+    row = {"cluster": 0, "cpu": 0, "t0_ns": 0, "t1_ns": 2_000 * US, "khz": 950_000}
+    slices = pl.DataFrame([row | {"instructions": 0}])
+    ran = pl.DataFrame({"cpu": [0], "thread": ["m"], "t0_ns": [0], "t1_ns": [1_000 * US]})
+    turn = mixture(juno, activity, 0.3)
+    wanted = 1e6 / turn.turn_ns(juno.clusters[0], 950_000) * turn.instructions
+    for threads in ({"m": 0.3}, {"m": 0.3, "a": 0.0}):
+        table = with_elided(slices, ran, juno, activity, threads)
+        assert table["instructions"].to_list() == [round(wanted)]
+    assert wanted < 0.8 * 950_000

@@ -20,7 +20,7 @@ from host.toolchain import arm64_tool
 MASK = {"x": 2**64 - 1, "w": 2**32 - 1}
 LINE = re.compile(r"^ *([0-9a-f]+):\t[0-9a-f]{8} +\t(\S+)\t?(.*)$", re.MULTILINE)
 #: gem5's pseudo operations, which objdump does not know.
-M5_OP = {"0xff030110": "quiesce_cycle", "0xff070110": "rpns"}
+M5_OP = {"0xff030110": "quiesce_cycle", "0xff020110": "quiesce_ns", "0xff070110": "rpns"}
 
 
 def _double(bits: int) -> float:
@@ -205,6 +205,11 @@ class Interpreter:
             base, index, scale = (part.strip() for part in o[1].strip("[]").split(","))
             address = self._get(base) + (self._get(index) << int(scale.split("#")[1]))
             self._set(o[0], self._load(address) & 0xFFFF)
+        elif name == "and":
+            self._set(o[0], self._get(o[1]) & self._get(o[2]))
+        elif name == "ldr" and o[1].count(",") == 2:
+            base, index, scale = (part.strip() for part in o[1].strip("[]").split(","))
+            self._set(o[0], self._load(self._get(base) + (self._get(index) << int(scale[-1]))))
         elif name == "str":
             self.memory[self._address(o[1])] = self._get(o[0])
         elif name == "ldr":

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from configs.mixture import mixture
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu.command import BootFiles, command
@@ -28,8 +29,8 @@ NAMES = re.compile(r"-[a-z]+")
 
 @pytest.fixture
 def settings(linux_like: Machine) -> QemuSettings:
-    """Of a machine that has a cluster-sleep and a busy loop with a rate of its own."""
-    record = settings_of(linux_like)
+    """Of a machine with a cluster-sleep, a loop with a rate of its own, and tasks with memory."""
+    record = settings_of(replace(linux_like, memory=(0.2, 0.3)))
     assert record.loop is not None
     assert record.clusters[0].cluster_sleep is not None
     return record
@@ -109,11 +110,44 @@ def test_every_setting_is_in_the_command_and_in_the_key(settings: QemuSettings) 
 def test_no_setting_has_a_default(settings: QemuSettings) -> None:
     """`Record.encode` leaves out what has its default, so a key would not have it."""
     assert settings.loop is not None
-    cluster = settings.clusters[0]
-    for record in (settings, cluster, cluster.opps[0], settings.loop, settings.loop.code[0]):
+    cluster, loop = settings.clusters[0], settings.loop
+    for record in (settings, cluster, cluster.opps[0], loop, loop.code[0], settings.mixtures[0]):
         for field in fields(record):
+            if field.name == "mixtures":
+                continue  # see the next test
             assert field.default is MISSING, field.name
             assert field.default_factory is MISSING, field.name
+
+
+def test_a_run_without_memory_has_the_key_that_it_had_before(linux_like: Machine) -> None:
+    """Its record and its command know nothing of mixtures; with memory both do."""
+    without = settings_of(linux_like)
+    assert without.mixtures == ()
+    assert "mixtures" not in without.encode()
+    assert "mixture" not in " ".join(command(without, FILES))
+    having = settings_of(replace(linux_like, memory=(0.3,)))
+    assert "mixtures" in having.encode()
+    assert replace(having, mixtures=()).encode() == without.encode()
+
+
+def test_a_mixture_needs_the_place_of_the_loop(linux_like: Machine) -> None:
+    """Also where the busy loop and the kernel run at the same rate."""
+    rates = tuple(replace(rate, system_ipc=None) for rate in linux_like.activity.clusters)
+    alike = replace(linux_like, activity=replace(linux_like.activity, clusters=rates))
+    assert settings_of(alike).loop is None
+    assert settings_of(replace(alike, memory=(0.3,))).loop is not None
+
+
+def test_weights_are_a_turns_time(linux_like: Machine, juno: Platform) -> None:
+    """An instruction's weight, times a turn's instructions, at the rate of all others."""
+    record = settings_of(replace(linux_like, memory=(0.3,)))
+    turn = mixture(juno, linux_like.activity, 0.3)
+    (settings,) = record.mixtures
+    for cluster, weights in zip(record.clusters, settings.weights, strict=True):
+        for opp, weight in zip(cluster.opps, weights, strict=True):
+            ns = weight / WORK_UNITS * turn.instructions / opp.instructions_per_s * 1e9
+            expected = turn.turn_ns(juno.clusters[cluster.index], opp.khz)
+            assert ns == pytest.approx(expected, rel=2e-5)
 
 
 def test_the_command_is_a_function_of_its_arguments(settings: QemuSettings) -> None:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mixtures of the busy loop and of misses: the time of a turn, and what cannot be mixed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from configs.activity import Activity, load_activity
+from configs.mixture import MEMORY, MISS_INSTRUCTIONS, misses_of, mixture
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from experiments.characterise.guest import KERNELS, SOURCE
+from host.errors import RequestError
+
+SHARES = (0.01, 0.1, 0.3, 0.5, 0.7)
+PLATFORMS = ("juno-r2", "pixel6")
+
+
+def of(name: str) -> tuple[Platform, Activity]:
+    platform = load_platform(name)
+    return platform, load_activity(platform)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_the_share_is_that_of_the_largest_cpu_at_its_top_opp(name: str, share: float) -> None:
+    """There a turn takes as long as the busy loop's, and so much of it is memory's."""
+    platform, activity = of(name)
+    turn, plain = (mixture(platform, activity, memory) for memory in (share, 0))
+    largest = platform.largest
+    took = turn.turn_ns(largest, largest.max_khz)
+    assert took == pytest.approx(plain.turn_ns(largest, largest.max_khz))
+    assert turn.memory_ns[largest.index] / took == pytest.approx(share)
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_half_the_clock_takes_less_than_twice_as_long(name: str) -> None:
+    """A turn is cycles / f + memory_ns, so only the cycles' part doubles."""
+    platform, activity = of(name)
+    turn = mixture(platform, activity, 0.3)
+    for cluster in platform.clusters:
+        top, half = (turn.turn_ns(cluster, cluster.max_khz // divisor) for divisor in (1, 2))
+        assert half - top == pytest.approx(turn.cycles[cluster.index] * 1e6 / cluster.max_khz)
+        assert half < 1.95 * top
+
+
+def test_a_turn_is_what_its_parts_are(juno: Platform, juno_activity: Activity) -> None:
+    turn = mixture(juno, juno_activity, 0.3)
+    for cluster, miss in zip(juno.clusters, misses_of(juno, juno_activity), strict=True):
+        own = juno_activity.turn_instructions / juno_activity.ipc(cluster)
+        cycles = turn.busy * own + turn.misses * miss.cycles
+        assert turn.cycles[cluster.index] == pytest.approx(cycles)
+        assert turn.memory_ns[cluster.index] == pytest.approx(turn.misses * miss.memory_ns)
+        assert 80 < miss.memory_ns < 90  # gem5's DDR3-1600, a bus at 1 GHz
+    parts = turn.busy * juno_activity.turn_instructions + turn.misses * MISS_INSTRUCTIONS
+    assert abs(turn.instructions - parts) <= 0.5
+
+
+def test_without_memory_a_turn_is_the_busy_loops(juno: Platform, juno_activity: Activity) -> None:
+    turn = mixture(juno, replace(juno_activity, measured=()), 0)
+    assert (turn.busy, turn.misses, turn.memory_ns) == (1.0, 0.0, (0.0, 0.0))
+    for cluster in juno.clusters:
+        for opp in cluster.opps:
+            loop_ns = 1000 * juno_activity.turn_instructions
+            loop_ns /= juno_activity.instructions_per_us(cluster, opp.khz)
+            assert turn.turn_ns(cluster, opp.khz) == pytest.approx(loop_ns)
+
+
+def test_more_than_a_core_leaves_is_refused(juno: Platform, juno_activity: Activity) -> None:
+    allowed = r"memory = 0\.73: allowed on juno-r2: 0 to 0\.72, because a miss takes 38 cycles"
+    with pytest.raises(RequestError, match=allowed):
+        mixture(juno, juno_activity, 0.73)
+    assert mixture(juno, juno_activity, 0.72).busy > 0
+
+
+def test_a_platform_that_nobody_characterised_is_refused(
+    juno: Platform, juno_activity: Activity
+) -> None:
+    with pytest.raises(RequestError, match=r"a miss on little is missing: .*characterise juno-r2"):
+        mixture(juno, replace(juno_activity, measured=()), 0.3)
+
+
+def test_a_miss_is_as_many_instructions_as_the_kernels() -> None:
+    """The kernel's loop in the assembly that is measured."""
+    assert MEMORY in KERNELS
+    body = re.search(r"^memory:$(.*?)^\tret$", SOURCE.read_text(), re.MULTILINE | re.DOTALL)
+    assert body
+    loop = body[1].split("1:")[1].strip().splitlines()
+    assert loop[-1].split() == ["b.ne", "1b"]
+    assert len(loop) == MISS_INSTRUCTIONS
+    assert sum(line.split()[0] == "ldr" for line in loop) == 1
