@@ -17,10 +17,11 @@ meaning. There, with the cycles ``c`` of a busy turn, ``C`` and ``M`` of a miss 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from configs.activity import Activity
-from configs.memory_time import KernelTime, kernel_time
+from configs.activity import Activity, KernelActivity
+from configs.memory_time import kernel_time
 from configs.platform import Cluster, Platform
 from host.errors import RequestError
 from host.strict import shown_path
@@ -68,23 +69,24 @@ def misses_of(platform: Platform, activity: Activity) -> tuple[Miss, ...]:
 
     :raises RequestError: when the platform's cores were not characterised, or at one OPP only.
     """
-    times = {
-        entry.cluster: time
-        for entry in activity.measured
-        if entry.kernel == MEMORY and (time := kernel_time(entry)) is not None
-    }
+    missed = misses(activity.measured)
     for cluster in platform.clusters:
-        if cluster.name not in times:
+        if cluster.name not in missed:
             raise RequestError(
                 f"{shown_path(activity.path)}: the time of a miss on {cluster.name} is missing: a "
                 f"task with memory needs it: allowed after eascope characterise {platform.name}, "
                 "for clusters of two OPPs or more"
             )
-    return tuple(_miss(times[cluster.name]) for cluster in platform.clusters)
+    return tuple(missed[cluster.name] for cluster in platform.clusters)
 
 
-def _miss(time: KernelTime) -> Miss:
-    return Miss(time.cycles * MISS_INSTRUCTIONS, time.memory_ns * MISS_INSTRUCTIONS)
+def misses(measured: Iterable[KernelActivity]) -> dict[str, Miss]:
+    """A dependent miss by cluster, where it was measured at two OPPs or more."""
+    return {
+        entry.cluster: Miss(time.cycles * MISS_INSTRUCTIONS, time.memory_ns * MISS_INSTRUCTIONS)
+        for entry in measured
+        if entry.kernel == MEMORY and (time := kernel_time(entry)) is not None
+    }
 
 
 def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
@@ -101,8 +103,8 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
     missed = misses_of(platform, activity)
     largest = platform.largest
     turn, miss = turns[largest.index], missed[largest.index]
-    misses = memory * turn * 1e6 / largest.max_khz / miss.memory_ns
-    busy = 1 - memory - misses * miss.cycles / turn
+    count = memory * turn * 1e6 / largest.max_khz / miss.memory_ns
+    busy = 1 - memory - count * miss.cycles / turn
     if busy < 0:
         most = 1 / (1 + miss.cycles * 1e6 / largest.max_khz / miss.memory_ns)
         raise RequestError(
@@ -112,10 +114,10 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
     return Mixture(
         memory=memory,
         busy=busy,
-        misses=misses,
-        instructions=round(busy * activity.turn_instructions + misses * MISS_INSTRUCTIONS),
+        misses=count,
+        instructions=round(busy * activity.turn_instructions + count * MISS_INSTRUCTIONS),
         cycles=tuple(
-            busy * own + misses * miss.cycles for own, miss in zip(turns, missed, strict=True)
+            busy * own + count * each.cycles for own, each in zip(turns, missed, strict=True)
         ),
-        memory_ns=tuple(misses * miss.memory_ns for miss in missed),
+        memory_ns=tuple(count * each.memory_ns for each in missed),
     )

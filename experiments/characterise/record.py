@@ -11,6 +11,7 @@ from typing import Any
 
 from configs.activity import ACTIVITY, KernelActivity
 from configs.memory_time import KernelTime, kernel_time
+from configs.mixture import misses
 from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
 from experiments.characterise.guest import KERNELS
@@ -113,6 +114,16 @@ def _times_text(kernels: Sequence[KernelActivity]) -> str:
     return Table(columns, tuple(rows)).text()
 
 
+def _misses_text(kernels: Sequence[KernelActivity]) -> str:
+    """A line for each cluster: what tasks with ``memory`` wait for."""
+    columns = (Column("cluster", "left"), Column("cycles"), Column("memory", unit="ns"))
+    rows = [
+        (cluster, f"{miss.cycles:.1f}", f"{miss.memory_ns:.1f}")
+        for cluster, miss in misses(kernels).items()
+    ]
+    return Table(columns, tuple(rows)).text()
+
+
 def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
     """IPC of each kernel at the slowest and fastest OPP, then times and capacities."""
     by_place = {(entry.kernel, entry.cluster): entry for entry in kernels}
@@ -139,6 +150,9 @@ def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
             "",
             "time of an instruction: cycles / f + memory, fitted over all OPPs",
             _times_text(kernels),
+            "",
+            "time of a dependent miss: cycles / f + memory",
+            _misses_text(kernels),
             "",
             "capacity by speed at the fastest OPP, the largest cluster's 1024",
             Table.of(heads, capacity_rows).text(),

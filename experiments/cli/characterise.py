@@ -76,6 +76,7 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
 def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of the workload kernels, and the capacities that they make: JSON and text."""
     from configs.activity import load_activity
+    from configs.mixture import misses
     from experiments.characterise.record import capacities, text, times
 
     activity = load_activity(platform)
@@ -87,6 +88,7 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
     record: dict[str, object] = {
         "kernels": [asdict(kernel) for kernel in activity.measured],
         "times": [asdict(time) for time in times(activity.measured)],
+        "misses": {name: asdict(miss) for name, miss in misses(activity.measured).items()},
         "capacities": capacities(platform, activity.measured),
     }
     return record, text(platform, activity.measured)

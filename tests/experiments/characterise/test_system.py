@@ -157,7 +157,7 @@ def test_show_prints_the_parts_that_are_asked_for(
     )
     assert "system code" not in characterise("juno-r2", "--show", "--only", "kernels")[1]
     shown = json.loads(characterise("juno-r2", "--show", "--json")[1])
-    assert sorted(shown) == ["capacities", "kernels", "system", "times"]
+    assert sorted(shown) == ["capacities", "kernels", "misses", "system", "times"]
     assert [entry["ipc"] for entry in shown["system"]] == [entry.ipc for entry in system.clusters]
 
 
