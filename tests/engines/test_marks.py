@@ -28,6 +28,7 @@ def test_the_agents_marks_have_one_number_each() -> None:
 
 #: gem5's names of its pseudo operations (include/gem5/asm/generic/m5ops.h) and their numbers.
 OPERATIONS = {
+    "quiesce_ns": 0x02,
     "quiesce_cycle": 0x03,
     "rpns": 0x07,
     "exit": 0x21,
@@ -46,7 +47,7 @@ OPERATIONS = {
             "rootfs/agent/transport-m5ops.c",
             ["exit", "fail", "checkpoint", "write_file", "read_file", "work_begin"],
         ),
-        ("rootfs/elide_gem5.S", ["quiesce_cycle", "rpns"]),
+        ("rootfs/elide_gem5.S", ["quiesce_cycle", "quiesce_ns", "rpns"]),
         ("engines/gem5/boot/boot.S", ["fail"]),
         ("experiments/characterise/guest.S", ["work_begin", "exit"]),
     ],

@@ -144,9 +144,9 @@ def test_memory_that_would_be_executed_is_refused(tmp_path: Path, changes: dict[
 @pytest.mark.parametrize("platform", ["juno-r2", "pixel6"])
 def test_the_set_waits_for_memory_and_does_the_work_of_the_plain_one(platform: str) -> None:
     """Every task of the three has a share of 0.3, and the phases of its namesake."""
-    found = [name for name in names() if name.startswith("memory/")]
-    assert found == ["memory/game", "memory/speedometer", "memory/video-playback"]
-    for name in found:
+    mixed_names = [name for name in names() if name.startswith("memory/")]
+    assert mixed_names == ["memory/game", "memory/speedometer", "memory/video-playback"]
+    for name in mixed_names:
         request = replace(REQUEST, platform=platform)
         mixed, plain = (
             resolve(replace(request, scenario=each)).scenario
