@@ -6,6 +6,7 @@ Everything in a file is checked before anything is built on it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from configs.axes import read_axes
@@ -73,19 +74,12 @@ def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
 def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     """What is described, checked as a whole."""
     top = described.top
-    top.integer("schema", 1, 1)
-    name = top.name("name")
-    if name != path.stem:
-        raise top.error("name", f"{path.stem!r}, the file's own name")
+    name = _own_name(top, path)
     summary = top.text("summary")
     sources = described.sources()
     temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
     memory = top.integer("memory_mib", 128, 16384, "MiB")
-    table = top.table("dvfs")
-    dvfs = _read_dvfs(table, sources)
-    board = table.table("board") if table.has("board") else None
-    board_dvfs = _read_board_dvfs(board, sources) if board else None
-    table.finish()
+    dvfs, board_dvfs = _read_both_dvfs(top.table("dvfs"), sources)
     control_sources = {
         "temperature_c": sources.of(top, "temperature_source"),
         "memory_mib": sources.of(top, "memory_source"),
@@ -94,19 +88,15 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     billing = read_billing(top)
     idle, idle_sources = read_idle(top, sources)
     shared = read_chip_shared(top, sources)
-    llc = LLC_CLUSTER
+    llc = top.text("llc", (LLC_ALL, LLC_CLUSTER)) if top.has("llc") else LLC_CLUSTER
     if top.has("llc"):
-        llc = top.text("llc", (LLC_ALL, LLC_CLUSTER))
         control_sources["llc"] = sources.of(top, "llc_source")
     clusters = _read_clusters(described.clusters(MAX_CPUS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     axes = read_axes(top.table("axes")) if top.has("axes") else {}
     top.finish()
     sources.finish()
-    cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
     named = is_shipped(path, shipped)
-    figures = {key: value for key, value in top.data.items() if key != "axes"}
-    digest = sha256_bytes(canonical_json({"platform": figures, "cores": cores}))
     return Platform(
         name=name,
         summary=summary,
@@ -118,7 +108,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         memory_mib=memory,
         control_sources=control_sources,
         sources=sources.texts,
-        digest=digest,
+        digest=_digest(top, clusters),
         model=name if named else described.base or OWN_MODEL,
         base=described.base,
         own=not named,
@@ -132,6 +122,31 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         idle=idle,
         idle_sources=idle_sources,
     )
+
+
+def _own_name(top: StrictTable, path: Path) -> str:
+    """The platform's name, which is its file's."""
+    top.integer("schema", 1, 1)
+    name = top.name("name")
+    if name != path.stem:
+        raise top.error("name", f"{path.stem!r}, the file's own name")
+    return name
+
+
+def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
+    """Of all figures of the platform and its cores; axes are no figures of its own."""
+    cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
+    figures = {key: value for key, value in top.data.items() if key != "axes"}
+    return sha256_bytes(canonical_json({"platform": figures, "cores": cores}))
+
+
+def _read_both_dvfs(table: StrictTable, sources: Sources) -> tuple[Dvfs, Dvfs | None]:
+    """How frequencies change on the simulated machine, and on the board where it is stated."""
+    dvfs = _read_dvfs(table, sources)
+    board = table.table("board") if table.has("board") else None
+    board_dvfs = _read_board_dvfs(board, sources) if board else None
+    table.finish()
+    return dvfs, board_dvfs
 
 
 def _read_l3(table: StrictTable, sources: Sources) -> L3:

@@ -12,7 +12,8 @@ use crate::design::Design;
 use crate::layout::Layout;
 use crate::report::{self, Component};
 use crate::runner;
-use crate::xml::{self, Counts, CYCLES, STATISTICS};
+use crate::statistics::{Counts, CYCLES, STATISTICS};
+use crate::xml;
 
 /// The event that stands for one cycle in which the core's clock runs.
 const CYCLE: &str = "core.cycles";

@@ -10,6 +10,7 @@ mod memory;
 mod report;
 mod runner;
 mod scaling;
+mod statistics;
 mod xml;
 
 use std::ffi::OsStr;

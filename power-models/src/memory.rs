@@ -13,7 +13,8 @@ use crate::design::{Design, DESIGN};
 use crate::layout::Layout;
 use crate::report::{self, Component};
 use crate::runner;
-use crate::xml::{self, Counts, CYCLES};
+use crate::statistics::{Counts, CYCLES};
+use crate::xml;
 
 /// One 64-bit channel of DDR3-1600, what gem5's machine has (`engines/gem5/settings.py`).
 const PARAMETERS: [(&str, u32, &str); 13] = [

@@ -13,7 +13,7 @@ use crate::derive::{digits, direct, write, Scratch};
 use crate::design::{supplies, volts, Design, DESIGN, LOWEST_VDD};
 use crate::layout::Layout;
 use crate::report::Component;
-use crate::xml::{Counts, CYCLES, STATISTICS};
+use crate::statistics::{Counts, CYCLES, STATISTICS};
 
 /// Temperatures that McPAT knows, K.
 const TEMPERATURES: [u32; 11] = [300, 310, 320, 330, 340, 350, 360, 370, 380, 390, 400];
