@@ -15,7 +15,7 @@ from configs.platform import Cluster, Platform
 from configs.source import source_text
 from configs.system_activity import load_system
 from host.cache import canonical_json, digest_of, sha256_bytes
-from host.errors import RequestError
+from host.errors import RequestError, unknown
 from host.strict import StrictTable, read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
@@ -218,8 +218,21 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
     )
 
 
-def at_kernel_rate(activity: Activity, percent: int) -> Activity:
-    """``activity`` with ``percent`` of the rate of everything but the busy loop."""
+#: Of `at_kernel_rate`: cores of any kind; the others are kinds of pipelines.
+ALL_CORES = "all"
+
+
+def at_kernel_rate(
+    platform: Platform, activity: Activity, percent: int, cores: str = ALL_CORES
+) -> Activity:
+    """``activity`` with ``percent`` of the rate of everything but the busy loop.
+
+    :param cores: on which: `ALL_CORES`, or one of `configs.core.PIPELINES`.
+    :raises RequestError: when the platform has no such cores.
+    """
+    kinds = [cluster.core.pipeline for cluster in platform.clusters]
+    if cores not in (ALL_CORES, *kinds):
+        raise unknown("cores", cores, (ALL_CORES, *dict.fromkeys(kinds)))
     clusters = tuple(
         replace(
             entry,
@@ -227,9 +240,12 @@ def at_kernel_rate(activity: Activity, percent: int) -> Activity:
             * percent
             / 100,
         )
-        for entry in activity.clusters
+        if cores in (ALL_CORES, kind)
+        else entry
+        for entry, kind in zip(activity.clusters, kinds, strict=True)
     )
-    digest = digest_of({"activity": activity.digest, "kernel_rate_percent": percent})
+    changed = {"activity": activity.digest, "kernel_rate_percent": percent}
+    digest = digest_of(changed if cores == ALL_CORES else {**changed, "kernel_rate_of": cores})
     return replace(activity, clusters=clusters, digest=digest)
 
 

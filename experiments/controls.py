@@ -13,6 +13,7 @@ from typing import Any
 
 from analysis.records.cell import NO_NOISE, speeds_control
 from configs.activity import (
+    ALL_CORES,
     HARDWARE,
     SPEEDS,
     Activity,
@@ -62,6 +63,8 @@ class Controls:
     idle_exit_percent: int = 100
     #: Instructions per cycle of all but the busy loop, as percent of the platform's.
     kernel_rate_percent: int = 100
+    #: On which cores: `configs.activity.ALL_CORES`, or a kind of pipeline.
+    kernel_rate_of: str = ALL_CORES
     #: Whether a seed draws all that differs between two runs on a device, or starts alone.
     noise: bool = True
     #: Whether the run is traced. Tracing takes the guest's time; without it, a run has its counters
@@ -95,7 +98,8 @@ class Controls:
         if self.idle_exit_percent != 100:
             words.append(f"idle-exit-{self.idle_exit_percent}-percent")
         if self.kernel_rate_percent != 100:
-            words.append(f"kernel-rate-{self.kernel_rate_percent}-percent")
+            of = "" if self.kernel_rate_of == ALL_CORES else f"-{self.kernel_rate_of}"
+            words.append(f"kernel-rate-{self.kernel_rate_percent}-percent{of}")
         if not self.noise:
             words.append(NO_NOISE)
         if not self.traced:
@@ -120,7 +124,9 @@ class Controls:
         elif self.speeds != "board":
             platform, activity = at_measured_speeds(platform, activity)
         if self.kernel_rate_percent != 100:
-            activity = at_kernel_rate(activity, self.kernel_rate_percent)
+            activity = at_kernel_rate(
+                platform, activity, self.kernel_rate_percent, self.kernel_rate_of
+            )
         return platform, activity
 
     def of_platform(self, platform: Platform) -> Platform:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
+from configs.activity import ALL_CORES
 from configs.billing import BILLED, PUBLISHED
+from configs.core import PIPELINES
 from experiments.arguments import at_most, between
 from power.shared import STATED
 
@@ -145,6 +147,12 @@ def _add_speeds(group: argparse._ArgumentGroup) -> None:
             metavar="N",
             help=f"{meaning}, in percent of the platform's (default 100)",
         )
+    group.add_argument(
+        "--kernel-rate-of",
+        choices=(ALL_CORES, *PIPELINES),
+        default=ALL_CORES,
+        help="the cores of which --kernel-rate-percent is (default all)",
+    )
 
 
 def _add_other_controls(group: argparse._ArgumentGroup) -> None:

@@ -33,6 +33,7 @@ def request_of(
         llc=options.llc,
         idle_exit_percent=options.idle_exit_percent,
         kernel_rate_percent=options.kernel_rate_percent,
+        kernel_rate_of=options.kernel_rate_of,
         noise=not options.no_noise,
     )
     return Request(

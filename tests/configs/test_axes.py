@@ -35,7 +35,7 @@ def test_a_platform_states_the_values_of_an_axis(tmp_path: Path) -> None:
     platform = stating(tmp_path, BOARD)
     (slow,) = platform.axes["kernel_rate"]
     assert (slow.name, slow.source) == ("slow", "measured: somewhere")
-    assert slow.sets == {"kernel_rate_percent": 55}
+    assert slow.sets == {"kernel_rate_percent": 55, "kernel_rate_of": "all"}
     (off,) = platform.axes["delayed_dequeue"]
     assert off.sets == {"delay_dequeue": False}
 

@@ -65,7 +65,7 @@ AXES = "\n".join(
         "transition_power": "transition_percent = 0",
         "idle_exit": "idle_exit_percent = 1",
         "speeds": "speeds = 'board'",
-        "kernel_rate": "kernel_rate_percent = 10",
+        "kernel_rate": "kernel_rate_percent = 10\nkernel_rate_of = 'in-order'",
         "fast_switch": "fast_switch = 'off'",
         "llc": "llc = 'all'",
         "delayed_dequeue": "delay_dequeue = 'off'",

@@ -52,7 +52,7 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
         *(("transition_power", "0%"), ("transition_power", "100%")),
         ("idle_exit", "25%"),
         *(("speeds", "hardware"), ("speeds", "measured")),
-        *(("kernel_rate", "70%"), ("kernel_rate", "130%")),
+        *(("kernel_rate", f"{rate}-order") for rate in ("140% in", "93% out-of", "108% out-of")),
         *(("dvfs", "board"), ("fast_switch", "off"), ("llc", "all")),
         ("delayed_dequeue", "off"),
     ]
@@ -195,6 +195,23 @@ def test_controls_reach_the_machine() -> None:
     assert changed.platform.digest != usual.platform.digest
     assert changed.activity.digest != usual.activity.digest
     assert changed.request.controls.words == ["idle-exit-25-percent", "kernel-rate-70-percent"]
+
+
+def test_the_kernels_rate_changes_on_one_kind_of_cores() -> None:
+    """The littles of juno-r2 are in-order cores, its bigs are not."""
+    changed = Controls(kernel_rate_percent=140, kernel_rate_of="in-order")
+    usual, faster = (
+        resolve(replace(REQUEST, controls=controls)) for controls in (AS_IT_IS, changed)
+    )
+    rates = [
+        faster.activity.system_ipc(after) / usual.activity.system_ipc(before)
+        for before, after in zip(usual.platform.clusters, faster.platform.clusters, strict=True)
+    ]
+    assert rates == pytest.approx([1.4, 1.0])
+    assert faster.activity.digest != usual.activity.digest
+    assert changed.words == ["kernel-rate-140-percent-in-order"]
+    with pytest.raises(RequestError, match=r"unknown cores 'of-order'.*in-order, out-of-order"):
+        resolve(replace(REQUEST, controls=replace(changed, kernel_rate_of="of-order")))
 
 
 def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
