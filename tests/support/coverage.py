@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How often intervals cover the truth, on samples whose truth is known.
 
+The intervals are the product's, with as many resamples, of many experiments at once: one row of an
+array is one experiment. A test holds them to what `analysis.statistics` gives for one.
 ``python -m tests.support.coverage`` prints the table of ``docs/reference/measures.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from unittest.mock import patch
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from analysis import statistics
-from analysis.statistics import estimate
+from analysis.records.verdict import LEVEL
 from host.table import Table
 
 #: Share of runs that are in the other state.
@@ -21,34 +24,39 @@ OTHERWISE = 0.2
 #: Standard deviations between the states; runs of eas/video-playback had 3 to 6.
 GAPS = (0, 3, 6)
 #: Experiments for each figure of the table.
-EXPERIMENTS = 1000
-#: Draws of each interval; fewer than the product's, which takes five times as long.
-RESAMPLES = 1_999
+EXPERIMENTS = 4000
+#: Experiments at once: their resamples take some 100 MB.
+_AT_ONCE = 500
 
-Draw = Callable[[np.random.Generator, int, float], tuple[list[float], ...]]
+Values = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, tuple[int, int], float], tuple[Values, ...]]
 
 
-def states(random: np.random.Generator, seeds: int, gap: float) -> NDArray[np.float64]:
+def states(random: np.random.Generator, shape: int | tuple[int, int], gap: float) -> Values:
     """Values of which one in five is in another state."""
-    return random.normal(size=seeds) + gap * (random.random(seeds) < OTHERWISE)
+    return random.normal(size=shape) + gap * (random.random(shape) < OTHERWISE)
 
 
-def _alone(random: np.random.Generator, seeds: int, gap: float) -> tuple[list[float], ...]:
-    return (states(random, seeds, gap).tolist(),)
+def _alone(random: np.random.Generator, shape: tuple[int, int], gap: float) -> tuple[Values, ...]:
+    return (states(random, shape, gap),)
 
 
-def _in_first(random: np.random.Generator, seeds: int, gap: float) -> tuple[list[float], ...]:
-    return states(random, seeds, gap).tolist(), states(random, seeds, 0).tolist()
+def _in_first(
+    random: np.random.Generator, shape: tuple[int, int], gap: float
+) -> tuple[Values, ...]:
+    return states(random, shape, gap), states(random, shape, 0)
 
 
-def _in_both(random: np.random.Generator, seeds: int, gap: float) -> tuple[list[float], ...]:
-    return states(random, seeds, gap).tolist(), states(random, seeds, gap).tolist()
+def _in_both(random: np.random.Generator, shape: tuple[int, int], gap: float) -> tuple[Values, ...]:
+    return states(random, shape, gap), states(random, shape, gap)
 
 
-def _together(random: np.random.Generator, seeds: int, gap: float) -> tuple[list[float], ...]:
-    common = states(random, seeds, gap)
-    first, second = (common + random.normal(size=seeds) for _ in range(2))
-    return first.tolist(), second.tolist()
+def _together(
+    random: np.random.Generator, shape: tuple[int, int], gap: float
+) -> tuple[Values, ...]:
+    common = states(random, shape, gap)
+    first, second = (common + random.normal(size=shape) for _ in range(2))
+    return first, second
 
 
 #: Samples by what varies, and their true effect as a share of the gap.
@@ -60,23 +68,73 @@ CASES: dict[str, tuple[Draw, float]] = {
 }
 
 
+def drawn(case: str, gap: float, seeds: int, experiments: int) -> tuple[Values, ...]:
+    """Samples of a case, always the same ones; a row for each experiment."""
+    random = np.random.Generator(np.random.PCG64(list(CASES).index(case)))
+    return CASES[case][0](random, (experiments, seeds), gap)
+
+
 def covered(case: str, gap: float, seeds: int, experiments: int) -> tuple[float, float]:
     """Percent of intervals that have the truth in them, and percent that were paired."""
-    with patch.object(statistics, "RESAMPLES", RESAMPLES):
-        return _covered(case, gap, seeds, experiments)
+    truth = CASES[case][1] * gap
+    samples = drawn(case, gap, seeds, experiments)
+    ends, paired = intervals(samples)
+    hits = (ends[0] <= truth) & (truth <= ends[1])
+    return 100 * float(hits.mean()), 100 * float(paired.mean())
 
 
-def _covered(case: str, gap: float, seeds: int, experiments: int) -> tuple[float, float]:
-    draw, share = CASES[case]
-    random = np.random.Generator(np.random.PCG64(list(CASES).index(case)))
-    hits = pairs = 0
-    for _ in range(experiments):
-        samples = [{number: row} for number, row in enumerate(draw(random, seeds, gap))]
-        made = estimate(lambda means: means[0] - means.get(1, 0.0), samples)
-        low, high = made.interval() or (0.0, 0.0)
-        hits += low <= share * gap <= high
-        pairs += made.paired
-    return 100 * hits / experiments, 100 * pairs / experiments
+def intervals(samples: tuple[Values, ...]) -> tuple[Values, NDArray[np.bool_]]:
+    """Ends of the interval of each row's difference of means, and whether it was paired."""
+    if len(samples) == 1:
+        return _ends(samples), np.zeros(len(samples[0]), dtype=bool)
+    first, second = samples
+    paired = stats.pearsonr(first, second, axis=-1).statistic > statistics.PAIRED_ABOVE
+    ends = np.empty((2, len(first)))
+    ends[:, paired] = _ends((first[paired] - second[paired],))
+    ends[:, ~paired] = _ends((first[~paired], -second[~paired]))
+    return ends, paired
+
+
+def _ends(groups: tuple[Values, ...]) -> Values:
+    """As `Estimate.interval`, of each row."""
+    parts = [_ends_of_some(some) for some in _some(groups)]
+    return np.concatenate(parts, axis=1) if parts else np.empty((2, 0))
+
+
+def _some(groups: tuple[Values, ...]) -> Iterator[tuple[Values, ...]]:
+    for begin in range(0, len(groups[0]), _AT_ONCE):
+        yield tuple(group[begin : begin + _AT_ONCE] for group in groups)
+
+
+def _ends_of_some(groups: tuple[Values, ...]) -> Values:
+    boot = stats.bootstrap(
+        groups,
+        statistics._sum_of_means,
+        n_resamples=0,
+        method="BCa",
+        confidence_level=LEVEL,
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=_resampled(groups)),
+        axis=-1,
+    ).confidence_interval
+    if len(groups) == 1:
+        student = stats.ttest_1samp(groups[0], 0.0, axis=-1).confidence_interval(LEVEL)
+    else:
+        test = stats.ttest_ind(groups[0], -groups[1], equal_var=False, axis=-1)
+        student = test.confidence_interval(LEVEL)
+    low, high = np.minimum(boot.low, student.low), np.maximum(boot.high, student.high)
+    return np.array([low, high])
+
+
+def _resampled(groups: tuple[Values, ...]) -> Values:
+    """Each row's sums of means, of scipy's own draws; a value counts as often as it is drawn."""
+    random = np.random.Generator(np.random.PCG64(statistics._BOOTSTRAP_SEED))
+    total = np.zeros((len(groups[0]), statistics.RESAMPLES))
+    for group in groups:
+        seeds = group.shape[-1]
+        chosen = random.integers(0, seeds, (statistics.RESAMPLES, seeds))
+        counts = np.stack([np.bincount(each, minlength=seeds) for each in chosen])
+        total += group @ counts.T / seeds
+    return total
 
 
 def table() -> Table:
@@ -87,11 +145,8 @@ def table() -> Table:
     for case in CASES:
         made = [covered(case, gap, 20, EXPERIMENTS) for gap in GAPS]
         few, _ = covered(case, GAPS[1], 10, EXPERIMENTS)
-        paired = (
-            f"{made[1][1]:.0f} %"
-            if len(CASES[case][0](np.random.default_rng(0), 2, 0)) > 1
-            else "-"
-        )
+        two = len(drawn(case, 0, 2, 2)) > 1
+        paired = f"{made[1][1]:.0f} %" if two else "-"
         rows.append([case, paired, *(f"{share:.1f} %" for share, _ in made), f"{few:.1f} %"])
     return Table.of(heads, rows)
 
