@@ -45,7 +45,7 @@ def test_intervals_cover_the_truth(case: str, gap: float) -> None:
     """With 2000 experiments the standard error is half a point."""
     share, paired = covered(case, gap, 20, 2000)
     assert 93 <= share <= 97
-    assert (paired > 90) == (case == "both, with the same seeds")
+    assert (paired > 75) == (case == "both, with the same seeds")
 
 
 @pytest.mark.long
