@@ -20,5 +20,6 @@ void report_before_end(void (*last_words)(void));
 /* End QEMU; `kind` is exit, fail or engine. */
 void report_end(const char *kind, const char *format, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
+void report_powered_off(void) __attribute__((noreturn));
 
 #endif

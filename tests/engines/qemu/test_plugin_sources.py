@@ -71,7 +71,7 @@ def test_messages_have_the_agents_numbers() -> None:
 
 
 def test_hints_are_those_of_the_eliding_copy() -> None:
-    numbers_of_hints = numbers(SOURCES / "main.c", r"#define INSN_HINT_(\w+) (0x[0-9a-f]+)u")
+    numbers_of_hints = numbers(SOURCES / "instrument.c", r"#define INSN_HINT_(\w+) (0x[0-9a-f]+)u")
     assert numbers_of_hints["4_TURNS"] == elide.hint(elide.HINT_BULK)
     assert numbers_of_hints["1_TURN"] == elide.hint(elide.HINT_SINGLE)
     assert elide.BULK_TURNS == 4
