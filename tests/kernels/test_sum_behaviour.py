@@ -32,6 +32,7 @@ from tests.support.sum_checks import (
     check_headroom,
     check_hidden,
     check_reclassed,
+    check_reclassed_elsewhere,
     check_system_limit,
     check_uncapped,
     group,
@@ -157,6 +158,11 @@ def test_no_cap_is_none(guest: Guest, feature: str) -> None:
 
 def test_what_slept_in_another_class_is_forgotten(guest: Guest) -> None:
     check_reclassed(guest)
+
+
+@pytest.mark.parametrize("kind", ["cpu", "group"])
+def test_what_moved_in_another_class_is_forgotten(guest: Guest, kind: str) -> None:
+    check_reclassed_elsewhere(guest, kind)
 
 
 def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:
