@@ -127,18 +127,6 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     if not workload.documents:  # no rt-app, whose loop it would be
         elision = None
     proofs = [" ".join(words) for words in expectations]
-    head = ["eascope-script 1"]
-    head += [f"write {path} {value}" for path, value in switches]
-    if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in scenario.tasks):
-        head += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
-    head += elision_lines(elision) if elision else []
-    head += mixture_lines(mixtures)
-    programs_of = {name: elision.program if elision else RT_APP for name in workload.documents}
-    programs_of |= {memory_name(n): mixture.program for n, mixture in enumerate(mixtures, 1)}
-    files = [
-        f"file {document_path(name)} {len(document)}\n".encode() + document + b"\n"
-        for name, document in workload.documents.items()
-    ]
     setup, begin, collect = [], [], []
     if traced:
         kib = trace_kib(scenario, full, platform, decisions=decisions, stir_ms=replicate.stir_ms)
@@ -146,6 +134,8 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         setup += [f"trace-symbol {address} {name}" for address, name in symbols]
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         begin, collect = [f"write {TRACING_ON} 1"], ["trace-collect"]
+    copies = {name: elision.program if elision else RT_APP for name in workload.documents}
+    copies |= {memory_name(n): mixture.program for n, mixture in enumerate(mixtures, 1)}
     body = [
         *setup,
         *proofs,
@@ -153,7 +143,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         *begin,
-        *_window(scenario, workload, programs_of, full),
+        *_window(scenario, workload, copies, full),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         *collect,
@@ -161,8 +151,28 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *(f"collect /tmp/{program.name}.log {program.log}" for program in programs),
         "exit",
     ]
-    lines = ["\n".join(part).encode() + b"\n" for part in (head, body)]
-    return b"".join([lines[0], *files, lines[1]])
+    head = [*_switches(scenario, switches), *(elision_lines(elision) if elision else [])]
+    return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "\n".join(lines).encode() + b"\n"
+
+
+def _switches(scenario: Scenario, switches: Iterable[tuple[str, str]]) -> list[str]:
+    """The first lines: the variant's switches, and clamps in use where the scenario has some."""
+    lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in switches)]
+    if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in scenario.tasks):
+        lines += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
+    return lines
+
+
+def _files(workload: Workload) -> bytes:
+    """Lines that write rt-app's inputs, which are raw bytes."""
+    return b"".join(
+        f"file {document_path(name)} {len(document)}\n".encode() + document + b"\n"
+        for name, document in workload.documents.items()
+    )
 
 
 def document_path(name: str) -> str:
