@@ -81,9 +81,13 @@ def survive(
     return done
 
 
-def stress_line(ms: int, seed: int, without: Sequence[str]) -> str:
-    """The agent's line that starts it, as ``stress``, without some of `OPERATIONS`."""
-    return " ".join(["spawn stress /bin/stress", str(ms), str(seed), *without])
+def stress_line(ms: int, seed: int, without: Sequence[str], turns: int | None = None) -> str:
+    """The agent's line that starts it, as ``stress``, without some of `OPERATIONS`.
+
+    :param turns: it goes on for so many times ``ms``, until all others were done; None: as it has.
+    """
+    length = str(ms) if turns is None else f"{ms}x{turns}"
+    return " ".join(["spawn stress /bin/stress", length, str(seed), *without])
 
 
 def check_survived(console: str, said: str, without: Sequence[str]) -> None:

@@ -22,8 +22,8 @@
 
 #include "stress.h"
 
-/* How often as long it goes on for what has not been done yet. */
-#define TURNS_MAX	10
+/* How often as long it goes on for what has not been done yet, unless TURNS says so. */
+#define TURNS		10
 
 #define OP_NAME(number, name)	name,
 static const char *const names[OPS] = { OPERATIONS(OP_NAME) };
@@ -101,6 +101,7 @@ static int all_done(void)
 
 int main(int argc, char **argv)
 {
+	int ms = 0, turns = TURNS;
 	unsigned int seed;
 	pid_t storm;
 
@@ -113,8 +114,8 @@ int main(int argc, char **argv)
 		perror("stress: mmap");
 		return 1;
 	}
-	if (argc < 3 || atoi(argv[1]) <= 0 || !leave_out(argv + 3)) {
-		fprintf(stderr, "usage: stress MILLISECONDS SEED [deadline] [hotplug boot_cpu]\n");
+	if (argc < 3 || sscanf(argv[1], "%dx%d", &ms, &turns) < 1 || ms <= 0 || !leave_out(argv + 3)) {
+		fprintf(stderr, "usage: stress MILLISECONDS[xTURNS] SEED [deadline] [hotplug boot_cpu]\n");
 		return 2;
 	}
 	make_groups();
@@ -128,8 +129,8 @@ int main(int argc, char **argv)
 		fail("priority", 0);
 	start_thieves(seed);
 
-	for (int turn = 0; turn < TURNS_MAX && (!turn || !all_done()); turn++)
-		pause_us(1000 * (unsigned int)atoi(argv[1]));
+	for (int turn = 0; turn < turns && (!turn || !all_done()); turn++)
+		pause_us(1000 * (unsigned int)ms);
 
 	atomic_store(&shared->stop, 1);
 	for (unsigned int number = 0; number < THIEVES; number++)
