@@ -23,6 +23,7 @@ HEAD = """\
 
 `make` sets up `.venv/bin/eascope`. This page is written from the parsers
 (`python -m experiments.cli.reference`); `eascope COMMAND --help` prints the same.
+`eascope --version` prints the version and its commit.
 
 Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one line
 on standard error. Commands read the variables under [environment](environment.md) and print the

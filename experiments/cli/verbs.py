@@ -61,12 +61,31 @@ VERBS: dict[str, Verb] = {
 }
 
 
+class _PrintVersion(argparse.Action):
+    """Prints the version; asking git for it only when it is asked for."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        from host.version import eascope_version
+
+        print(f"{PROGRAM} {eascope_version()}")
+        parser.exit()
+
+
 def make_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
         prog=PROGRAM,
         description="Joules and milliseconds of Linux scheduler changes on simulated big.LITTLE.",
         epilog=f"example: {compare.EXAMPLE}",
+    )
+    parser.add_argument(
+        "--version", action=_PrintVersion, nargs=0, help="print the version and its commit"
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, verb in VERBS.items():

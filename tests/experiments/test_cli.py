@@ -20,6 +20,7 @@ from experiments.cli.verbs import VERBS, make_parser
 from experiments.request import Request, resolve
 from experiments.runs import execute
 from host.cache import artefact
+from host.version import eascope_version
 from tests.support.calibration import row
 from tests.support.command import COMPARE, RUN, changed, eascope
 from tests.support.fake import KEY, badly, cell
@@ -152,6 +153,12 @@ def test_help_has_an_example(command: str) -> None:
     assert done.returncode == 0
     assert f"example: {VERBS[command].EXAMPLE}\n" in done.stdout
     assert "--json" in done.stdout
+
+
+def test_the_version_is_that_of_records() -> None:
+    done = eascope("--version")
+    assert done.returncode == 0
+    assert done.stdout == f"eascope {eascope_version()}\n"
 
 
 def test_examples_are_right() -> None:
