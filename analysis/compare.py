@@ -19,6 +19,7 @@ from analysis.records.verdict import Verdict
 from analysis.results.findings import Conditions, control_words, findings, seed_words
 from analysis.results.noise import recorded
 from analysis.rows import PER_WORK, WORK, MeasureRow, rows
+from analysis.stars import discoveries
 from analysis.verdicts import judge
 from configs.platform import Platform
 from host.errors import EascopeError
@@ -110,6 +111,30 @@ class Comparison:
     def lines(self) -> list[Line]:
         """Every measure that at least one run gives."""
         return [line for row in self._rows if (line := self._line(row)) is not None]
+
+    def starred(self, line: Line, variant: str) -> bool:
+        """Whether a difference is marked as one: its interval excludes zero, and not by chance.
+
+        The primary energy is asked about by itself; all others are corrected for their number.
+        """
+        difference = line.differences.get(variant)
+        if difference is None or not difference.clear:
+            return False
+        return line.row == self.primary.row or (line.row, variant) in self._discoveries
+
+    @cached_property
+    def _discoveries(self) -> set[tuple[MeasureRow, str]]:
+        """Of each variant, what differs from the baseline whatever is due to the number of rows."""
+        marked: set[tuple[MeasureRow, str]] = set()
+        for name in self.names[1:]:
+            marked |= discoveries(
+                {
+                    (line.row, name): difference.p
+                    for line in self.lines
+                    if (difference := line.differences.get(name)) and difference.p is not None
+                }
+            )
+        return marked
 
     def line(self, *path: str) -> Line | None:
         """The measure at a path of ``result.json``, or None when no run gives it."""

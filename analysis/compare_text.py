@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from analysis.compare import Comparison, Line
-from analysis.difference import Difference
 from analysis.engine import engine_words, kernel_words
 from analysis.null import Null, RecordedNull
 from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
@@ -97,7 +96,7 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
         percent = None if line.row.unit == "%" else difference.percent
         cells += [signed(difference.absolute, shown), signed(percent, 1)]
         if confident:
-            mark = " *" if difference.clear else "  "
+            mark = " *" if comparison.starred(line, name) else "  "
             cells.append(
                 f"{signed(difference.low, shown)} .. {signed(difference.high, shown)}{mark}"
                 if difference.low is not None
@@ -159,17 +158,11 @@ def interval_words(comparison: Comparison) -> str:
         if pairs
         else ""
     )
+    chance = f"at most one star in {round(1 / (1 - LEVEL))} is there by chance"
     return (
-        f"Intervals: the wider of t and BCa bootstrap over seeds{paired}; * excludes zero"
-        f"{_by_chance(differences)}{few}.{null}"
+        f"Intervals: the wider of t and BCa bootstrap over seeds{paired}; * excludes zero, "
+        f"corrected for the number of rows: {chance}{few}.{null}"
     )
-
-
-def _by_chance(differences: Sequence[Difference]) -> str:
-    """How many stars there are where nothing differs; nothing where that is none."""
-    varying = sum(each.low is not None and each.low != each.high for each in differences)
-    stars = round((1 - LEVEL) * varying)
-    return f", as about {stars} of {varying} do by chance" if stars else ""
 
 
 def _null_note(comparison: Comparison) -> str:

@@ -20,6 +20,7 @@ class Difference:
     :param seeds: number of common seeds.
     :param paired: whether the interval is of pairs (`analysis.statistics.PAIRED_ABOVE`).
     :param correlation: of the two over seeds; None where one of them does not vary.
+    :param p: of the test that there is none; None with too few seeds.
     """
 
     absolute: float
@@ -30,6 +31,7 @@ class Difference:
     seeds: int
     paired: bool = False
     correlation: float | None = None
+    p: float | None = None
 
     @property
     def clear(self) -> bool | None:
@@ -69,6 +71,7 @@ def difference(
         seeds=made.seeds,
         paired=made.paired,
         correlation=made.correlation,
+        p=made.p,
     )
 
 

@@ -111,19 +111,19 @@ def _row(comparison: Comparison, label: str, lines: list[Line]) -> list[str]:
         "/".join(number(line.mean(name), digits) for line in lines) for name in comparison.names
     ]
     for name in comparison.names[1:]:
-        cells.append("/".join(_difference(line, name, digits) for line in lines))
+        cells.append("/".join(_difference(comparison, line, name, digits) for line in lines))
     if null := comparison.noise:
         cells.append("/".join(null_words(null, line.row, digits) for line in lines))
     return cells
 
 
-def _difference(line: Line, name: str, digits: int) -> str:
+def _difference(comparison: Comparison, line: Line, name: str, digits: int) -> str:
     difference = line.differences.get(name)
     if difference is None:
         return "-"
     text = signed(difference.absolute, digits)
     # A difference below the last digit printed is none that a person could read.
-    return f"{text}*" if difference.clear and float(text) != 0 else text
+    return f"{text}*" if comparison.starred(line, name) and float(text) != 0 else text
 
 
 def _expectation(verdict: Verdict) -> str:
@@ -132,7 +132,7 @@ def _expectation(verdict: Verdict) -> str:
 
 def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
     """What the star means, what was left out, and where it is."""
-    star = "*: 95 % interval excludes zero. " if len(comparison.seeds) >= ENOUGH else ""
+    star = "*: excludes zero, corrected for all rows. " if len(comparison.seeds) >= ENOUGH else ""
     words = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in left_out if count > 0]
     missing = f"Not shown: {', '.join(words)}. " if words else ""
     report = "; sources and findings are in the report" if len(comparison.names) > 1 else ""

@@ -77,6 +77,17 @@ class Estimate:
         shift = self.value - sum(float(group.mean()) for group in self.groups)
         return low + shift, high + shift
 
+    @property
+    def p(self) -> float | None:
+        """Of the t test that the value is zero; None with fewer than `ENOUGH` seeds."""
+        if self.seeds < ENOUGH:
+            return None
+        if self.constant:
+            return float(self.value == 0)
+        # A mean of pseudo-values differs from the value where a function is not linear.
+        shift = self.value - sum(float(group.mean()) for group in self.groups)
+        return float(_student_test(self.groups, shift).pvalue)
+
     @cached_property
     def _distribution(self) -> Any:  # noqa: ANN401 - scipy has no types
         return _resampled(self.groups)
@@ -154,19 +165,22 @@ def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> flo
 
 
 def _student(groups: tuple[NDArray[np.float64], ...], level: float) -> tuple[float, float]:
-    """Student's t interval of the sum of the groups' means; Welch's for two groups.
+    """Student's t interval of the sum of the groups' means; Welch's for two groups."""
+    low, high = _student_test(groups).confidence_interval(level)
+    return float(low), float(high)
 
-    A group that does not vary only moves the interval.
+
+def _student_test(groups: tuple[NDArray[np.float64], ...], shift: float = 0.0) -> Any:  # noqa: ANN401
+    """The test that the sum of the groups' means and ``shift`` is zero.
+
+    A group that does not vary only moves the others.
     """
     size = max(float(np.abs(group).max()) for group in groups)
     varying = [group for group in groups if not _constant(group, size)]
-    still = sum(float(group.mean()) for group in groups if _constant(group, size))
+    still = shift + sum(float(group.mean()) for group in groups if _constant(group, size))
     if len(varying) == 1:
-        made = stats.ttest_1samp(varying[0], 0.0)
-    else:
-        made = stats.ttest_ind(varying[0], -varying[1], equal_var=False)
-    low, high = made.confidence_interval(level)
-    return still + float(low), still + float(high)
+        return stats.ttest_1samp(varying[0] + still, 0.0)
+    return stats.ttest_ind(varying[0] + still, -varying[1], equal_var=False)
 
 
 def _sum_of_means(*groups: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:

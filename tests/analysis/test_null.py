@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 import pytest
 
@@ -12,7 +11,6 @@ from analysis.answer import answers
 from analysis.compare import Comparison, comparison
 from analysis.compare_json import differences_json
 from analysis.compare_text import text
-from analysis.derive import Derived
 from analysis.glance import glance
 from analysis.null import Null
 from configs.platform import Platform
@@ -62,17 +60,6 @@ def test_the_noise_floor_stands_next_to_differences(platform: Platform) -> None:
     assert words[-1].startswith("noise floor, mainline against itself: +4.9 % (+4.0 .. +5.")
     assert words[-1].endswith("), 20 other seeds")
     assert answers(compared(platform, 1, 1))[-1].endswith("+0.2 %, another seed")
-
-
-def test_stars_by_chance_are_counted(platform: Platform) -> None:
-    def run(name: str, seed: int) -> Derived:
-        made = stated(name, seed)
-        cpu_busy = tuple(0.3 + 0.01 * ((seed * (7 + cpu) + len(name)) % 11) for cpu in range(6))
-        return dataclasses.replace(made, result=dataclasses.replace(made.result, cpu_busy=cpu_busy))
-
-    runs = {name: [run(name, seed) for seed in range(20)] for name in ("mainline", "cas")}
-    words = " ".join(text(comparison(platform, runs)).split())
-    assert re.search(r"\* excludes zero, as about 1 of 1\d do by chance\.", words)
 
 
 def test_no_noise_floor_is_printed_without_null(platform: Platform) -> None:
