@@ -94,7 +94,7 @@ def drawn(name: str, results: Path = RESULTS) -> str:
     :raises EascopeError: one line, when the record or the notes are damaged.
     """
     if name == INDEX:
-        return page_of(name, {}, results / NOTES.name, also=index(results))
+        return page_of(name, {}, results / NOTES.name, also=index(results), planned=PLANNED)
     if name in ELSEWHERE:
         return page_of(name, ELSEWHERE[name](), results / NOTES.name)
     record = DRAWINGS[name].kind.read(results / f"{name}.json")

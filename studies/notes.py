@@ -9,7 +9,7 @@ its notes, and asks, answers and limits stand where a person put them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from analysis.results.origin import RESULTS
@@ -23,12 +23,17 @@ _PART = re.compile(r"\{\{ ([\w./-]+) \}\}")
 
 
 def page_of(
-    name: str, parts: Mapping[str, str], notes: Path = NOTES, also: Mapping[str, str] | None = None
+    name: str,
+    parts: Mapping[str, str],
+    notes: Path = NOTES,
+    also: Mapping[str, str] | None = None,
+    planned: Collection[str] = (),
 ) -> str:
     """The text of the page ``name``.
 
     :param parts: Markdown by name; every one must have its place in the notes.
     :param also: further parts, which may be left out.
+    :param planned: pages that are not there yet: lines with a link to one are left out.
     :raises RequestError: one line: a part that does not exist, or one that has no place.
     """
     path = notes / f"{name}.md"
@@ -36,6 +41,11 @@ def page_of(
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: notes") from error
+    text = "".join(
+        line
+        for line in text.splitlines(keepends=True)
+        if not any(f"]({page}.md)" in line for page in planned)
+    )
     used = set(_PART.findall(text))
     known = {**(also or {}), **parts}
     for part in _PART.finditer(text):

@@ -99,6 +99,17 @@ def test_parts_stand_where_the_notes_say(tmp_path: Path) -> None:
     assert text == "# X\n\nAt most 3 %.\n\n| a |\n"
 
 
+def test_lines_about_pages_that_are_not_there_yet_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "x.md").write_text("# X\n| {{ a/b }} | [a](a.md) |\n| {{ c/d }} | [c](c.md) |\n")
+    text = page_of("x", {}, tmp_path, {"a/b": "3 %"}, planned=("c",))
+    assert text == "# X\n| 3 % | [a](a.md) |\n"
+
+
+def test_the_index_has_a_row_for_every_planned_page() -> None:
+    noted = (NOTES / f"{INDEX}.md").read_text()
+    assert all(f"]({name}.md)" in noted for name in PLANNED)
+
+
 def test_parts_and_places_match(tmp_path: Path) -> None:
     (tmp_path / "x.md").write_text("# X\n\nAt most {{ mots }}.\n")
     with pytest.raises(
