@@ -24,6 +24,7 @@ from studies.drawing import Drawing
 from studies.elision import page as elision
 from studies.first_figure import page as first_figure
 from studies.hardware import page as hardware
+from studies.memory_time import page as memory_time
 from studies.noise import page as noise
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
@@ -42,6 +43,7 @@ _EVERY: Mapping[str, Drawing] = {
     **axes.DRAWINGS,
     **hardware.DRAWINGS,
     **noise.DRAWINGS,
+    **memory_time.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {

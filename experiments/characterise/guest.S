@@ -5,7 +5,8 @@
  *
  * The compiler is given LEVELS (OPPs of the cluster), ENERGYCTRL and SETTLE_TICKS (ticks of the
  * system counter that an OPP change surely needs), and finds rt-app's text in rt-app.bin (from its
- * busy loop's function to the end of ldexp, at the same offset in a page).
+ * busy loop's function to the end of ldexp, at the same offset in a page). With MIXTURES, kernels are
+ * those of mixtures.S, which has their table and calls `mixture` for each.
  *
  * Marks: 2 and 3 around all; before and after kernel k at level l: 64 l + 2 k + 1024 and the
  * next number. Level 0 is the fastest.
@@ -91,7 +92,11 @@ level_done:
 
 	.balign	8
 kernels:
+#ifndef MIXTURES
 	.quad	busy_loop, integer, branchy, floating_point, memory, 0
+#else
+	.include "mixtures.S"
+#endif
 
 /* rt-app's own busy loop. */
 busy_loop:
@@ -166,6 +171,37 @@ memory:
 	subs	x0, x0, #1
 	b.ne	1b
 	ret
+
+#ifdef MIXTURES
+/* x9 times: x10 turns of the busy loop, then x11 dependent misses. */
+mixture:
+	stp	x29, x30, [sp, #-48]!
+	stp	x26, x27, [sp, #16]
+	str	x28, [sp, #32]
+	mov	x26, x9
+	mov	x27, x10
+	mov	x28, x11
+2:	mov	x0, x27
+	bl	rt_app
+	mov	x0, x28
+	ldr	x1, =LINES
+	ldr	x3, =LINES_MASK
+	ldr	x4, =1664525
+	ldr	x5, =1013904223
+1:	madd	x20, x20, x4, x5
+	and	x6, x20, x3
+	lsl	x6, x6, #6
+	ldr	x7, [x1, x6]
+	add	x20, x20, x7
+	subs	x0, x0, #1
+	b.ne	1b
+	subs	x26, x26, #1
+	b.ne	2b
+	ldr	x28, [sp, #32]
+	ldp	x26, x27, [sp, #16]
+	ldp	x29, x30, [sp], #48
+	ret
+#endif
 
 /* gem5 wants a kernel to have these, to skip what they wait. */
 	.globl	__udelay

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engines.gem5.board import BOARD
 from engines.gem5.boot import COUNTER_HZ
@@ -52,10 +55,31 @@ def rt_app_text() -> bytes:
     return program[FUNCTION_OFFSET : LDEXP_RANGE[1] - _VIRTUAL]
 
 
-def guest(levels: int, latency_ns: int) -> Path:
+@dataclass(frozen=True)
+class Chain:
+    """A kernel that waits for memory: ``rounds`` times busy iterations, then dependent misses."""
+
+    name: str
+    rounds: int
+    busy: int
+    misses: int
+
+
+def _table(chains: Sequence[Chain]) -> str:
+    """Assembly of the kernels' table and of what sets the registers of each."""
+    entries = "".join(
+        f"{chain.name}:\tmov x9, #{chain.rounds}\n\tmov x10, #{chain.busy}\n"
+        f"\tmov x11, #{chain.misses}\n\tb mixture\n"
+        for chain in chains
+    )
+    return f"\t.quad\t{', '.join(chain.name for chain in chains)}, 0\n{entries}"
+
+
+def guest(levels: int, latency_ns: int, chains: Sequence[Chain] = ()) -> Path:
     """The program for a cluster with ``levels`` OPPs, built when the cache does not have it.
 
     :param latency_ns: time that an OPP change takes.
+    :param chains: kernels in the place of `KERNELS`.
     """
     text = rt_app_text()
     settle = (latency_ns + 20_000) * COUNTER_HZ // 10**9
@@ -65,19 +89,24 @@ def guest(levels: int, latency_ns: int) -> Path:
         f"-DSETTLE_TICKS={settle}",
         f"-DBUSY_TURNS={BUSY_TURNS}",
         f"-DRT_APP_OFFSET={FUNCTION_OFFSET % 4096:#x}",
+        *(["-DMIXTURES"] if chains else []),
     ]
     compiler = arm64_tool("gcc")
     version = run([compiler, "--version"]).decode().splitlines()[0]
-    key = {
+    key: dict[str, Any] = {
         "source": sha256_file(SOURCE),
         "rt-app": sha256_bytes(text),
         "options": [*_LINK_FLAGS, *defines],
         "compiler": version,
     }
+    if chains:
+        key["chains"] = _table(chains)
 
     def build(folder: Path) -> None:
         (folder / "rt-app.bin").write_bytes(text)
         (folder / SOURCE.name).write_bytes(SOURCE.read_bytes())
+        if chains:
+            (folder / "mixtures.S").write_text(_table(chains))
         # Objects have names of their own: one that the compiler makes up stays in the symbols.
         assemble = [compiler, "-c", "-march=armv8-a", *defines, "-o", "guest.o", SOURCE.name]
         run(assemble, cwd=folder, label="workload kernels")

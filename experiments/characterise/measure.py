@@ -9,7 +9,7 @@ predictors, then once between two marks; a row of statistics lies between them.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from engines.gem5.process import supervise
 from engines.gem5.provider import find_gem5, version
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of
 from engines.gem5.settings import machine_settings
-from experiments.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest
+from experiments.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, Chain, guest
 from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
 
@@ -48,13 +48,16 @@ class KernelMeasurement:
     events: Mapping[str, float]
 
 
-def request(platform: Platform, cluster: Cluster) -> Gem5Request:
-    """What gem5 is asked for: the platform with one CPU of ``cluster`` alone."""
+def request(platform: Platform, cluster: Cluster, chains: Sequence[Chain] = ()) -> Gem5Request:
+    """What gem5 is asked for: the platform with one CPU of ``cluster`` alone.
+
+    :param chains: kernels in the place of `KERNELS`.
+    """
     machine = machine_settings(platform, "detailed")
     alone = machine["clusters"][cluster.index]
     alone["index"], alone["cpus"] = 0, [0]
     machine["clusters"] = [alone]
-    program = guest(len(cluster.opps), machine["transition_latency_ns"])
+    program = guest(len(cluster.opps), machine["transition_latency_ns"], chains)
     settings = Gem5Settings("detailed", machine, "", limit_ns=LIMIT_NS, stall_ns=STALL_NS)
     asked = request_of(settings, RequestFiles(program, boot_loader()))
     asked["join"] = False
@@ -92,15 +95,19 @@ def run_kernels(
 
 
 def evaluate(
-    cluster: Cluster, rows: Sequence[Mapping[str, float]], marks: Mapping[int, int]
+    cluster: Cluster,
+    rows: Sequence[Mapping[str, float]],
+    marks: Mapping[int, int],
+    kernels: Iterable[str] = KERNELS,
 ) -> list[KernelMeasurement]:
     """What the rows between each kernel's marks say.
 
+    :param kernels: in the order of the program's table.
     :raises EascopeError: when a kernel has no row, or one at another OPP than asked for.
     """
     measured = []
     for level, opp in enumerate(reversed(cluster.opps)):
-        for number, kernel in enumerate(KERNELS):
+        for number, kernel in enumerate(kernels):
             first = FIRST_MARK + level * LEVEL_MARKS + 2 * number
             if first not in marks or first + 1 not in marks:
                 raise EascopeError(f"{cluster.name}: {kernel} at {opp.khz} kHz was not measured")
