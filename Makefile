@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
-	engine-agreement model-axes hardware noise pages \
+	engine-agreement memory-time model-axes hardware noise pages \
 	power-calibration power-expressions activity-error power-validation
 
 help: ## this list
@@ -60,6 +60,9 @@ hardware: setup ## the scoreboard: figures of the sources against the committed 
 
 engine-agreement: setup ## the fast engine against gem5: record and page (resumable)
 	@nice $(PYTHON) -m studies.agreement
+
+memory-time: setup ## tasks that wait for memory, executed on gem5's detailed cores: record and page
+	@nice $(PYTHON) -m studies.memory_time
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --

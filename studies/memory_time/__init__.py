@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mixtures of busy iterations and misses: executed on gem5's detailed cores, and as engines take them."""
+"""Tasks that wait for memory: what gem5's cores execute, and what the engines take for it."""

@@ -15,11 +15,11 @@ from analysis.results.memory_time import ExecutedMixture, MemoryTime
 from analysis.results.origin import RUNS, Origin
 from engines.gem5.provider import find_gem5, version
 from host.proc import Ending, say
+from host.version import eascope_version
 from studies.draw import save
 from studies.memory_time.plan import NAME, PLATFORMS, chains, measured
 from studies.memory_time.record import mixtures
 from studies.memory_time.run import execute_all
-from host.version import eascope_version
 
 
 def main(arguments: list[str] | None = None) -> int:

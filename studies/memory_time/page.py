@@ -10,16 +10,22 @@ from host.table import Column, Table
 from studies.drawing import Drawing
 from studies.memory_time.plan import CHAINS, GOAL_PERCENT, NAME
 
+#: The share of the scenarios below ``memory/``, and how near whole parts come to it.
+STATED, NEAR = 0.3, 0.01
+
 
 def parts(record: MemoryTime) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     long, single = (
         [mixture for mixture in record.mixtures if mixture.misses == misses] for misses in CHAINS
     )
+    stated = [mixture for mixture in long if abs(mixture.share - STATED) < NEAR]
     opps = [opp for mixture in record.mixtures for opp in mixture.opps]
     return {
         "chain": str(CHAINS[0]),
         "chains": _worst(long),
+        "stated": _worst(stated),
+        "share": f"{STATED:g}",
         "singles": _worst(single),
         "goal": f"{GOAL_PERCENT} %",
         "points": f"{sum(abs(opp.percent) <= GOAL_PERCENT for opp in opps)} of {len(opps)}",

@@ -29,14 +29,17 @@ def measured(name: str) -> tuple[Platform, Activity]:
 
 def chains(platform: Platform, activity: Activity) -> list[Chain]:
     """The kernels that are executed, on every cluster the same."""
-    kernels = []
+    kernels: dict[tuple[int, int], Chain] = {}
     for share in SHARES:
         turn = mixture(platform, activity, share)
         for misses in CHAINS:
             busy = max(1, round(misses * turn.busy / turn.misses))
             name = f"mixture_{round(100 * share)}_{misses}"
-            kernels.append(Chain(name, max(4, ITERATIONS // busy), busy, misses))
-    return kernels
+            # Two shares may have the same whole parts.
+            kernels.setdefault(
+                (busy, misses), Chain(name, max(4, ITERATIONS // busy), busy, misses)
+            )
+    return list(kernels.values())
 
 
 def executed_share(platform: Platform, activity: Activity, chain: Chain) -> float:

@@ -47,6 +47,6 @@ def mixtures(
 
 
 def iteration_ns(point: KernelMeasurement, kernel: Chain, busy: float) -> float:
-    """ns of an iteration of the mixture, which has ``busy`` iterations of the busy loop."""
+    """Time of an iteration in ns, which has ``busy`` iterations of the busy loop."""
     ns = point.instructions / point.ipc / point.khz * 1e6
     return ns * busy / (kernel.rounds * kernel.busy)

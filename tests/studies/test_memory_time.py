@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mixtures that gem5 executes: what is asked, and what is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.results.memory_time import ExecutedMixture, ExecutedOpp, MemoryTime
+from analysis.results.origin import RUNS, Origin
+from configs.mixture import misses_of
+from experiments.characterise.guest import LEVEL_MARKS, Chain, guest
+from experiments.characterise.measure import KernelMeasurement, request
+from host.proc import run
+from host.toolchain import arm64_tool
+from studies.memory_time.page import parts
+from studies.memory_time.plan import PLATFORMS, SHARES, chains, executed_share, measured, taken
+from studies.memory_time.record import mixtures
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_what_is_executed_is_what_is_taken(name: str) -> None:
+    """The engines' mixture has the ratio of the chain's whole parts, and nearly the share."""
+    platform, activity = measured(name)
+    kernels = chains(platform, activity)
+    assert len({(kernel.busy, kernel.misses) for kernel in kernels}) == len(kernels)
+    assert 2 * len(kernels) <= LEVEL_MARKS
+    for kernel in kernels:
+        turn = taken(platform, activity, kernel)
+        assert turn.busy / turn.misses == pytest.approx(kernel.busy / kernel.misses)
+        share = executed_share(platform, activity, kernel)
+        assert turn.memory == share
+        if kernel.misses > 1:
+            assert min(abs(share - aimed) for aimed in SHARES) < 0.011
+
+
+def test_the_program_calls_each_chain_with_its_numbers() -> None:
+    kernels = [Chain("first", 4, 104, 16), Chain("second", 30, 8, 1)]
+    program = guest(3, 50_000, kernels)
+    names = run([arm64_tool("nm"), program]).decode()
+    assert all(f" {kernel.name}\n" in names for kernel in (*kernels, Chain("mixture", 1, 1, 1)))
+    text = run([arm64_tool("objdump"), "-d", program]).decode()
+    stub = text.split("<first>:")[1].split("<second>:")[0]
+    for register, number in (("x9", 4), ("x10", 104), ("x11", 16)):
+        assert f"mov\t{register}, #{number:#x}" in stub
+    assert guest(3, 50_000) != program
+
+
+def test_a_request_has_the_program_of_the_chains() -> None:
+    platform, activity = measured(PLATFORMS[0])
+    kernels = chains(platform, activity)
+    asked = request(platform, platform.clusters[0], kernels)
+    assert asked["vmlinux"] == str(guest(3, 50_000, kernels))
+    assert asked["vmlinux"] != request(platform, platform.clusters[0])["vmlinux"]
+
+
+def test_an_iteration_is_the_time_of_its_parts() -> None:
+    """Cores that need exactly the parts' time differ in nothing from what the engines take."""
+    platform, activity = measured("juno-r2")
+    kernels = chains(platform, activity)
+    points: dict[str, list[KernelMeasurement]] = {}
+    for cluster, miss in zip(platform.clusters, misses_of(platform, activity), strict=True):
+        own = activity.turn_instructions / activity.ipc(cluster)
+        for opp in reversed(cluster.opps):
+            for kernel in kernels:
+                cycles = kernel.busy * own + kernel.misses * miss.cycles
+                ns = kernel.rounds * (cycles * 1e6 / opp.khz + kernel.misses * miss.memory_ns)
+                point = (cluster.name, kernel.name, opp.khz, 1000, 1000 / (ns * opp.khz / 1e6), {})
+                points.setdefault(cluster.name, []).append(KernelMeasurement(*point))
+    made = mixtures(platform, activity, kernels, points)
+    assert len(made) == len(kernels) * len(platform.clusters)
+    for mixture in made:
+        assert [opp.khz for opp in mixture.opps] == [
+            opp.khz for opp in platform.cluster(mixture.cluster).opps
+        ]
+        assert mixture.worst.percent == pytest.approx(0, abs=1e-9)
+
+
+def record(single_ns: float) -> MemoryTime:
+    def mixture(misses: int, executed_ns: float) -> ExecutedMixture:
+        opps = (ExecutedOpp(450_000, 100.0, 101.0), ExecutedOpp(950_000, executed_ns, 90.0))
+        return ExecutedMixture("juno-r2", "big", "cortex-a72", 0.3, 24, misses, opps)
+
+    return MemoryTime(Origin("a test", RUNS, {}), (mixture(16, 89.0), mixture(1, single_ns)))
+
+
+def test_page_says_the_largest_differences_and_what_misses_the_goal(tmp_path: Path) -> None:
+    drawn = parts(record(80.0))
+    assert (drawn["chains"], drawn["singles"]) == ("1.1 %", "12.5 %")
+    assert (drawn["stated"], drawn["share"]) == ("1.1 %", "0.3")
+    assert drawn["points"] == "3 of 4"
+    assert "| 24 + 1 | 100.0 | +1.0 % | 80.0 | +12.5 % | +12.5 % * |" in drawn["table"]
+    assert "+12.5 % *" not in parts(record(88.0))["table"]
+    record(80.0).write(tmp_path / "memory-time.json")
+    assert MemoryTime.read(tmp_path / "memory-time.json") == record(80.0)
