@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +16,7 @@ from analysis.answer import answers
 from analysis.compare import Comparison, comparison
 from analysis.compare_json import differences_json
 from analysis.compare_text import text
+from analysis.derive import Derived
 from analysis.glance import glance
 from analysis.null import Null, RecordedNull
 from analysis.results import noise
@@ -21,7 +24,9 @@ from analysis.results.comparisons import Comparisons
 from analysis.results.noise import Noise, NoiseFloor
 from analysis.results.origin import RESULTS
 from configs.platform import Platform
+from experiments.request import Names
 from studies.draw import save
+from studies.noise import run
 from studies.noise.__main__ import main
 from studies.noise.plan import NAME, plan
 from studies.noise.record import record_of
@@ -112,6 +117,30 @@ def test_a_page_has_the_floor_of_its_conditions(monkeypatch: pytest.MonkeyPatch)
     assert "noise floor +-0.5 %" in shown["summary"]
     monkeypatch.setattr(page, "recorded", lambda *_: None)
     assert "noise floor" not in page.parts(comparisons)["scenarios"]
+
+
+def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prepared(names: Names, identity: object) -> SimpleNamespace:
+        request = names.request
+        record = replace(stated("mainline", request.seed).cell, variant=request.variant)
+        return SimpleNamespace(
+            names=names, record=record, simkey=f"{request.variant} {request.seed}"
+        )
+
+    def ran(cells: Sequence[SimpleNamespace], after: object) -> list[Derived]:
+        return [stated("mainline", each.names.request.seed) for each in cells]
+
+    monkeypatch.setattr(run, "identity_of", lambda engine: None)
+    monkeypatch.setattr(run, "prepare", prepared)
+    monkeypatch.setattr(run, "run_all", ran)
+    (compared,) = run.measure([("juno-r2", "smoke")], 10)
+    assert isinstance(compared.null, Null)
+    assert [each.cell.seed for each in compared.null.runs] == [*range(10)]
+    assert [each.cell.seed for each in compared.null.again] == [*range(10, 20)]
+    assert {each.cell.variant for each in compared.null.again} == {"null"}
+    # Energies of these runs rise by 0.5 mJ with each seed.
+    (cell,) = record_of([compared], "").cells
+    assert cell.floors["energy_j.total"] > 0.005
 
 
 def test_the_plan_has_each_scenario_of_a_page_once() -> None:
