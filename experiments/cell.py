@@ -88,6 +88,17 @@ def missing(names: Names) -> list[NotBuilt]:
     return lacking
 
 
+def built_digests(names: Names) -> dict[str, str]:
+    """Digests of kernel and guest image of a cell, built where they are not there.
+
+    :raises EascopeError: when an artefact cannot be had.
+    """
+    return {
+        "image": _digest(_kernel(names.kernel).image),
+        "initramfs": _digest(_initramfs().path),
+    }
+
+
 def prepare(names: Names, identity: Identity | None = None) -> Cell:
     """Build or fetch what the cell needs and compute its simkey.
 
@@ -104,7 +115,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         names.activity,
         request.seed,
         noise=request.controls.noise,
-        calibration_ns=request.controls.calibration_ns,
+        turn_ns=request.controls.turn_ns(),
     )
     text = script(
         names.scenario,

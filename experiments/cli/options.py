@@ -177,6 +177,12 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
         help="let a seed draw when threads start, within 16 ms, and nothing else",
     )
     group.add_argument(
+        "--reference",
+        metavar="CORE@MHZ",
+        help="count a scenario's work in microseconds of this core, such as cortex-a72@1200 "
+        "(default: of the platform's largest CPU at its top OPP)",
+    )
+    group.add_argument(
         "--decisions",
         action="store_true",
         help="record and report why EAS chose each CPU (candidates, energies); such runs have keys "
