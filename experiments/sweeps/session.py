@@ -108,17 +108,23 @@ def check_snakemake(profile: str | None) -> None:
         raise RequestError(f"snakemake is not installed: allowed: {INSTALL}, or --script FILE")
     if profile is None:
         return
-    config = profile_folder(profile) / "config.yaml"
-    executor = re.search(r"^executor:\s*([\w-]+)", config.read_text(encoding="utf-8"), re.MULTILINE)
-    if executor is None:
+    executor = executor_of(profile)
+    if not executor:
         return
-    module = f"snakemake_executor_plugin_{executor[1].replace('-', '_')}"
+    module = f"snakemake_executor_plugin_{executor.replace('-', '_')}"
     if importlib.util.find_spec(module) is None:
         plugin = module.replace("_", "-")
         raise RequestError(
             f"--profile {profile}: {plugin} is not installed: allowed: "
             f".venv/bin/pip install {plugin}, or another profile"
         )
+
+
+def executor_of(profile: str) -> str:
+    """The executor plugin that a profile names; empty: Snakemake's own, on this host."""
+    text = (profile_folder(profile) / "config.yaml").read_text(encoding="utf-8")
+    match = re.search(r"^executor:\s*([\w-]+)", text, re.MULTILINE)
+    return match[1] if match and match[1] not in ("local", "dryrun", "touch") else ""
 
 
 def profile_folder(profile: str) -> Path:
@@ -145,7 +151,23 @@ def snakemake_command(session: SweepSession, jobs: int, profile: str | None) -> 
     command += ["--rerun-triggers", "mtime", "--scheduler", "greedy", "--nocolor"]
     if profile is None:
         return [*command, "--cores", str(jobs)]
-    return [*command, "--profile", str(profile_folder(profile)), "--jobs", str(jobs)]
+    command += ["--profile", str(profile_folder(profile)), "--jobs", str(jobs)]
+    return command + (_SQUEUE if executor_of(profile) == "slurm" and _no_accounting() else [])
+
+
+#: Snakemake's plugin asks sacct by default, which a Slurm without accounting does not have.
+_SQUEUE = ["--slurm-status-command", "squeue"]
+
+
+def _no_accounting() -> bool:
+    """Whether the Slurm here says that it keeps no accounts."""
+    try:
+        done = subprocess.run(
+            ["scontrol", "show", "config"], capture_output=True, check=False, text=True
+        )
+    except FileNotFoundError:  # Snakemake says it in its own words
+        return False
+    return bool(re.search(r"^AccountingStorageType\s*=.*none$", done.stdout, re.MULTILINE))
 
 
 def environment() -> dict[str, str]:
