@@ -24,6 +24,7 @@ from tests.support.sum_checks import (
     check_headroom,
     check_hidden,
     check_reclassed,
+    check_reclassed_elsewhere,
     check_system_limit,
     check_uncapped,
 )
@@ -98,8 +99,23 @@ MUTANTS = [
     Mutant(
         "sum",
         "what-slept-in-another-class-is-aged",
-        Edit(UCLAMP, "\tuclamp_age(p);\n", ""),
+        Edit(
+            UCLAMP,
+            "\tif (sched_feat(ATTACH_AGE_LOAD))\n"
+            "\t\t__uclamp_sum_age(p, cfs_rq_clock_pelt(cfs_rq_of(&p->se)));\n",
+            "",
+        ),
         _clamped(check_reclassed),
+    ),
+    Mutant(
+        "sum",
+        "what-moved-in-another-class-is-aged",
+        Edit(
+            FAIR,
+            "\tif (entity_is_task(se))\n\t\tuclamp_sum_age(task_of(se), p_last_update_time);\n",
+            "",
+        ),
+        _clamped(check_reclassed_elsewhere, "cpu"),
     ),
     Mutant(
         "sum",
