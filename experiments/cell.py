@@ -134,7 +134,16 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     settings = _settings(names.engine, machine)
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
-    record = cell_record(names, image, _initramfs(), workload, digests, simkey, identity, settings)
+    record = cell_record(
+        names,
+        image=image,
+        guest=_initramfs(),
+        workload=workload,
+        digests=digests,
+        simkey=simkey,
+        identity=identity,
+        settings=settings,
+    )
     dts = device_tree_source(names.given, names.engine.board, variant.dtb)
     texts = texts_of(machine, names.kernel, image, names.scenario.path)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
