@@ -96,7 +96,7 @@ def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
         key,
         lambda work: _build(spec, source, work),
         label=kernel_label(spec.name, source),
-        estimate=times.estimate(kept_objects(source, _series_folders(spec))),
+        estimate=times.estimate(kept_objects(source, _series_folders(spec), spec.more)),
     )
     return _artefact(spec.name, folder)
 
@@ -150,7 +150,7 @@ def _series_folders(spec: Kernel) -> list[Path]:
 def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:
     """All fragments of a kernel, and after each what ``release`` has otherwise."""
     files = []
-    for name in spec.fragments:
+    for name in (*spec.fragments, *spec.more):
         files.append(FRAGMENTS / f"{name}.config")
         if release != DEFAULT and (other := FRAGMENTS / f"{name}-{release}.config").is_file():
             files.append(other)
@@ -193,8 +193,8 @@ def compiler() -> str:
 
 
 def _build(spec: Kernel, source: Source, folder: Path) -> None:
-    objects = kept_objects(source, _series_folders(spec))
-    with worktree(source, _series_folders(spec)) as tree:
+    objects = kept_objects(source, _series_folders(spec), spec.more)
+    with worktree(source, _series_folders(spec), spec.more) as tree:
         _build_in(tree, spec, source, folder, objects)
 
 

@@ -44,6 +44,7 @@ class Kernel:
         KERNEL_SRC.
     :param tree: the person's tree that it is built of, instead of a release's source.
     :param patches: folder of the queue `own`, where that is none of the repository.
+    :param more: fragments that a scenario's programs need besides; none for all other runs.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Kernel:
     release: str = ""
     tree: Tree | None = None
     patches: Path | None = None
+    more: tuple[str, ...] = ()
 
     def folders(self, root: Path) -> list[Path]:
         """The folders of its queues, those of the repository being below ``root``."""

@@ -37,7 +37,7 @@ FOLDER = "kernel-tree"
 #: ccache, which makes paths relative in its own way, shows in what is built.
 OUT = "build-eascope"
 #: Raised whenever a tree that an older version left cannot serve.
-LAYOUT = 2
+LAYOUT = 3
 #: Kernels whose objects are kept in addition to those in `OUT`; 90 MB each.
 KEPT_OBJECTS = 4
 #: In `OUT`: digest and time stamp of each patched file, as of the last build there.
@@ -46,12 +46,13 @@ UNPACK_S = 30.0
 
 
 @contextmanager
-def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
+def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
     """The tree of ``source`` with ``queues`` applied, for as long as nobody else may have it.
 
     What was built in it for the same queues, or else for the last ones, lies below `OUT`, but for
     what a build left that was killed.
 
+    :param more: fragments besides a kernel's own, with which its objects are others.
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     """
     home = home_of(source)
@@ -74,7 +75,7 @@ def worktree(source: Source, queues: list[Path]) -> Iterator[Path]:
         if kept.busy.exists():
             shutil.rmtree(kept.tree / OUT, ignore_errors=True)
         kept.busy.touch()
-        kept.take_objects(_whose(source, queues), source)
+        kept.take_objects(_whose(source, queues, more), source)
         kept.set_stamps()
         try:
             yield kept.tree
@@ -105,9 +106,9 @@ class Objects(Enum):
     COPIED = "another kernel's"
 
 
-def kept_objects(source: Source, queues: Sequence[Path]) -> Objects:
+def kept_objects(source: Source, queues: Sequence[Path], more: Sequence[str] = ()) -> Objects:
     """What a build of ``source`` with ``queues`` starts from, in the tree that is kept."""
-    kept, whose = _Kept(home_of(source)), _whose(source, queues)
+    kept, whose = _Kept(home_of(source)), _whose(source, queues, more)
     if not kept.is_of(source):
         return Objects.NONE
     # What a killed build left is removed before the next one.
@@ -118,9 +119,9 @@ def kept_objects(source: Source, queues: Sequence[Path]) -> Objects:
     return Objects.COPIED if last else Objects.NONE
 
 
-def _whose(source: Source, queues: Sequence[Path]) -> str:
+def _whose(source: Source, queues: Sequence[Path], more: Sequence[str]) -> str:
     """The name by which the objects of a kernel are kept."""
-    return "-".join([*source.owner, *(queue.name for queue in queues)])
+    return "-".join([*source.owner, *(queue.name for queue in queues), *more])
 
 
 class _Kept:
