@@ -39,8 +39,8 @@ bench: setup ## speed figures, each a ratio against something named
 kernels: setup ## build every kernel that a variant names
 	@$(PYTHON) -m kernels.build
 
-rootfs: setup ## build the guest image
-	@$(PYTHON) -m rootfs.image
+rootfs: setup ## build the guest images
+	@$(PYTHON) -m rootfs.images
 
 pages: setup ## draw docs/results and the README's tables from the records of results/, without any run
 	@$(PYTHON) -m studies.draw

@@ -181,7 +181,7 @@ def guest_agent() -> Path:
     """
     sources = sorted(AGENT.glob("*.[ch]"))
     units = [source.name for source in sources if source.suffix == ".c"]
-    return _compiled("agent", "guest agent", AGENT, sources, {"agent": units})
+    return compiled_programs("agent", "guest agent", AGENT, sources, {"agent": units})
 
 
 def program_names() -> list[str]:
@@ -197,10 +197,10 @@ def guest_programs() -> Path:
     """
     sources = sorted(PROGRAMS.glob("*.c"))
     units = {source.stem: [source.name] for source in sources}
-    return _compiled("programs", "guest programs", PROGRAMS, sources, units)
+    return compiled_programs("programs", "guest programs", PROGRAMS, sources, units)
 
 
-def _compiled(
+def compiled_programs(
     kind: str, label: str, folder: Path, sources: list[Path], units: Mapping[str, list[str]]
 ) -> Path:
     """Cached folder of static arm64 programs and their ``provenance.json``.

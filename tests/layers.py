@@ -99,7 +99,10 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
 }
 
 #: The folders whose C files use each other.
-C_PROGRAMS = ("engines/qemu/plugin", "rootfs/agent", "tests/guest", "tests/kernels/stress")
+C_PROGRAMS = (
+    *("engines/qemu/plugin", "rootfs/agent", "rootfs/members"),
+    *("tests/guest", "tests/kernels/stress"),
+)
 
 #: What tests may import of tests: helpers lie there, never in a test module or a conftest.
 HELPERS = ("tests.support", "tests.layers")

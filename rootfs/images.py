@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest images by name: the minimal one, and the one with what kernel developers run.
+
+``python -m rootfs.images`` prints the path of each (``make rootfs``). The programs image is the
+minimal one, followed by further archives: the kernel unpacks one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from host.cache import artefact, sha256_bytes, sha256_file, write_atomic
+from host.errors import RequestError, unknown
+from rootfs.content import MINIMAL, PROGRAMS, load_content
+from rootfs.cpio import Archive
+from rootfs.debian import debian_programs
+from rootfs.image import ImageArtefact, compiled_programs, initramfs
+
+#: Programs of ours that only the programs image has: a file each, or a folder of files.
+MEMBERS = Path(__file__).parent / "members"
+#: Who builds the programs of the content list: a folder with ``programs.cpio`` and provenance.
+PROVIDERS: dict[str, Callable[[], Path]] = {"debian": debian_programs}
+#: Names the provider in place of the first one.
+PROVIDER_VARIABLE = "EASCOPE_IMAGE_PROVIDER"
+#: The files of each program of `MEMBERS`.
+UNITS = {
+    "member": [
+        *("base.c", "become.c", "log.c", "main.c", "outside.c", "pids.c", "run.c"),
+    ],
+    "schbench": ["schbench.c"],
+}
+
+
+@cache
+def guest_image(name: str = MINIMAL, provider: str = "debian") -> ImageArtefact:
+    """A guest image, from the cache or built.
+
+    :param name: one of the images of ``content.toml``.
+    :param provider: one of `PROVIDERS`; the minimal image is the same from every one.
+    :raises RequestError: a name that there is not.
+    :raises EascopeError: when something that it is made of cannot be had.
+    """
+    if name not in load_content().images:
+        raise unknown("image", name, load_content().images)
+    if provider not in PROVIDERS:
+        raise unknown("image provider", provider, PROVIDERS)
+    return initramfs() if name == MINIMAL else _programs_image(provider)
+
+
+def provider_asked() -> str:
+    """The provider that the environment names, or the default.
+
+    :raises RequestError: a name that there is not.
+    """
+    name = os.environ.get(PROVIDER_VARIABLE) or next(iter(PROVIDERS))
+    if name not in PROVIDERS:
+        raise RequestError(
+            f"{PROVIDER_VARIABLE} = {name!r}: allowed: one of {', '.join(PROVIDERS)}"
+        )
+    return name
+
+
+def member_programs() -> Path:
+    """Cached folder with the static arm64 programs of `MEMBERS`.
+
+    :raises EascopeError: when the cross compiler is missing.
+    """
+    sources = sorted(MEMBERS.glob("*.[ch]"))
+    return compiled_programs("members", "programs of the guest", MEMBERS, sources, UNITS)
+
+
+def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact:
+    """``image`` with a further archive at its end.
+
+    :param label: what the archive has, for records.
+    """
+    digest = sha256_file(image.path)
+
+    def build(folder: Path) -> None:
+        path = folder / "initramfs.cpio"
+        path.write_bytes(image.path.read_bytes() + more)
+        own = {**image.provenance, "sha256": sha256_file(path), "with": label}
+        _write(folder / "provenance.json", own)
+
+    fields = {"image": digest, "more": sha256_bytes(more), "label": label}
+    return _image(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
+
+
+def _programs_image(provider: str) -> ImageArtefact:
+    base, provided, ours = initramfs(), PROVIDERS[provider](), member_programs()
+    archive = Archive()
+    for name in UNITS:
+        archive.file(f"bin/{name}", (ours / name).read_bytes(), 0o755)
+    archives = [base.path.read_bytes(), (provided / "programs.cpio").read_bytes(), archive.data()]
+
+    def build(folder: Path) -> None:
+        path = folder / "initramfs.cpio"
+        path.write_bytes(b"".join(archives))
+        provenance = {
+            **base.provenance,
+            "sha256": sha256_file(path),
+            "image": PROGRAMS,
+            "provided": json.loads((provided / "provenance.json").read_bytes()),
+            "members": {name: sha256_file(ours / name) for name in UNITS},
+        }
+        _write(folder / "provenance.json", provenance)
+
+    fields = {
+        "image": PROGRAMS,
+        "base": sha256_file(base.path),
+        "provided": sha256_file(provided / "programs.cpio"),
+        "members": {name: sha256_file(ours / name) for name in UNITS},
+    }
+    return _image(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
+
+
+def _image(folder: Path) -> ImageArtefact:
+    provenance = json.loads((folder / "provenance.json").read_bytes())
+    return ImageArtefact(folder / "initramfs.cpio", provenance)
+
+
+def _write(path: Path, value: object) -> None:
+    write_atomic(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build the images that are named, by default all, and print where they lie."""
+    parser = argparse.ArgumentParser(prog="python -m rootfs.images", description=main.__doc__)
+    parser.add_argument("name", nargs="*", default=[MINIMAL, PROGRAMS])
+    parser.add_argument("--provider", default="debian", help=f"one of {', '.join(PROVIDERS)}")
+    options = parser.parse_args(arguments)
+    try:
+        for name in options.name:
+            print(guest_image(name, options.provider).path)
+    except RequestError as error:
+        parser.error(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

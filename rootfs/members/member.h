@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MEMBER_H
+#define MEMBER_H
+
+#include <stdbool.h>
+
+/* What "run" is asked for; -1 or NULL where nothing is. */
+struct request {
+	const char *name;
+	long delay_us;		/* before the program starts */
+	const char *cpus;	/* numbers with commas */
+	const char *cgroup;	/* path of a group */
+	long nice;
+	bool has_nice;
+	long uclamp_min, uclamp_max;
+	long uid;
+	long limit_ms;		/* after which it is taken to hang */
+	long status;		/* exit status that is expected */
+	bool endless;		/* must not end before it is stopped */
+	char **argv;
+};
+
+/* Prints a reason and ends with 2: the request itself is wrong. */
+void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+long number(const char *text, long least, long most, const char *what);
+void sleep_us(long us);
+const char *folder(void);
+
+/* In the child: takes on all that is asked for and becomes the program. */
+void become(const struct request *request) __attribute__((noreturn));
+
+int run(char **words);
+int stop(const char *name);
+int ready(char **words);
+int gather(const char *file, const char *prefix);
+
+/* Of the calling process, under which others find it. */
+void note_pid(const char *name);
+void forget_pid(const char *name);
+/* Of "run NAME"; 0 when that is not there. */
+int pid_of(const char *name);
+
+/* A line of "run" that reaches the log even where it is full. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What else is known about an end: a full /tmp, a kernel out of memory; or an empty text. */
+const char *circumstances(void);
+/* The end of another program's log, into ours. */
+void show_log(const char *name);
+
+#endif

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest images by name, and the list of what they have."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from host.cache import sha256_file
+from host.errors import EascopeError, RequestError
+from rootfs import debian
+from rootfs.content import CONTENT, GuestData, load_content
+from rootfs.image import ImageArtefact, initramfs, program_names
+from rootfs.images import PROVIDER_VARIABLE, UNITS, guest_image, provider_asked, with_archive
+from tests.support.newc import parse
+
+
+def test_the_minimal_image_is_what_it_was() -> None:
+    """Its bytes are part of the key of every run without programs: nothing here adds to them."""
+    minimal = guest_image("minimal")
+    assert minimal == initramfs()
+    entries = parse(minimal.path.read_bytes())
+    content = load_content()
+    here = {each.path[1:] for each in content.programs.values() if "minimal" in each.images}
+    assert here <= {*entries}
+    only = {each.path[1:] for each in content.programs.values() if each.images == ("programs",)}
+    assert not only & {*entries}
+    assert {f"bin/{name}" for name in program_names()} <= here
+    assert {f"bin/{name}" for name in UNITS} <= only
+
+
+@pytest.mark.guest
+def test_the_programs_image_is_the_minimal_one_and_more() -> None:
+    image, minimal = guest_image("programs"), guest_image("minimal")
+    data = image.path.read_bytes()
+    start = minimal.path.read_bytes()
+    provided = (debian.debian_programs() / "programs.cpio").read_bytes()
+    assert data.startswith(start + provided)
+    ours = parse(data[len(start) + len(provided) :])
+    assert {f"bin/{name}" for name in UNITS} < {*ours}
+    assert image.provenance["sha256"] == sha256_file(image.path)
+    assert image.provenance["provided"]["packages"]["rt-tests"]
+    assert set(image.provenance["members"]) == {*UNITS}
+    entries = parse(provided)
+    for program in load_content().provided():
+        content = entries[program.path[1:]][1]
+        if program.path != program.file:
+            assert content == program.file.encode()
+            content = entries[program.file[1:]][1]
+        assert content[:5] == b"\x7fELF\x02", program.name
+    assert entries["usr/bin/postgres"][1] == b"/usr/lib/postgresql/17/bin/postgres"
+    assert entries["lib/ld-linux-aarch64.so.1"][1][:4] == b"\x7fELF"
+    assert "usr/lib/aarch64-linux-gnu/libc.so.6" in entries
+    assert b"server:x:100:100" in entries["etc/passwd"][1]
+
+
+def test_names_that_there_are_not() -> None:
+    with pytest.raises(RequestError, match=r"image 'program'.*did you mean programs"):
+        guest_image("program")
+    with pytest.raises(RequestError, match="image provider 'arch'"):
+        guest_image("programs", "arch")
+
+
+def test_the_environment_names_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PROVIDER_VARIABLE, raising=False)
+    assert provider_asked() == "debian"
+    monkeypatch.setenv(PROVIDER_VARIABLE, "arch")
+    with pytest.raises(
+        RequestError, match=rf"{PROVIDER_VARIABLE} = 'arch': allowed: one of debian"
+    ):
+        provider_asked()
+
+
+def test_an_archive_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "image").write_bytes(b"first" * 100)
+    image = ImageArtefact(tmp_path / "image", {"agent": "a"})
+    more = with_archive(image, b"second", "data")
+    assert more.path.read_bytes() == b"first" * 100 + b"second"
+    assert more.provenance["with"] == "data"
+    assert more.provenance["agent"] == "a"
+    assert more.provenance["sha256"] == sha256_file(more.path)
+    assert with_archive(image, b"third!", "data").path != more.path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('from = "lisa"', 'from = "liza"', r"program.rt-app.from = 'liza'.*did you mean lisa"),
+        ('images = ["programs"]', 'images = ["big"]', r"images = \['big'\].*minimal, programs"),
+        ('debian = { package = "rt-tests" }', "", r"cyclictest.debian is missing"),
+        ("schema = 1", "schema = 2", r"schema = 2"),
+        ('kernel = ["ipc"]', "kernel = 1", r"postgres.kernel = 1.*a list of texts"),
+        (
+            'path = "/bin/member"',
+            'path = "/bin/member"\nx = 1',
+            r"program.member.x = 1.*no such key",
+        ),
+    ],
+)
+def test_a_wrong_list_is_one_line(tmp_path: Path, old: str, new: str, words: str) -> None:
+    text = CONTENT.read_text()
+    assert old in text
+    path = tmp_path / "content.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(RequestError, match=words) as caught:
+        load_content(path)
+    assert "\n" not in str(caught.value)
+
+
+def unpacked(root: Path) -> None:
+    """What packages would leave: this machine's own shell, as every program of the list."""
+    for program in load_content().provided():
+        path = root / program.file[1:]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy("/bin/sh", path)
+    for data in load_content().data:
+        for name in data.files:
+            (root / name[1:]).parent.mkdir(parents=True, exist_ok=True)
+            (root / name[1:]).write_text("data")
+
+
+def test_what_the_packages_lack_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = load_content()
+    with pytest.raises(EascopeError, match=r"content.toml: /usr/bin/cyclictest is in none of"):
+        debian._archive(content, tmp_path)
+    unpacked(tmp_path)
+    with pytest.raises(EascopeError, match=r"is linked with \S+, which no package has"):
+        debian._archive(content, tmp_path)
+    monkeypatch.setattr(debian, "_needed", lambda program: [])
+    entries = parse(debian._archive(content, tmp_path).data())
+    assert entries["usr/bin/cyclictest"][1] == Path("/bin/sh").read_bytes()
+    assert entries["usr/share/postgresql/17"][1] == b"data"
+    assert isinstance(content.data[0], GuestData)
+
+
+@pytest.mark.guest
+def test_the_command_prints_the_paths() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rootfs.images"], capture_output=True, text=True, check=True
+    )
+    paths = [Path(line) for line in done.stdout.split()]
+    assert paths == [guest_image("minimal").path, guest_image("programs").path]
+    done = subprocess.run(
+        [sys.executable, "-m", "rootfs.images", "none"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "image 'none'" in done.stderr
+    assert json.loads(guest_image("programs").path.with_name("provenance.json").read_bytes())

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``member`` and ``schbench``, compiled for this machine: how programs start, stop and go wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from host.proc import need, run
+from rootfs.image import FLAGS
+from rootfs.images import MEMBERS, UNITS
+from tests.support.waiting import call
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the programs as this machine runs them."""
+    folder = tmp_path_factory.mktemp("members")
+    for name, files in UNITS.items():
+        sources = [MEMBERS / file for file in files]
+        run([need("gcc", "gcc"), *FLAGS, "-pthread", "-o", folder / name, *sources])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
+def member(native: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return call([str(native / "member"), *words])
+
+
+def shell(native: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return member(native, "run", "p", *options, "--", "/bin/sh", "-c", text)
+
+
+def started(native: Path, text: str, *options: str) -> subprocess.Popen[str]:
+    """``member run p`` with a shell that has printed its first line."""
+    words = [str(native / "member"), "run", "p", *options, "--", "/bin/sh", "-c", text]
+    process = subprocess.Popen(
+        words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "there\n"
+    return process
+
+
+def test_a_program_that_does_as_expected(native: Path) -> None:
+    done = shell(native, "echo $0 $X; cat /proc/self/comm; nice", "env=X=1 2", "nice=5")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split("\n") == ["/bin/sh 1 2", "cat", "5", ""]
+    assert shell(native, "exit 3", "exit=3").returncode == 0
+
+
+def test_a_program_has_the_scenarios_name(native: Path) -> None:
+    """The kernel's name of it; its own first argument stays the path."""
+    done = shell(native, "read name < /proc/$$/comm; echo $name")
+    assert done.stdout == "p\n"
+
+
+def test_a_program_runs_on_its_cpus(native: Path) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    done = shell(native, "grep Cpus_allowed_list /proc/self/status", f"cpus={cpu}")
+    assert done.stdout.split() == ["Cpus_allowed_list:", str(cpu)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("echo last; exit 3", [], "exit status 3, expected 0"),
+        ("exit 0", ["exit=3"], "exit status 0, expected 3"),
+        ("echo last; kill -SEGV $$", [], r"died of signal 11 \(Segmentation fault\)"),
+        ("kill -KILL $$", [], r"died of signal 9 \(Killed\)"),
+        ("kill -INT $$", [], r"died of signal 2 \(Interrupt\)"),
+        ("exec sleep 100", ["limit-ms=50"], "still running after 50 ms"),
+        ("exit 0", ["endless=1"], "ended before it was stopped"),
+    ],
+)
+def test_how_a_program_went_wrong_is_the_last_line(
+    native: Path, text: str, options: list[str], words: str
+) -> None:
+    done = shell(native, text, *options)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"\nmember: p \(sh\): {words}.*\n", done.stderr), done.stderr
+    if "last" in text:
+        assert done.stdout == "last\n"
+
+
+def test_stop_is_passed_on_and_waited_for(native: Path, tmp_path: Path) -> None:
+    text = "trap 'echo results; exit 0' INT; echo there; while :; do sleep 0.01; done"
+    process = started(native, text, "endless=1")
+    assert member(native, "stop", "p").returncode == 0
+    out, _ = process.communicate()
+    assert (process.returncode, out) == (0, "results\n")
+    assert not (tmp_path / "p.pid").exists()
+    assert member(native, "stop", "p").returncode == 0, "what has ended is no one's to stop"
+
+
+def test_a_program_that_a_stop_kills_was_stopped(native: Path) -> None:
+    process = started(native, "echo there; exec sleep 100", "endless=1")
+    member(native, "stop", "p")
+    process.communicate()
+    assert process.returncode == 0
+
+
+def test_a_stopped_program_must_end_as_expected(native: Path) -> None:
+    text = "trap 'exit 7' INT; echo there; while :; do sleep 0.01; done"
+    process = started(native, text, "endless=1")
+    member(native, "stop", "p")
+    out, _ = process.communicate()
+    assert process.returncode == 1
+    assert "exit status 7, expected 0" in out
+
+
+def test_what_a_program_leaves_behind_ends_with_it(native: Path, tmp_path: Path) -> None:
+    done = shell(native, f"sleep 100 & echo $! > {tmp_path}/left")
+    assert done.returncode == 0
+    left = int((tmp_path / "left").read_text())
+    for _ in range(1000):
+        try:
+            os.kill(left, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{left}/stat").read_text().split()[2] == "Z":
+            return
+        time.sleep(0.01)
+    os.kill(left, signal.SIGKILL)
+    pytest.fail("it goes on")
+
+
+def test_the_reason_reaches_a_log_that_is_full(native: Path, tmp_path: Path) -> None:
+    """A log that takes no more is cut down to its end."""
+    log = tmp_path / "log"
+    text = "printf '%04096d' 1; printf '%04096d' 2; exit 5"
+    limited = f"ulimit -f 8; trap '' XFSZ; exec {native}/member run p -- /bin/sh -c \"{text}\""
+    with log.open("a") as out:
+        subprocess.run(["/bin/sh", "-c", limited], stdout=out, stderr=out, check=False)
+    assert log.read_text().endswith("1\nmember: p (sh): exit status 5, expected 0\n")
+    assert log.stat().st_size < 4096
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "p", "x=1", "--", "/bin/true"], "'x=1': allowed: delay-us, cpus"),
+        (["run", "p", "nice=x", "--", "/bin/true"], "nice = 'x': allowed: -20..19"),
+        (["run", "p", "env=X", "--", "/bin/true"], "'env=X': allowed"),
+        (["run", "p", "exit=0", "--"], "run p: no program"),
+        (["bad"], "usage: member"),
+    ],
+)
+def test_a_wrong_request_is_refused(native: Path, words: list[str], message: str) -> None:
+    done = member(native, *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_program_that_is_not_there(native: Path) -> None:
+    done = member(native, "run", "p", "--", "/no/such")
+    assert done.returncode == 1
+    assert "member: p: /no/such: No such file" in done.stderr
+    assert done.stderr.endswith("member: p (such): exit status 126, expected 0\n")
+
+
+def test_ready_waits_for_a_server_and_says_why_it_ended(native: Path, tmp_path: Path) -> None:
+    assert member(native, "ready", "p", "1000", "/bin/true").returncode == 0
+    assert member(native, "ready", "p", "100", "/bin/false").returncode == 1
+    (tmp_path / "p.log").write_text("it says why\n")
+    process = started(native, "echo there; sleep 0.3")
+    done = member(native, "ready", "p", "60000", "/bin/false")
+    process.communicate()
+    assert done.returncode == 1
+    assert "it says why" in done.stderr
+    assert done.stderr.endswith("member: p has ended before it was ready\n")
+
+
+def test_gather_joins_files_in_order(native: Path, tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"tx-{name}").write_text(f"{name}\n")
+    done = member(native, "gather", f"{tmp_path}/all", f"{tmp_path}/tx-")
+    assert (done.returncode, (tmp_path / "all").read_text()) == (0, "a\nb\n")
+    done = member(native, "gather", f"{tmp_path}/all", f"{tmp_path}/none-")
+    assert "no file begins with" in done.stderr
+
+
+def test_schbench_prints_what_its_parser_reads(native: Path) -> None:
+    done = call([str(native / "schbench"), "-m", "2", "-t", "2", "-r", "1", "-n", "1", "-f", "3"])
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert re.match(r"wakeup latency, us: samples \d+ p50 [\d.]+ p90 ", lines[0])
+    assert re.match(r"request latency, us: samples \d+ p50 [\d.]+ p90 ", lines[1])
+    seen = re.fullmatch(r"(\d+) requests in (\d+) ns", lines[2])
+    assert seen is not None
+    assert int(seen[1]) > 0
+    assert int(seen[2]) >= 1_000_000_000
+    p50 = float(re.findall(r"p50 ([\d.]+)", lines[1])[0])
+    assert p50 >= 100, "a request waits for 100 us first"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["-m", "0"], "-m '0': allowed: 1..256"), (["x"], "'x': allowed: -m")],
+)
+def test_schbench_refuses(native: Path, words: list[str], message: str) -> None:
+    done = call([str(native / "schbench"), *words])
+    assert done.returncode == 2
+    assert message in done.stderr
