@@ -145,7 +145,15 @@ class Comparison:
 
     @cached_property
     def _rows(self) -> tuple[MeasureRow, ...]:
-        return tuple(rows(self.platform, self.tasks, self.cell.work.unit))
+        printed = {
+            (program, name): None
+            for results in self.results.values()
+            for result in results.values()
+            for program, measures in result.program.items()
+            for name in measures
+            if not name.startswith("thread")
+        }
+        return tuple(rows(self.platform, self.tasks, self.cell.work.unit, list(printed)))
 
     @cached_property
     def _made(self) -> dict[MeasureRow, Line | None]:

@@ -31,8 +31,9 @@ BY_TASK = (
     "turns",
     "wakeups",
 )
-#: The measure whose keys are programs alone.
-BY_PROGRAM = "throughput"
+#: The measures whose keys are programs alone.
+PROGRAM = "program"
+BY_PROGRAM = ("throughput", PROGRAM)
 #: What is no number of a run's: what other statements say of it, and names.
 NO_MEASURES = ("engine", "expect", "power_model")
 
@@ -69,7 +70,7 @@ def _keys(
     if get_origin(here) is Mapping and len(path) == 1:
         if path[0] in BY_TASK:
             return [*tasks, *programs]
-        if path[0] == BY_PROGRAM:
+        if path[0] in BY_PROGRAM:
             return [*programs]
     return [] if get_origin(here) in (Mapping, tuple) else None
 

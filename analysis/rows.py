@@ -47,6 +47,18 @@ UNITS = {
 }
 
 
+PER_SECOND = "_per_s"
+#: Measures of programs whose unit their name does not end with.
+_BARE = {"tps": "1/s"}
+
+
+def unit_of(name: str) -> str:
+    """The unit of a program's measure, from the end of its name; empty for a count."""
+    if name in _BARE:
+        return _BARE[name]
+    return next((unit for end, unit in UNITS.items() if name.endswith(end)), "")
+
+
 @dataclass(frozen=True)
 class MeasureRow:
     """One line of the table.
@@ -77,6 +89,8 @@ class MeasureRow:
     @property
     def raw_unit(self) -> str:
         """The unit of `raw`: that of ``result.json``, whose keys name it, ``1`` for a number."""
+        if self.path[0] == "program":
+            return unit_of(self.path[-1]) or "1"
         named = next((unit for end, unit in UNITS.items() if self.path[0].endswith(end)), "1")
         return "W" if self.per_second and named == "J" else named
 
@@ -108,14 +122,27 @@ def _has(result: Result, path: Sequence[str]) -> bool:
     return True
 
 
-def rows(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:
-    """All lines for a platform and the scenario's tasks and unit of work."""
+def rows(
+    platform: Platform,
+    tasks: Sequence[str],
+    work_unit: str,
+    printed: Sequence[tuple[str, str]] = (),
+) -> Iterator[MeasureRow]:
+    """All lines for a platform and the scenario's tasks and unit of work.
+
+    :param printed: (program, measure) of what programs printed.
+    """
     yield from _energy(platform, tasks, work_unit)
     yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
     yield from _work(tasks)
     yield from _placement(platform)
     yield from _frequency(platform)
     yield from _times(tasks)
+    for program, name in printed:
+        unit = unit_of(name)
+        label = f"{program} {name.removesuffix(PER_SECOND).removesuffix('_' + unit)}"
+        path = ("program", program, name)
+        yield MeasureRow("printed by programs", label, unit, path, digits=3 if unit == "s" else 1)
 
 
 def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis.energy import energy
+from analysis.programs import Output, outputs
 from analysis.records.cell import CellRecord
 from analysis.records.result import Deadlines
 from analysis.tables import counters, events, latency, markers, slices
@@ -131,6 +132,11 @@ class RunData:
     def turns(self) -> pl.DataFrame:
         """See `analysis.tables.markers.markers`."""
         return markers.markers(self.marks, self.window)
+
+    @cached_property
+    def outputs(self) -> dict[str, Output]:
+        """See `analysis.programs.outputs`."""
+        return outputs(self.run, self.cell.programs)
 
     @cached_property
     def deadlines(self) -> dict[str, Deadlines]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.records.cell import CellRecord
+from analysis.programs import OPERATIONS
+from analysis.records.cell import CellRecord, ProgramRecord
 from analysis.records.result import Result
 from analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
 
@@ -28,6 +29,13 @@ def work_by_task_s(cell: CellRecord, result: Result) -> dict[str, float]:
     }
 
 
+def _operations(program: ProgramRecord, result: Result) -> float:
+    """What a program says that it did, or else what it was asked for; loads do no work."""
+    if program.role != "measured":
+        return 0
+    return result.program.get(program.name, {}).get(OPERATIONS, program.count)
+
+
 def work_done(cell: CellRecord, result: Result) -> float:
     """Work of all tasks in the window, in the scenario's unit.
 
@@ -39,7 +47,7 @@ def work_done(cell: CellRecord, result: Result) -> float:
     if kind == WAKE_UPS:
         return result.wakeups[name]
     if kind == PROGRAMS:
-        return sum(program.count for program in cell.programs)
+        return sum(_operations(program, result) for program in cell.programs)
     if kind != BUSY_LOOP:
         raise ValueError(f"{kind}: no way to count work")
     return sum(work_by_task_s(cell, result).values())

@@ -17,8 +17,10 @@ from configs.devicetree import device_tree, device_tree_source
 from engines.base import Engine, Identity, Machine
 from experiments.cell_record import cell_record
 from experiments.inputs import inputs_of, texts_of
+from experiments.prepared import with_prepared
 from experiments.request import GivenPlatform, Names
 from experiments.rtapp import compile_scenario
+from experiments.scenario import Scenario
 from experiments.script import script
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.dry import NotBuilt
@@ -27,7 +29,9 @@ from kernels.build import KernelArtefact, kernel
 from kernels.state import state_expectations
 from kernels.symbols import trace_symbols
 from kernels.variants import Kernel, boot_args
+from rootfs.content import MINIMAL
 from rootfs.image import ImageArtefact, initramfs
+from rootfs.images import guest_image, provider_asked
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
 BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"
@@ -63,6 +67,17 @@ def _initramfs() -> ImageArtefact:
     return initramfs()
 
 
+def guest_of(scenario: Scenario) -> ImageArtefact:
+    """The guest image of a scenario, with what is prepared for its servers.
+
+    :raises EascopeError: when something that it is made of cannot be had.
+    """
+    if scenario.image == MINIMAL:
+        return _initramfs()
+    image = guest_image(scenario.image, provider_asked())
+    return with_prepared(image, scenario.prepared, BOOT) if scenario.prepared else image
+
+
 @cache
 def _digest(path: Path) -> str:
     return sha256_file(path)
@@ -77,7 +92,7 @@ def missing(names: Names) -> list[NotBuilt]:
     parts: dict[str, Callable[[], object]] = {
         "": names.engine.identity,
         f"kernel {names.kernel.name}": partial(_kernel, names.kernel),
-        "guest image": _initramfs,
+        "guest image": partial(guest_of, names.scenario),
     }
     for name, part in parts.items():
         try:
@@ -86,17 +101,6 @@ def missing(names: Names) -> list[NotBuilt]:
             # Where a piece of the part is not there, the part is not either.
             lacking += [error] if error.label.startswith(name) else [error, NotBuilt(name)]
     return lacking
-
-
-def built_digests(names: Names) -> dict[str, str]:
-    """Digests of kernel and guest image of a cell, built where they are not there.
-
-    :raises EascopeError: when an artefact cannot be had.
-    """
-    return {
-        "image": _digest(_kernel(names.kernel).image),
-        "initramfs": _digest(_initramfs().path),
-    }
 
 
 def prepare(names: Names, identity: Identity | None = None) -> Cell:
@@ -115,7 +119,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         names.activity,
         request.seed,
         noise=request.controls.noise,
-        turn_ns=request.controls.turn_ns(),
+        calibration_ns=request.controls.calibration_ns,
     )
     text = script(
         names.scenario,
@@ -134,16 +138,8 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     settings = _settings(names.engine, machine)
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
-    record = cell_record(
-        names,
-        image=image,
-        guest=_initramfs(),
-        workload=workload,
-        digests=digests,
-        simkey=simkey,
-        identity=identity,
-        settings=settings,
-    )
+    guest = guest_of(names.scenario)
+    record = cell_record(names, image, guest, workload, digests, simkey, identity, settings)
     dts = device_tree_source(names.given, names.engine.board, variant.dtb)
     texts = texts_of(machine, names.kernel, image, names.scenario.path)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
@@ -167,7 +163,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
         activity=names.activity,
         image=image.image,
         dtb=_device_tree(names.given, names.engine.board, variant.dtb),
-        initramfs=_initramfs().path,
+        initramfs=guest_of(names.scenario).path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
         elide=request.elide,

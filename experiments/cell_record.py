@@ -31,7 +31,6 @@ from rootfs.image import ImageArtefact
 
 def cell_record(
     names: Names,
-    *,
     image: KernelArtefact,
     guest: ImageArtefact,
     workload: Workload,

@@ -9,6 +9,12 @@ import re
 CHECKS = ("expect", "contains", "exists", "absent")
 _CHECKED = re.compile(rf"script line (\d+): ((?:{'|'.join(CHECKS)}) .*)", re.DOTALL)
 #: What the agent says of a full buffer, and rt-app when it cannot write into one.
+#: What the agent says of a program that `member` ran: the end of its output, then member's line.
+_MEMBER = re.compile(
+    r"script line (\d+): \S+ failed: exit status 1, last output: (.*)"
+    r"member: (\S+) \((\S+)\): (.*)",
+    re.DOTALL,
+)
 _FULL = re.compile(r"ring buffer of cpu \d+ was too small|mark_fd")
 
 
@@ -23,6 +29,10 @@ def explained(reason: str, variant: str) -> str:
             f"the kernel is not in the state that variant {variant!r} declares: {check} "
             f"(script line {number})"
         )
+    if ended := _MEMBER.fullmatch(reason):
+        number, output, name, run, what = (part.strip() for part in ended.groups())
+        last = f"; last output: {output}" if output else ""
+        return f"program {name} ({run}): {what} (script line {number}){last}"
     if _FULL.search(reason):
         return (
             f"{reason}: the trace does not fit into its buffers: take a scenario with a shorter "

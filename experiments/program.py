@@ -1,59 +1,100 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of a scenario: they run along with its tasks for a count of their own, and give a rate.
+"""Programs of a scenario: they run along with its tasks, and what they print becomes measures.
 
-A program starts when the window does, at the offset that the seed sets, and the window ends with
-it. Everything in it is executed: no part of a program is ever elided.
+Everything in a program is executed: no part of one is ever elided.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
-from host.errors import RequestError
+from experiments.clamps import read_clamps
+from experiments.program_kinds import KINDS, Kind, measured
 from host.strict import StrictTable
-from rootfs.image import LAUNCH, OVERLAY, PERF, PING_PONG
+from rootfs.content import MINIMAL
+from rootfs.image import LAUNCH
 
 #: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" appended.
 MOST_CHARACTERS = 13
+#: Words of a command: the guest's agent takes 64, `member`'s own among them.
+MOST_WORDS = 40
+MEASURED, LOAD, SERVER = "measured", "load", "server"
+ROLES = (MEASURED, LOAD, SERVER)
+#: When a measured program ends.
+ITSELF, WINDOW = "itself", "window"
+#: Simulated seconds after which a program is taken to hang.
+LIMIT_S = 120
+#: Keys of a program that the guest's `member` starts.
+MEMBER_KEYS = (
+    *("role", "stop", "arguments", "nice", "uclamp", "cgroup", "environment", "exit", "limit_s"),
+    "trace_bytes",
+)
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A program that a scenario may name.
+class Member:
+    """What a program of the programs image has besides: how it is started, stopped and judged.
 
-    :param path: where it lies in the guest.
-    :param trace_bytes: room in one CPU's trace buffer for one of its count, with some to spare.
-    :param summary: what one of its count is.
+    :param role: one of `ROLES`.
+    :param stop: `ITSELF` or `WINDOW`.
+    :param arguments: the scenario's, with ``{count}`` where its count is to stand.
+    :param cgroup: name of its group; empty: the root.
+    :param weight: of that group; None: the kernel's default.
+    :param exit: the exit status that is expected.
     """
 
-    path: str
+    role: str
+    stop: str
+    arguments: str
+    nice: int | None
+    uclamp_min: int | None
+    uclamp_max: int | None
+    cgroup: str
+    weight: int | None
+    environment: tuple[tuple[str, str], ...]
+    exit: int
+    limit_s: int
     trace_bytes: int
-    summary: str
-
-
-KINDS = {
-    "ping-pong": Kind(PING_PONG, 800, "a round trip of two threads through two pipes"),
-    "perf-sched-pipe": Kind(PERF, 800, "a round trip of perf bench sched pipe -T"),
-}
 
 
 @dataclass(frozen=True)
 class Program:
-    """One program; ``cpus`` are resolved against the platform (``None``: everywhere)."""
+    """One program; ``cpus`` are resolved against the platform (``None``: everywhere).
+
+    :param member: None for one that `launch` starts, with its name and a count.
+    """
 
     name: str
     run: str
     cpus: tuple[int, ...] | None
     short_count: int
     full_count: int
+    member: Member | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Which program it is."""
+        return KINDS[self.run]
+
+    @property
+    def role(self) -> str:
+        """One of `ROLES`."""
+        return self.member.role if self.member else MEASURED
+
+    @property
+    def ends_itself(self) -> bool:
+        """Whether the window may end with it."""
+        return self.member is None or (self.role == MEASURED and self.member.stop == ITSELF)
 
     def count(self, full: bool) -> int:
-        """How often it does what it does."""
+        """How often it does what it does; 0 where its scenario does not say."""
         return self.full_count if full else self.short_count
 
     @property
@@ -62,41 +103,63 @@ class Program:
         return f"program-{self.name}.log"
 
     @property
+    def transactions(self) -> str:
+        """Its log of transactions, in the run's folder; empty where it has none."""
+        wanted = self.member is not None and self.kind.transactions
+        return f"program-{self.name}-transactions.log" if wanted else ""
+
+    @property
     def threads(self) -> list[str]:
         """Names of its threads in traces."""
+        if self.member:
+            return [self.name, *self.kind.threads]
         if self.run == "ping-pong":
             return [f"{self.name}-a", f"{self.name}-b"]
         return ["perf", "sched-pipe"]
 
+    def trace_bytes(self, full: bool) -> int:
+        """Room that it wants in one CPU's trace buffer."""
+        each = self.member.trace_bytes if self.member else self.kind.trace_bytes
+        return self.count(full) * each
+
+    def words(self, full: bool) -> str:
+        """The program with all that it is given."""
+        count = self.count(full)
+        if self.member:
+            given = self.member.arguments.replace("{count}", str(count))
+            template = self.kind.arguments or ""
+            text = template.replace("{name}", self.name).replace("{arguments}", given)
+            return " ".join([self.kind.path, *text.split()])
+        arguments = f"{self.name} {count}"
+        if self.run == "perf-sched-pipe":
+            arguments = f"bench sched pipe -T -l {count}"
+        return f"{self.kind.path} {arguments}"
+
     def command(self, full: bool, offset_us: int) -> str:
-        """What the guest agent spawns.
+        """What the guest agent spawns of a program that `launch` starts.
 
         :param offset_us: how long after the window's start it begins.
         """
         cpus = "any" if self.cpus is None else ",".join(map(str, self.cpus))
-        count = self.count(full)
-        arguments = f"{self.name} {count}"
-        if self.run == "perf-sched-pipe":
-            arguments = f"bench sched pipe -T -l {count}"
-        return f"{LAUNCH} {offset_us} {cpus} {KINDS[self.run].path} {arguments}"
-
-    def check_present(self) -> None:
-        """A program that is not ours must have been put where the guest image takes it from.
-
-        :raises RequestError: one line that says where.
-        """
-        path = Path(OVERLAY, KINDS[self.run].path[1:])
-        if self.run == "perf-sched-pipe" and not path.is_file():
-            raise RequestError(
-                f"program {self.run} is not there: put a static arm64 perf at {path}"
-            )
+        return f"{LAUNCH} {offset_us} {cpus} {self.words(full)}"
 
     def record(self, full: bool) -> ProgramRecord:
         """What ``cell.json`` says about it."""
-        return ProgramRecord(name=self.name, run=self.run, count=self.count(full), log=self.log)
+        return ProgramRecord(
+            name=self.name,
+            run=self.run,
+            count=self.count(full),
+            log=self.log,
+            role=self.role,
+            command=self.words(full) if self.member else "",
+            transactions=self.transactions,
+        )
 
     def task(self) -> TaskRecord:
         """The same as a task: its threads have latencies, placement and energy like any others."""
+        low, high = (
+            (self.member.uclamp_min, self.member.uclamp_max) if self.member else (None, None)
+        )
         return TaskRecord(
             name=self.name,
             threads=tuple(self.threads),
@@ -104,25 +167,101 @@ class Program:
             deadline_us=None,
             work_us=None,
             turns=(),
-            uclamp=UclampRange(None, None),
+            uclamp=UclampRange(low, high),
             cpus=self.cpus,
         )
 
 
-def read_program(table: StrictTable, platform: Platform) -> Program:
+def read_program(table: StrictTable, platform: Platform, image: str) -> Program:
     """One ``[[program]]``.
 
+    :param image: the scenario's guest image.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     name = table.text("name")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > MOST_CHARACTERS:
         raise table.error("name", f"1 to {MOST_CHARACTERS} of a-z 0-9 _, beginning with a letter")
     run = table.text("run", KINDS)
-    full = table.integer("full_count", 1, 10_000_000)
-    short = table.integer("short_count", 1, full, "up to full_count")
-    program = Program(name, run, read_cpus(table, platform), short, full)
+    content = KINDS[run].content
+    if content and image not in content.images:
+        images = " or ".join(f'image = "{each}"' for each in content.images)
+        raise table.error("run", f"programs of the image {image!r}; {run} needs {images}")
+    if image == MINIMAL and run == "busybox":
+        raise table.error("run", 'busybox needs image = "programs"')
+    # What exists on the minimal image is started as ever: its runs keep their keys.
+    member = _member(table, platform, KINDS[run]) if KINDS[run].arguments is not None else None
+    full = short = 0
+    if member is None or "{count}" in member.arguments or table.has("full_count"):
+        full = table.integer("full_count", 1, 10_000_000)
+        short = table.integer("short_count", 1, full, "up to full_count")
+    if member and full and "{count}" not in member.arguments:
+        raise table.error("arguments", "a text with {count}, since full_count says how often")
+    program = Program(name, run, read_cpus(table, platform), short, full, member)
     table.finish()
     return program
+
+
+def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
+    run = table.text("run")
+    default = SERVER if kind.is_server else MEASURED if measured(run) else LOAD
+    role = table.text("role", ROLES) if table.has("role") else default
+    if (role == SERVER) != kind.is_server:
+        raise table.error("role", f'"{SERVER}" for servers, and for these only')
+    if role == MEASURED and not measured(run):
+        raise table.error("role", f'"{LOAD}": nothing reads what {run} prints')
+    stop = WINDOW if role != MEASURED else ITSELF
+    if table.has("stop"):
+        stop = table.text("stop", (ITSELF, WINDOW))
+    if role == MEASURED and stop == WINDOW and not kind.reports_when_stopped:
+        raise table.error("stop", f'"{ITSELF}": {run} prints no results when it is stopped')
+    if role != MEASURED and stop != WINDOW:
+        raise table.error("stop", f'"{WINDOW}": a {role} does not end by itself')
+    low, high = read_clamps(table, platform)
+    cgroup, weight = _cgroup(table.table("cgroup")) if table.has("cgroup") else ("", None)
+    member = Member(
+        role=role,
+        stop=stop,
+        arguments=_arguments(table),
+        nice=table.integer("nice", -20, 19) if table.has("nice") else None,
+        uclamp_min=low,
+        uclamp_max=high,
+        cgroup=cgroup,
+        weight=weight,
+        environment=tuple(_environment(table)) if table.has("environment") else (),
+        exit=table.integer("exit", 0, 125) if table.has("exit") else 0,
+        limit_s=table.integer("limit_s", 1, 3600, "s") if table.has("limit_s") else LIMIT_S,
+        trace_bytes=table.integer("trace_bytes", 0, 100_000_000)
+        if table.has("trace_bytes")
+        else kind.trace_bytes,
+    )
+    return member
+
+
+def _arguments(table: StrictTable) -> str:
+    """Words that the program is given; none where nothing is said."""
+    if not table.has("arguments"):
+        return ""
+    text = table.text("arguments")
+    if not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS:
+        raise table.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
+    return text
+
+
+def _environment(table: StrictTable) -> Iterator[tuple[str, str]]:
+    variables = table.table("environment")
+    for name in variables.data:
+        value = variables.text(name)
+        if not _VARIABLE.fullmatch(name) or " " in value:
+            raise variables.error(name, "a name of letters, digits and _, a value without spaces")
+        yield name, value
+
+
+def _cgroup(table: StrictTable) -> tuple[str, int | None]:
+    """Name and weight of a group; programs may share one."""
+    name = table.name("name")
+    weight = table.integer("weight", 1, 10_000) if table.has("weight") else None
+    table.finish()
+    return name, weight
 
 
 def read_cpus(table: StrictTable, platform: Platform) -> tuple[int, ...] | None:

@@ -16,6 +16,7 @@ from analysis.records.frames import FramesRecord
 from analysis.records.work import LOOPS_WORK, WorkRecord
 from experiments.conditions import SourceConditions
 from experiments.program import Program
+from rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.
 CLOCKS = {
@@ -157,8 +158,28 @@ class Scenario:
     #: What its source had; None: nothing is said.
     source_conditions: SourceConditions | None = None
     frames: FramesRecord | None = None
+    #: The guest image: one of ``rootfs/content.toml``.
+    image: str = MINIMAL
 
     @property
     def memory(self) -> tuple[float, ...]:
         """The shares of tasks that wait for memory, each once."""
         return tuple(sorted({task.memory for task in self.tasks if task.memory}))
+
+    @property
+    def has_clamps(self) -> bool:
+        """Whether any thread of it has a clamp."""
+        clamps = {(task.uclamp_min, task.uclamp_max) for task in self.tasks}
+        members = (program.member for program in self.programs)
+        clamps |= {(each.uclamp_min, each.uclamp_max) for each in members if each}
+        return bool(clamps - {(None, None)})
+
+    @property
+    def kernel_fragments(self) -> tuple[str, ...]:
+        """What its programs need of a kernel besides its own configuration."""
+        return tuple(sorted({name for program in self.programs for name in program.kind.kernel}))
+
+    @property
+    def prepared(self) -> str:
+        """What a server of it finds prepared in the guest; empty: nothing."""
+        return next((each.kind.prepared for each in self.programs if each.kind.prepared), "")

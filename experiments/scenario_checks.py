@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
-from analysis.paths import wrong_path
+from collections.abc import Sequence
+
+from analysis.paths import PROGRAM, wrong_path
+from analysis.programs import MEASURES, OPERATIONS, is_measure
 from analysis.statement import parse as parse_statement
 from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, Scenario, Task
 from experiments.waiting import Meet, Signal, Step, Wait, stuck
 from host.errors import bad_input
 from host.strict import StrictTable
 from rootfs.mixture import MOST_MIXTURES
+
+#: The guest's agent starts up to 32 processes, of which a program takes four.
+MOST_MEMBERS = 7
 
 
 def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
@@ -48,18 +54,32 @@ def check_frames(scenario: Scenario, top: StrictTable) -> None:
 def check_programs(
     scenario: Scenario, tables: tuple[StrictTable, ...], window: StrictTable
 ) -> None:
-    """Programs end, so the window ends with them and nothing else does within it."""
+    """The window ends with the programs that end, and nothing else does within it."""
     seen = {task.name for task in scenario.tasks}
+    threads: dict[str, str] = {}
     for program, table in zip(scenario.programs, tables, strict=True):
         if program.name in seen:
             raise table.error("name", "a name that no task and no other program has")
         seen.add(program.name)
-    if (scenario.window.until == "programs-end") != bool(tables):
+        for thread in program.threads:
+            if (other := threads.setdefault(thread, program.name)) != program.name:
+                allowed = f"another program than {other}: threads of both are called {thread}"
+                raise table.error("run", allowed)
+        server = program.kind.server
+        if server and not any(each.run == server for each in scenario.programs):
+            raise table.error("run", f"a scenario with a program {server}, which serves it")
+    members = [program for program in scenario.programs if program.member]
+    if len(members) > MOST_MEMBERS:
+        raise bad_input(
+            tables[0].file, "program", f"{len(members)} programs", f"up to {MOST_MEMBERS}"
+        )
+    ends = any(program.ends_itself for program in scenario.programs)
+    if (scenario.window.until == "programs-end") != ends:
         raise window.error(
-            "until", '"programs-end" where the scenario has programs, and only there'
+            "until", '"programs-end" where the scenario has programs that end, and only there'
         )
     for task in scenario.tasks:
-        if tables and not task.endless:
+        if ends and not task.endless:
             raise window.error("until", f"tasks without an end, and {task.name} has one")
 
 
@@ -130,10 +150,23 @@ def check_measures(scenario: Scenario, top: StrictTable) -> None:
     tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
     for table in tables:
         for measure in parse_statement(table.text("statement")).measures:
-            if wrong := wrong_path(measure.path, tasks, programs):
+            wrong = wrong_path(measure.path, tasks, programs)
+            wrong = wrong or _wrong_measure(measure.path, scenario)
+            if wrong:
                 raise bad_input(
                     table.file,
                     table.key("statement"),
                     ".".join(measure.path),
                     f"a measure: {wrong}",
                 )
+
+
+def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:
+    """What a program cannot print, in words; empty for all else."""
+    if path[0] != PROGRAM:
+        return ""
+    run = next(each.run for each in scenario.programs if each.name == path[1])
+    if is_measure(run, path[2]):
+        return ""
+    known = ", ".join([*MEASURES.get(run, ()), OPERATIONS])
+    return f"{run} prints no {path[2]!r}: allowed: {known}"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from pathlib import Path
 
 from analysis.records.cell import Expectation
@@ -14,6 +13,7 @@ from analysis.statement import ExpectationError
 from analysis.statement import parse as parse_statement
 from configs.cpunames import CpuNameError
 from configs.platform import Platform
+from experiments.clamps import read_clamps
 from experiments.conditions import TABLE as SOURCE_CONDITIONS
 from experiments.conditions import read_conditions
 from experiments.program import read_cpus, read_program
@@ -35,6 +35,7 @@ from experiments.sources import measurements
 from host.cache import canonical_json, sha256_bytes
 from host.errors import bad_input, missing_key
 from host.strict import StrictTable, read_toml
+from rootfs.content import MINIMAL, load_content
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
 COMM_CHARACTERS = 15
@@ -55,7 +56,7 @@ LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
     "": (
-        *("summary", "source", "loads", "background", SOURCE_CONDITIONS),
+        *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
         *("task", "program", "window", "expect", "work", "frames"),
     ),
     "task": (
@@ -85,6 +86,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     programs = top.tables("program", 1, MOST_PROGRAMS) if top.has("program") else ()
     with_tasks = not programs or top.has("task")
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
+    image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [str(table.data.get("name")) for table in tables]
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
@@ -95,7 +97,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         source=top.text("source"),
         loads=top.text("loads"),
         tasks=tuple(_task(table, platform, names_there) for table in tables),
-        programs=tuple(read_program(table, platform) for table in programs),
+        programs=tuple(read_program(table, platform, image) for table in programs),
         window=_window(top.table("window")),
         expect=tuple(
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
@@ -107,6 +109,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if top.has(SOURCE_CONDITIONS)
         else None,
         frames=_frames(top, names_there if with_tasks else []),
+        image=image,
     )
     top.finish()
     check_tasks(scenario, tables)
@@ -138,7 +141,7 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         raise table.error("nice", f"no nice with policy {policy}")
     if table.has("priority") and fair:
         raise table.error("priority", f"no priority with policy {policy}")
-    low, high = _uclamp(table.table("uclamp"), platform) if table.has("uclamp") else (None, None)
+    low, high = read_clamps(table, platform)
     phases = table.tables("phase", 1, MOST_PHASES)
     repeat = _repeat(table)
     if pinned:
@@ -263,39 +266,6 @@ def _meet(table: StrictTable, key: str, others: list[str]) -> tuple[str, ...]:
     if not others:
         raise table.error(key, "another task to meet, and there is none")
     return tuple(names)
-
-
-def _uclamp(table: StrictTable, platform: Platform) -> tuple[int | None, int | None]:
-    low, high = (_clamp(table, key, platform) for key in ("min", "max"))
-    table.finish()
-    if low is not None and high is not None and low > high:
-        raise table.error("min", f"up to max, which is {high}")
-    return low, high
-
-
-def _clamp(table: StrictTable, key: str, platform: Platform) -> int | None:
-    """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
-    if not table.has(key):
-        return None
-    value = table.data[key]
-    clusters = {cluster.name: cluster for cluster in platform.clusters}
-    clamp: int | None = None
-    if isinstance(value, int) and not isinstance(value, bool):
-        clamp = value
-    elif isinstance(value, str):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*\*\s*([\w-]+?)\s*(?:([+-])\s*(\d+))?", value)
-        if match and match[2] in clusters:
-            capacity = platform.capacities[clusters[match[2]].cpus[0]]
-            offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
-            clamp = int(Fraction(match[1]) * capacity) + offset
-    if clamp is None or not 0 <= clamp <= 1024:
-        example = platform.clusters[0].name
-        raise table.error(
-            key,
-            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{example}" '
-            f'or "1.0*{example}+1", with a result in 0..1024',
-        )
-    return clamp
 
 
 def _window(table: StrictTable) -> WindowLengths:

@@ -9,7 +9,8 @@ from analysis.trace import DECISION_EVENT
 from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from configs.platform import Platform
 from engines.base import Elision
-from experiments.program import KINDS
+from experiments import members
+from experiments.program import MEASURED
 from experiments.rtapp import Workload, memory_name
 from experiments.scenario import Scenario
 from kernels.switches import STATS
@@ -69,7 +70,7 @@ def trace_kib(
     :param stir_ms: how long CPUs are stirred before the warm-up.
     """
     seconds = scenario.window.simulated_s(full) + stir_ms / 1000
-    programs = sum(each.count(full) * KINDS[each.run].trace_bytes for each in scenario.programs)
+    programs = sum(each.trace_bytes(full) for each in scenario.programs)
     wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * (2 if decisions else 1)
     most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
     return min(most, max(TRACE_KIB_LEAST, wanted))
@@ -149,6 +150,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *collect,
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
         *(f"collect /tmp/{program.name}.log {program.log}" for program in programs),
+        *members.transactions(scenario),
         "exit",
     ]
     head = [*_switches(scenario, switches), *(elision_lines(elision) if elision else [])]
@@ -162,7 +164,7 @@ def _lines(lines: Iterable[str]) -> bytes:
 def _switches(scenario: Scenario, switches: Iterable[tuple[str, str]]) -> list[str]:
     """The first lines: the variant's switches, and clamps in use where the scenario has some."""
     lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in switches)]
-    if any((task.uclamp_min, task.uclamp_max) != (None, None) for task in scenario.tasks):
+    if scenario.has_clamps:
         lines += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
     return lines
 
@@ -193,27 +195,32 @@ def _window(
     length_ms = window.length_ms(full)
     starts = replicate.programs_us
     # The window starts with the first program: what the machine does before is not the program's.
-    first_us = min(starts.values()) if starts and replicate.noise else 0
+    measured = [starts[each.name] for each in programs if each.role == MEASURED]
+    first_us = min(measured) if measured and replicate.noise else 0
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
+        *members.setup(scenario, full),
         # What rt-app's threads find when they are made decides where they go, often for good.
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
         *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
+        *members.loads(scenario, full, starts),
         f"sleep-us {(window.warmup_ms + replicate.stir_ms) * 1000 + first_us}",
         *(f"wait {name}" for name in ended),
         f"report {STATS}",
         "start",
         *(
-            f"spawn {each.name} {each.command(full, starts[each.name] - first_us)}"
+            f"spawn {each.name} {members.command(each, full, starts[each.name] - first_us)}"
             for each in programs
+            if each.role == MEASURED
         ),
         *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),
-        *(f"wait {program.name}" for program in programs),
+        *(f"wait {program.name}" for program in programs if program.ends_itself),
         "stop",
         f"report {STATS}",
+        *members.stops(scenario),
         *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),
     ]

@@ -17,6 +17,7 @@ MEASURES: tuple[Measure, ...] = (
     *(cpus.overutilized_share, cpus.pushes_per_s, cpus.eas),
     *(tasks.latency_us, tasks.wakeups, tasks.migrations),
     *(tasks.run_share, tasks.cpu_share, tasks.speed, tasks.fairness, tasks.throughput),
+    tasks.program,
     *(turns.activation_us, turns.lateness_us, turns.response_us),
     *(turns.turns, turns.deadlines, turns.missed_deadlines, turns.frames),
     *(turns.completion_s, turns.completion_spread),

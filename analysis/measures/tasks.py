@@ -6,9 +6,10 @@ from __future__ import annotations
 import polars as pl
 
 from analysis.measures.registry import LOGS, measure
+from analysis.programs import OPERATIONS
 from analysis.records.result import Percentiles
 from analysis.source import RunData
-from analysis.tables import markers, programs, shares, slices
+from analysis.tables import markers, shares, slices
 from analysis.tables.latency import percentiles
 from engines.records import COUNTERS
 
@@ -94,4 +95,14 @@ def fairness(source: RunData) -> float | None:
 @measure("throughput", keys="<program>", unit="1/s", files=(LOGS,))
 def throughput(source: RunData) -> dict[str, float]:
     """Operations of a program per second, by its own count and the guest's clock."""
-    return programs.throughput(source.run, source.cell.programs)
+    return {name: out.rate for name, out in source.outputs.items() if out.rate is not None}
+
+
+@measure("program", keys="<program>.<measure>", files=(LOGS,))
+def program(source: RunData) -> dict[str, dict[str, float]]:
+    """What a program of the programs image printed; names end in their units."""
+    return {
+        name: {**out.measures, **({} if out.operations is None else {OPERATIONS: out.operations})}
+        for name, out in source.outputs.items()
+        if out.measures
+    }

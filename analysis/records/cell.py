@@ -127,15 +127,21 @@ class TaskRecord(Record):
 class ProgramRecord(Record):
     """A program that runs together with the tasks.
 
-    :param run: which program it is (`experiments.program.KINDS`).
+    :param run: which program it is (`experiments.program_kinds.KINDS`).
     :param count: how often it does what it does.
     :param log: the file in the run's folder that has what it printed.
+    :param role: ``measured``, ``load`` or ``server``.
+    :param command: all that it was given.
+    :param transactions: the file in the run's folder that has its transactions; may be empty.
     """
 
     name: str
     run: str
     count: int
     log: str
+    role: str = "measured"
+    command: str = ""
+    transactions: str = ""
 
 
 @dataclass(frozen=True)

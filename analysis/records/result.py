@@ -176,3 +176,4 @@ class Result(Record):
     energy_per_work_j: float | None = None
     task_work_s: Table = field(default_factory=dict)
     work: float | None = None
+    program: Tables = field(default_factory=dict)

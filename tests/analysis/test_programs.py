@@ -1,56 +1,214 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Throughput: what programs print, and one line when they did not."""
+"""What programs printed in the guest, as measures; and one line when they printed something else.
+
+The outputs in ``fixtures/programs`` were recorded in the guest, on juno-r2.
+"""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from analysis.programs import (
+    MEASURES,
+    OPERATIONS,
+    PARSERS,
+    Output,
+    OutputError,
+    is_measure,
+    outputs,
+)
 from analysis.records.cell import ProgramRecord
-from analysis.tables.programs import throughput
-from host.errors import EascopeError
+from analysis.rows import unit_of
 
+RECORDED = Path(__file__).parent / "fixtures" / "programs"
 PING_PONG = "8000 round trips in 160000000 ns\n"
-PERF = """\
-# Running 'sched/pipe' benchmark:
-# Executed 8000 pipe operations between two threads
+#: What was recorded, by the kind of program, with measures that one reads off the output.
+KNOWN: dict[str, tuple[str, dict[str, float]]] = {
+    "cyclictest": (
+        "cyclictest",
+        {
+            **{"cycles": 300, "min_us": 4, "max_us": 33},
+            **{"avg_us": (1800 + 71 * 21 + 47 * 20 + 35 * 17 + 26 * 9 + 21 * 8) / 300},
+            **{"thread0_min_us": 11, "thread4_avg_us": 9, "thread5_max_us": 15},
+            **{"thread2_cycles": 47},
+        },
+    ),
+    "hackbench": ("hackbench", {"time_s": 0.043}),
+    "perf-bench-messaging": ("perf-bench-messaging", {"time_s": 0.010}),
+    "perf-bench-pipe": ("perf-bench-pipe", {"time_s": 1.173}),
+    "sysbench-cpu": (
+        "sysbench-cpu",
+        {
+            **{"events": 1408, "events_per_s": 1400.28, "time_s": 1.0026},
+            **{"latency_min_us": 1390, "latency_avg_us": 1420, "latency_max_us": 3740},
+            "latency_p95_us": 1390,
+        },
+    ),
+    "stress-ng": ("stress-ng", {"bogo_ops": 310, "cpu_bogo_ops": 310, "bogo_ops_per_s": 310}),
+    "schbench": (
+        "schbench",
+        {
+            **{"requests": 36, "wakeup_p50_us": 1217.056, "wakeup_p999_us": 1226.608},
+            **{"request_p90_us": 53191.456, "request_max_us": 86507.408},
+        },
+    ),
+    "pgbench": (
+        "pgbench",
+        {
+            **{"transactions": 2334, "failed": 0, "tps": 2395.283324},
+            "latency_mean_us": 1670,
+        },
+    ),
+}
 
-     Total time: 0.160 [sec]
 
-      20.000000 usecs/op
-          50000 ops/sec
+def output_of(folder: Path, run: str, text: str, count: int = 8000, more: str = "") -> Output:
+    (folder / "program-p.log").write_text(text)
+    (folder / "transactions.log").write_text(more)
+    record = ProgramRecord("p", run, count, "program-p.log", transactions="transactions.log")
+    return outputs(folder, [record])["p"]
+
+
+def recorded(folder: Path, run: str) -> Output:
+    name = KNOWN[run][0]
+    log = RECORDED / f"{name}.transactions"
+    more = log.read_text() if log.is_file() else ""
+    return output_of(folder, run, (RECORDED / f"{name}.log").read_text(), more=more)
+
+
+@pytest.mark.parametrize("run", KNOWN)
+def test_measures_of_what_was_recorded(tmp_path: Path, run: str) -> None:
+    seen = recorded(tmp_path, run)
+    for name, value in KNOWN[run][1].items():
+        assert seen.measures[name] == pytest.approx(value), name
+    assert [name for name in seen.measures if not is_measure(run, name)] == []
+
+
+def test_a_histogram_of_each_thread(tmp_path: Path) -> None:
+    """As read off the file: the sums below the table, and percentiles by counting its rows."""
+    text = (RECORDED / "cyclictest-histogram.log").read_text()
+    seen = output_of(tmp_path, "cyclictest", text).measures
+    rows = [line.split() for line in text.splitlines() if line[:1].isdigit()]
+    of_first = [int(row[0]) for row in rows for _ in range(int(row[1]))]
+    every = sorted(int(row[0]) for row in rows for cell in row[1:] for _ in range(int(cell)))
+    assert seen["cycles"] == len(every)
+    assert seen["thread0_cycles"] == len(of_first)
+    assert (seen["thread0_min_us"], seen["thread0_max_us"]) == (min(of_first), max(of_first))
+    assert seen["p50_us"] == every[(len(every) + 1) // 2 - 1]
+    assert seen["thread0_p99_us"] == of_first[-(-99 * len(of_first) // 100) - 1]
+    assert (seen["min_us"], seen["max_us"]) == (every[0], every[-1])
+    assert seen["overflows"] == 0
+
+
+def test_what_lies_beyond_the_histogram_counts_as_the_largest(tmp_path: Path) -> None:
+    text = """\
+# Histogram
+000001 000002
+000002 000001
+# Total: 000000004
+# Min Latencies: 00001
+# Avg Latencies: 00100
+# Max Latencies: 00397
+# Histogram Overflows: 00001
 """
+    seen = output_of(tmp_path, "cyclictest", text).measures
+    assert seen["overflows"] == 1
+    assert [seen[name] for name in ("p50_us", "p90_us", "max_us")] == [1, 397, 397]
 
 
-def rate_of(tmp_path: Path, run: str, text: str, count: int = 8000) -> float:
-    (tmp_path / "program-p.log").write_text(text)
-    program = ProgramRecord("p", run, count, "program-p.log")
-    return throughput(tmp_path, [program])["p"]
+def test_percentiles_of_transactions(tmp_path: Path) -> None:
+    text = (RECORDED / "pgbench.log").read_text().replace("processed: 2334", "processed: 4")
+    log = "".join(f"0 {number} {us} 0 5 7\n" for number, us in enumerate((40, 10, 30, 20)))
+    seen = output_of(tmp_path, "pgbench", text, more=log).measures
+    assert [seen[name] for name in ("p50_us", "p90_us", "max_us")] == [20, 40, 40]
+    lag = "rate limit schedule lag: avg 0.250 (max 1.500) ms\n"
+    seen = output_of(tmp_path, "pgbench", text + lag, more=log.replace(" 7\n", " 7 250\n"))
+    assert (seen.measures["lag_mean_us"], seen.measures["lag_max_us"]) == (250, 1500)
 
 
-def test_rates(tmp_path: Path) -> None:
-    assert rate_of(tmp_path, "ping-pong", PING_PONG) == 50_000
-    assert rate_of(tmp_path, "perf-sched-pipe", PERF) == 50_000
+def test_rates_and_counts(tmp_path: Path) -> None:
+    assert output_of(tmp_path, "ping-pong", PING_PONG).rate == 50_000
+    perf = (RECORDED / "perf-bench-pipe.log").read_text()
+    for run in ("perf-sched-pipe", "perf-bench-pipe"):
+        seen = output_of(tmp_path, run, perf)
+        assert (seen.rate, seen.operations) == (pytest.approx(6818.3, abs=0.1), 8000)
+    stopped = (RECORDED / "stress-ng-stopped.log").read_text()
+    assert output_of(tmp_path, "stress-ng", stopped).operations == 133
+
+
+@pytest.mark.parametrize("run", KNOWN)
+def test_no_output_and_half_an_output_are_one_line(tmp_path: Path, run: str) -> None:
+    with pytest.raises(OutputError, match=r"program-p\.log: .*: it is empty$"):
+        output_of(tmp_path, run, "")
+    text = (RECORDED / f"{KNOWN[run][0]}.log").read_text()
+    half = text[: len(text) // 3]
+    with pytest.raises(OutputError, match=r"program-p\.log: .*line \d+ is '") as caught:
+        output_of(tmp_path, run, half)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("run", "text", "count"),
+    ("run", "old", "new", "words"),
     [
-        ("ping-pong", "", 8000),
-        ("ping-pong", PERF, 8000),
-        ("ping-pong", PING_PONG, 8001),
-        ("perf-sched-pipe", PERF.replace("usecs/op", "us"), 8000),
+        ("hackbench", "Time: 0.043", "Time: soon", r"line 3 is 'Time: soon'"),
+        ("sysbench-cpu", "1400.28", "nan", r"events per second.*is 'events per second:\s+nan'"),
+        ("stress-ng", " 310 ", " many ", r"is 'stress-ng: metrc: \[156\] cpu +many"),
+        ("schbench", "p99.9", "p99.8", r"line 1 is 'wakeup latency, us: samples 36"),
+        ("cyclictest", "C:     71", "C:      x", r"line 3 is 'T: 1 "),
+        ("pgbench", "tps = ", "tps: ", r"no line begins with 'tps ='"),
+        ("perf-bench-pipe", "8000 pipe", "8001 pipe", r"does not say how long 8000 of it took"),
     ],
 )
-def test_a_program_that_says_something_else(
-    tmp_path: Path, run: str, text: str, count: int
+def test_another_output_is_one_line_that_shows_it(
+    tmp_path: Path, run: str, old: str, new: str, words: str
 ) -> None:
-    with pytest.raises(EascopeError, match=rf"program-p\.log: does not say how long {count}"):
-        rate_of(tmp_path, run, text, count)
+    name = KNOWN[run][0]
+    text = (RECORDED / f"{name}.log").read_text()
+    assert old in text
+    with pytest.raises(OutputError, match=words):
+        output_of(tmp_path, run, text.replace(old, new))
+
+
+def test_transactions_that_do_not_fit_the_summary(tmp_path: Path) -> None:
+    text = (RECORDED / "pgbench.log").read_text()
+    with pytest.raises(OutputError, match=r"transactions\.log: expected 2334 .* it has 1: line 1"):
+        output_of(tmp_path, "pgbench", text, more="0 1 5 0 5 7\n")
+    with pytest.raises(OutputError, match=r"transactions\.log: expected a line like .* '0 1 x'"):
+        output_of(tmp_path, "pgbench", text, more="0 1 x\n")
+
+
+@pytest.mark.parametrize(("text", "count"), [("", 8000), ("# Executed\n", 8000), (PING_PONG, 8001)])
+def test_a_program_of_the_minimal_image_that_says_something_else(
+    tmp_path: Path, text: str, count: int
+) -> None:
+    with pytest.raises(OutputError, match=r"program-p\.log: "):
+        output_of(tmp_path, "ping-pong", text, count)
 
 
 def test_a_log_that_is_missing(tmp_path: Path) -> None:
     program = ProgramRecord("p", "ping-pong", 1, "program-p.log")
-    with pytest.raises(EascopeError, match=r"program-p\.log: not readable: .*No such file"):
-        throughput(tmp_path, [program])
+    with pytest.raises(OutputError, match=r"program-p\.log: not readable: .*No such file"):
+        outputs(tmp_path, [program])
+
+
+def test_loads_and_servers_print_no_measures(tmp_path: Path) -> None:
+    shutil.copy(RECORDED / "stress-ng.log", tmp_path / "program-p.log")
+    load = ProgramRecord("p", "stress-ng", 0, "program-p.log", role="load")
+    server = ProgramRecord("db", "postgres", 0, "program-db.log", role="server")
+    assert outputs(tmp_path, [load, server]) == {}
+
+
+def test_a_measure_has_its_unit_at_its_end() -> None:
+    assert {*MEASURES} <= {*PARSERS}
+    units = {unit_of(name) for names in MEASURES.values() for name in names}
+    assert units == {"", "us", "s", "1/s"}
+    assert unit_of("tps") == "1/s"
+    assert unit_of("thread0_p99_us") == "us"
+    assert is_measure("cyclictest", "thread17_p99_us")
+    assert is_measure("stress-ng", "vm_bogo_ops_per_s")
+    assert is_measure("hackbench", OPERATIONS)
+    assert not is_measure("cyclictest", "threadx_p99_us")
+    assert not is_measure("hackbench", "p99_us")

@@ -35,7 +35,7 @@ OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
 READERS_PATCH = "needs the reader's patch; tests/kernels has toy trees"
 READERS_TREE = "needs the reader's tree of Linux; tests/kernels has toy trees"
 CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
-CAMPAIGN = "runs hundreds of cells; tests/studies and tests/experiments have smaller cases"
+CAMPAIGN = "runs hundreds of cells; tests/studies draw its pages from the records"
 MEASUREMENTS = "needs measurements that are not committed"
 MODELS = "writes committed models of the checkout; tests/power hold them equal"
 NOT_TYPED = {
@@ -46,7 +46,6 @@ NOT_TYPED = {
     "my-idea": READERS_PATCH,
     "~/linux": READERS_TREE,
     "KERNEL_SRC=": READERS_TREE,
-    "sweep opp-sweep": CAMPAIGN,
     "make results": CAMPAIGN,
     "make model-axes": CAMPAIGN,
     "make pages": CHECKOUT,

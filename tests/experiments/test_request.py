@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import program
+from experiments import program_kinds
 from experiments.cautions import wrong_capacities
 from experiments.controls import Controls
 from experiments.request import resolve
@@ -58,7 +58,7 @@ def test_a_rate_limit_below_the_latency_is_refused() -> None:
 def test_a_program_that_is_not_there_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "OVERLAY", tmp_path / "overlay")
+    monkeypatch.setattr(program_kinds, "OVERLAY", tmp_path / "overlay")
     with pytest.raises(EascopeError, match=r"perf-sched-pipe is not there: .*overlay/bin/perf$"):
         resolve(replace(REQUEST, scenario="eas/sched-pipe-perf"))
 

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.records.work import LOOPS_WORK, WorkRecord
 from configs.platform import Platform
-from experiments import program
+from experiments import program_kinds
 from experiments.scenario import UNKNOWN_MS
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
@@ -345,10 +345,9 @@ def test_a_file_name_with_a_line_break_is_refused(
 
 
 def test_a_program_that_is_not_there_is_the_requests_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "OVERLAY", "/nowhere")
-    perf = program.Program("p", "perf-sched-pipe", None, 1, 1)
+    monkeypatch.setattr(program_kinds, "OVERLAY", "/nowhere")
     with pytest.raises(RequestError, match="put a static arm64 perf at /nowhere/") as caught:
-        perf.check_present()
+        program_kinds.check_present("perf-sched-pipe")
     assert caught.value.exit_code == 2
 
 

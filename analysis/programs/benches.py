@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results of programs that print a few lines: hackbench, sysbench, stress-ng, perf, schbench."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from analysis.programs.lines import Lines, Output
+
+_NUMBER = r"([\d.]+)"
+PIPE = ("ops_per_s", "time_s")
+MESSAGING = HACKBENCH = ("time_s",)
+SYSBENCH = (
+    *("events", "events_per_s", "time_s"),
+    *("latency_min_us", "latency_avg_us", "latency_max_us", "latency_p95_us"),
+)
+STRESS_NG = ("bogo_ops", "bogo_ops_per_s", "<name>_bogo_ops", "<name>_bogo_ops_per_s")
+_TAIL = ("p50", "p90", "p95", "p99", "p99.9", "max")
+SCHBENCH = (
+    *("requests", "requests_per_s"),
+    *(f"{kind}_{part.replace('.', '')}_us" for kind in ("wakeup", "request") for part in _TAIL),
+)
+
+
+def ping_pong(lines: Lines, _more: Path) -> Output:
+    """Our ping-pong: ``N round trips in M ns``."""
+    match = lines.beginning("", r"(\d+) round trips in (\d+) ns")
+    count = int(match[1])
+    return Output(operations=count, rate=count * 1e9 / int(match[2]))
+
+
+def perf_pipe(lines: Lines, _more: Path) -> Output:
+    """``perf bench sched pipe``, of processes or of threads (``-T``)."""
+    pattern = r"# Executed (\d+) pipe operations between two (?:threads|processes)"
+    count = int(lines.beginning("# Executed", pattern)[1])
+    time_s = lines.number("Total time:", rf"Total time: {_NUMBER} \[sec\]")
+    each = [
+        lines.match(number, rf"{_NUMBER} usecs/op")
+        for number, line in enumerate(lines.lines)
+        if line.endswith("usecs/op")
+    ]
+    if not each:
+        raise lines.error("no line ends with 'usecs/op'")
+    rate = 1e6 / float(each[0][1])
+    return Output({"ops_per_s": rate, "time_s": time_s}, count, rate)
+
+
+def perf_messaging(lines: Lines, _more: Path) -> Output:
+    """``perf bench sched messaging``."""
+    return Output({"time_s": lines.number("Total time:", rf"Total time: {_NUMBER} \[sec\]")})
+
+
+def hackbench(lines: Lines, _more: Path) -> Output:
+    """``Time: SECONDS``."""
+    return Output({"time_s": lines.number("Time:", rf"Time: {_NUMBER}")})
+
+
+def sysbench_cpu(lines: Lines, _more: Path) -> Output:
+    """``sysbench cpu run``."""
+    per_s = lines.number("events per second:", rf"events per second:\s+{_NUMBER}")
+    time_s = lines.number("total time:", rf"total time:\s+{_NUMBER}s")
+    events = lines.number("total number of events:", r"total number of events:\s+(\d+)")
+    measures = {"events": events, "events_per_s": per_s, "time_s": time_s}
+    for start, name in (("min", "min"), ("avg", "avg"), ("max", "max"), ("95th percentile", "p95")):
+        ms = lines.number(f"{start}:", rf"{start}:\s+{_NUMBER}")
+        measures[f"latency_{name}_us"] = 1000 * ms
+    return Output(measures, events, per_s)
+
+
+def stress_ng(lines: Lines, _more: Path) -> Output:
+    """``stress-ng --metrics``: a line for each kind of stressor, in bogus operations."""
+    row = r"stress-ng: metrc: \[\d+\] ([\w-]+)\s+(\d+)\s+([\d.]+)(?:\s+[\d.]+){3,}"
+    measures: dict[str, float] = {}
+    total = rate = 0.0
+    for number, line in enumerate(lines.lines):
+        if not re.match(r"stress-ng: metrc: \[\d+\] [a-z]", line) or "bogo ops" in line:
+            continue
+        match = lines.match(number, row)
+        name, operations, seconds = match[1].replace("-", "_"), float(match[2]), float(match[3])
+        per_s = operations / seconds if seconds else 0.0
+        measures |= {f"{name}_bogo_ops": operations, f"{name}_bogo_ops_per_s": per_s}
+        total, rate = total + operations, rate + per_s
+    if not measures:
+        raise lines.error("no line has the bogus operations of a stressor")
+    return Output({"bogo_ops": total, "bogo_ops_per_s": rate, **measures}, total, rate)
+
+
+def schbench(lines: Lines, _more: Path) -> Output:
+    """Our stand-in for schbench: percentiles of wake-ups and requests, and the requests."""
+    measures: dict[str, float] = {}
+    tail = "".join(rf" {re.escape(part)} {_NUMBER}" for part in _TAIL)
+    for kind in ("wakeup", "request"):
+        match = lines.beginning(f"{kind} latency", rf"{kind} latency, us: samples \d+{tail}")
+        for part, value in zip(_TAIL, match.groups(), strict=True):
+            measures[f"{kind}_{part.replace('.', '')}_us"] = float(value)
+    last = next(
+        (number for number, line in enumerate(lines.lines) if " requests in " in line), None
+    )
+    if last is None:
+        raise lines.error("no line has the requests")
+    done = lines.match(last, r"(\d+) requests in (\d+) ns")
+    requests = int(done[1])
+    rate = requests * 1e9 / int(done[2])
+    return Output({"requests": requests, "requests_per_s": rate, **measures}, requests, rate)

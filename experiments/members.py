@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of the agent's script about programs that the guest's ``member`` starts and stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from experiments.program import LOAD, MEASURED, SERVER, Program
+from experiments.program_kinds import DATA, READY, READY_MS
+from experiments.scenario import Scenario
+from rootfs.content import PROGRAMS, load_content
+
+GROUPS = "/sys/fs/cgroup"
+#: Where the image has what was prepared for a server.
+ARCHIVES = "/data"
+BUSYBOX = "/bin/busybox"
+#: Beyond `member`'s own limits, so that its words are the ones that are read.
+STOP_MS = 60_000
+
+
+def member() -> str:
+    """The program that starts the others, by its path in the guest."""
+    return load_content().programs["member"].path
+
+
+def setup(scenario: Scenario, full: bool) -> Iterator[str]:
+    """What programs expect, their groups, and the servers, which have to be ready."""
+    if scenario.image != PROGRAMS:
+        return
+    yield from _done("setup", f"{member()} setup")
+    yield from _groups(scenario)
+    for program in scenario.programs:
+        if program.role == SERVER:
+            yield from _server(program, full)
+
+
+def _done(name: str, command: str) -> Iterator[str]:
+    yield f"spawn {name} {command}"
+    yield f"wait {name}"
+
+
+def _groups(scenario: Scenario) -> Iterator[str]:
+    groups = {
+        each.member.cgroup: each.member.weight
+        for each in scenario.programs
+        if each.member and each.member.cgroup
+    }
+    if groups:
+        yield f"write {GROUPS}/cgroup.subtree_control +cpu"
+    for name, weight in groups.items():
+        yield f"mkdir {GROUPS}/{name}"
+        if weight is not None:
+            yield f"write {GROUPS}/{name}/cpu.weight {weight}"
+
+
+def _server(program: Program, full: bool) -> Iterator[str]:
+    kind, name = program.kind, program.name
+    if kind.prepared:
+        archive = f"{ARCHIVES}/{kind.prepared}.tar"
+        yield from _done(f"{name}-folder", f"{BUSYBOX} mkdir -p {DATA}")
+        yield from _done(f"{name}-data", f"{BUSYBOX} tar -xf {archive} -C {DATA}")
+    yield f"spawn {name} {command(program, full, 0)}"
+    asked = f"{member()} ready {name} {READY_MS} {READY} {kind.ready}"
+    yield from _done(f"{name}-ready", asked)
+
+
+def loads(scenario: Scenario, full: bool, starts: Mapping[str, int]) -> Iterator[str]:
+    """The loads: they are there before the warm-up."""
+    for program in scenario.programs:
+        if program.role == LOAD:
+            yield f"spawn {program.name} {command(program, full, starts[program.name])}"
+
+
+def command(program: Program, full: bool, offset_us: int) -> str:
+    """What the agent spawns.
+
+    :param offset_us: how long after that the program begins.
+    """
+    given = program.member
+    if given is None:
+        return program.command(full, offset_us)
+    words = [member(), "run", program.name, f"delay-us={offset_us}"]
+    words += [f"limit-ms={1000 * given.limit_s}", f"exit={given.exit}"]
+    words += [f"endless={int(not program.ends_itself)}"]
+    if program.cpus is not None:
+        words.append("cpus=" + ",".join(map(str, program.cpus)))
+    optional = {
+        "nice": given.nice,
+        "uclamp-min": given.uclamp_min,
+        "uclamp-max": given.uclamp_max,
+        "uid": program.kind.user,
+        "cgroup": f"{GROUPS}/{given.cgroup}" if given.cgroup else None,
+    }
+    words += [f"{key}={value}" for key, value in optional.items() if value is not None]
+    variables = {**dict(program.kind.environment), **dict(given.environment)}
+    words += [f"env={name}={value}" for name, value in variables.items()]
+    return " ".join([*words, "--", program.words(full)])
+
+
+def stops(scenario: Scenario) -> Iterator[str]:
+    """After the window: what has not ended by itself, servers last."""
+    order = sorted(scenario.programs, key=lambda each: (each.role != MEASURED, each.role == SERVER))
+    for program in order:
+        if program.member and not program.ends_itself:
+            yield from _done(f"{program.name}-stop", f"{member()} stop {program.name}")
+            yield f"wait {program.name} {STOP_MS}"
+
+
+def transactions(scenario: Scenario) -> Iterator[str]:
+    """The transactions that programs have logged, each program's in one file."""
+    for program in scenario.programs:
+        if program.transactions:
+            joined = f"/tmp/{program.name}.transactions"
+            words = f"{member()} gather {joined} /tmp/{program.name}-tx-"
+            yield from _done(f"{program.name}-gather", words)
+            yield f"collect {joined} {program.transactions}"

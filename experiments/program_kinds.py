@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The programs that a scenario may name: where they lie, what they are given, what they leave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.programs import PARSERS
+from host.errors import RequestError
+from rootfs.content import GuestProgram, load_content
+from rootfs.image import OVERLAY, PERF, PING_PONG
+
+#: User under which a server runs in the guest (`rootfs.debian.USERS`).
+SERVER_USER = 100
+#: How long a server may take to be ready.
+READY_MS = 60_000
+#: Where a server's prepared data are, below the guest's /tmp.
+DATA = "/tmp/server"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A program that a scenario may name.
+
+    :param path: where it lies in the guest.
+    :param trace_bytes: room in one CPU's trace buffer for one of its count, with some to spare.
+    :param summary: what one of its count is.
+    :param program: its name in ``rootfs/content.toml``; empty for one of the overlay.
+    :param arguments: all that it is given; ``{arguments}`` are the scenario's, ``{name}`` is its
+        name there; None: it is given a name and a count (`Program.command`).
+    :param threads: names that its threads take, besides its own.
+    :param transactions: it leaves further files, which begin with ``/tmp/NAME-tx-``.
+    :param reports_when_stopped: it prints its results also when it is stopped.
+    :param environment: what it needs of it.
+    :param user: under which it runs.
+    :param ready: arguments of the program that says when it is ready; empty for all but servers.
+    :param prepared: what it finds at `DATA`; empty: nothing.
+    :param server: the kind of program that serves it; empty: it needs none.
+    """
+
+    path: str
+    trace_bytes: int
+    summary: str
+    program: str
+    arguments: str | None = None
+    threads: tuple[str, ...] = ()
+    transactions: bool = False
+    reports_when_stopped: bool = False
+    environment: tuple[tuple[str, str], ...] = ()
+    user: int | None = None
+    ready: str = ""
+    prepared: str = ""
+    server: str = ""
+
+    @property
+    def content(self) -> GuestProgram | None:
+        """What ``rootfs/content.toml`` has about it."""
+        return load_content().programs[self.program] if self.program else None
+
+    @property
+    def kernel(self) -> tuple[str, ...]:
+        """Fragments of the kernel that it needs."""
+        return self.content.kernel if self.content else ()
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it serves others, and has to be ready before them."""
+        return bool(self.ready)
+
+
+def _kind(
+    program: str, trace_bytes: int, summary: str, arguments: str = "{arguments}", **more: object
+) -> Kind:
+    """One that the content list has, and that is given the scenario's arguments."""
+    path = load_content().programs[program].path
+    return Kind(path, trace_bytes, summary, program, arguments, **more)  # type: ignore[arg-type]
+
+
+_DATABASE = "-h /tmp -U postgres"
+KINDS = {
+    "ping-pong": Kind(PING_PONG, 800, "a round trip of two threads through two pipes", "ping-pong"),
+    "perf-sched-pipe": Kind(PERF, 800, "a round trip of perf bench sched pipe -T", ""),
+    "cyclictest": _kind(
+        *("cyclictest", 800, "a cycle of each thread", "-q {arguments}"), reports_when_stopped=True
+    ),
+    "hackbench": _kind("hackbench", 100_000, "a loop of all senders"),
+    "sysbench-cpu": _kind("sysbench", 100_000, "a second", "cpu {arguments} run"),
+    "stress-ng": _kind(
+        *("stress-ng", 100_000, "a second", "{arguments} --metrics"),
+        threads=("stress-ng-cpu", "stress-ng-vm", "stress-ng-pipe", "stress-ng-sched"),
+        reports_when_stopped=True,
+    ),
+    "perf-bench-pipe": _kind(
+        *("perf", 800, "a round trip", "bench sched pipe {arguments}"), threads=("sched-pipe",)
+    ),
+    "perf-bench-messaging": _kind(
+        *("perf", 100_000, "a loop of all senders", "bench sched messaging {arguments}"),
+        threads=("sched-messaging",),
+    ),
+    "schbench": _kind("schbench", 400_000, "a second"),
+    "pgbench": _kind(
+        *("pgbench", 400_000, "a second"),
+        f"-n {{arguments}} -l --log-prefix=/tmp/{{name}}-tx- {_DATABASE} postgres",
+        transactions=True,
+        server="postgres",
+        environment=(("HOME", "/tmp"),),
+    ),
+    "postgres": _kind(
+        *("postgres", 0, "it serves until it is stopped", f"-D {DATA}/data {{arguments}}"),
+        user=SERVER_USER,
+        ready=f"{_DATABASE} -q",
+        prepared="postgres",
+    ),
+    "busybox": Kind("/bin/busybox", 100_000, "whatever the applet does", "", "{arguments}"),
+}
+#: Program that says whether a server is ready.
+READY = load_content().programs["pg_isready"].path
+
+
+def check_present(run: str) -> None:
+    """A program that is not ours must have been put where the guest image takes it from.
+
+    :param run: one of `KINDS`.
+    :raises RequestError: one line that says where.
+    """
+    path = Path(OVERLAY, KINDS[run].path[1:])
+    if run == "perf-sched-pipe" and not path.is_file():
+        raise RequestError(f"program {run} is not there: put a static arm64 perf at {path}")
+
+
+def measured(run: str) -> bool:
+    """Whether what it prints makes measures."""
+    return run in PARSERS

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs of the programs image as members of a scenario: keys, script, record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.programs import PARSERS
+from configs.platform import Platform
+from experiments.cell import prepare
+from experiments.program import Program
+from experiments.program_kinds import KINDS
+from experiments.request import Request, resolve
+from experiments.scenario import Scenario
+from experiments.scenario_file import load_scenario
+from experiments.scenario_names import names
+from rootfs.content import load_content
+from tests.support.cells import Artefacts, prepared
+from tests.support.scenarios import check_refused
+
+HEAD = 'summary = "s"\nsource = "here"\nloads = "as they are"\n'
+IMAGE = 'image = "programs"\n'
+LATENCY = """
+[[program]]
+name = "latency"
+run = "cyclictest"
+arguments = "-t -a -l {count} -h 100"
+short_count = 10
+full_count = 20
+"""
+LOAD = '[[program]]\nname = "stress"\nrun = "stress-ng"\nrole = "load"\narguments = "--cpu 0"\n'
+SERVER = '[[program]]\nname = "db"\nrun = "postgres"\n'
+CLIENT = (
+    '[[program]]\nname = "client"\nrun = "pgbench"\narguments = "-T {count}"\n'
+    "short_count = 1\nfull_count = 2\n"
+)
+UNTIL = '[window]\nwarmup_ms = 300\nuntil = "programs-end"\n'
+STATEMENT = '[[expect]]\nvariant = "cas"\nsource = "s"\nstatement = "{}"\n'
+FIXED = "[window]\nwarmup_ms = 300\nshort_ms = 50\nfull_ms = 60\n"
+
+
+def write(folder: Path, *parts: str) -> str:
+    path = folder / "x.toml"
+    path.write_text(HEAD + "".join(parts))
+    return str(path)
+
+
+def script_of(path: str, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The agent's lines, with images that stand for the real ones."""
+    monkeypatch.setattr("experiments.cell.guest_image", lambda name, by: artefacts.initramfs())
+    monkeypatch.setattr("experiments.cell.with_prepared", lambda image, name, boot: image)
+    cell = prepare(resolve(Request("juno-r2", "mainline", path)))
+    return cell.machine.script.decode().splitlines()
+
+
+def after(lines: Sequence[str], *words: str) -> list[str]:
+    """The lines that begin with ``words``, which must be there in this order."""
+    seen = [next(line for line in lines if line.startswith(word)) for word in words]
+    places = [lines.index(line) for line in seen]
+    assert places == sorted(places), seen
+    return seen
+
+
+def test_scenarios_without_programs_are_as_they_were(artefacts: Artefacts) -> None:
+    """Neither their script nor their kernel knows of the programs image: their keys stay."""
+    for name in names():
+        if name.startswith("programs/") or name == "eas/sched-pipe-perf":
+            continue
+        cell = prepared(scenario=name)
+        assert b"/bin/member" not in cell.machine.script, name
+        assert cell.names.kernel.more == ()
+        assert cell.names.scenario.image == "minimal"
+        assert cell.machine.initramfs == artefacts.initramfs().path
+        for program in cell.record.encode()["programs"]:
+            assert program.keys() == {"name", "run", "count", "log"}, name
+
+
+def test_a_measured_program_and_a_load(
+    tmp_path: Path, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = 'nice = 5\nuclamp = { max = "1.0*little" }\nlimit_s = 7\nexit = 3\ncpus = "big"\n'
+    more += 'environment = { LANG = "C" }\ncgroup = { name = "bg", weight = 50 }\n'
+    path = write(tmp_path, IMAGE, LATENCY, LOAD, more, UNTIL)
+    lines = script_of(path, artefacts, monkeypatch)
+    offset = prepared(scenario=path).record.replicate.programs_us["stress"]
+    _, _, _, load, _, measured, *_ = after(
+        lines,
+        *("spawn setup /bin/member setup", "mkdir /sys/fs/cgroup/bg"),
+        *("write /sys/fs/cgroup/bg/cpu.weight 50", "spawn stress ", "start", "spawn latency "),
+        *("wait latency", "stop", "spawn stress-stop /bin/member stop stress", "wait stress "),
+        *("collect /tmp/latency.log program-latency.log", "collect /tmp/stress.log "),
+    )
+    assert load == (
+        f"spawn stress /bin/member run stress delay-us={offset} limit-ms=7000 exit=3 endless=1 "
+        "cpus=4,5 nice=5 uclamp-max=383 cgroup=/sys/fs/cgroup/bg env=LANG=C "
+        "-- /usr/bin/stress-ng --cpu 0 --metrics"
+    )
+    assert measured == (
+        "spawn latency /bin/member run latency delay-us=0 limit-ms=120000 exit=0 endless=0 "
+        "-- /usr/bin/cyclictest -q -t -a -l 10 -h 100"
+    )
+    assert "write /proc/sys/kernel/sched_util_clamp_min_rt_default 1023" in lines
+    assert max(len(line.split()) for line in lines if line.startswith("spawn")) <= 64
+
+
+def test_a_server_is_ready_before_the_warm_up(
+    tmp_path: Path, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = script_of(write(tmp_path, IMAGE, SERVER, CLIENT, UNTIL), artefacts, monkeypatch)
+    server, *_ = after(
+        lines,
+        *("spawn db /bin/member run db ", "wait db-ready", "start", "spawn client ", "stop"),
+        *("wait db 60000", "trace-collect", "wait client-gather"),
+        "collect /tmp/client.transactions program-client-transactions.log",
+    )
+    assert "uid=100" in server.split()
+    assert "endless=1" in server.split()
+    assert "/bin/busybox tar -xf /data/postgres.tar -C /tmp/server" in "\n".join(lines)
+
+
+def test_a_program_that_is_stopped_with_the_window(
+    tmp_path: Path, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = LATENCY.replace(" -l {count}", "").replace("short_count = 10\nfull_count = 20\n", "")
+    path = write(tmp_path, IMAGE, program, 'stop = "window"\n', FIXED)
+    lines = script_of(path, artefacts, monkeypatch)
+    after(lines, "start", "spawn latency ", "sleep-ms 50", "stop", "wait latency-stop")
+    assert "wait latency" not in lines
+
+
+def test_what_the_record_says(tmp_path: Path, juno: Platform) -> None:
+    scenario = load_scenario(write(tmp_path, IMAGE, SERVER, CLIENT, UNTIL), juno)
+    server, client = (program.record(full=False) for program in scenario.programs)
+    assert (server.role, server.count, server.transactions) == ("server", 0, "")
+    assert client.transactions == "program-client-transactions.log"
+    assert client.command.startswith("/usr/bin/pgbench -n -T 1 -l --log-prefix=/tmp/client-tx-")
+    assert scenario.kernel_fragments == ("ipc",)
+    assert scenario.prepared == "postgres"
+
+
+def test_only_programs_that_need_another_kernel_get_one() -> None:
+    for name in names():
+        if name.startswith("programs/"):
+            wanted = ("ipc",) if "pgbench" in name else ()
+            assert resolve(Request("pixel6", "cas", name)).kernel.more == wanted, name
+
+
+def test_every_kind_is_in_the_list_and_has_a_parser_or_is_none() -> None:
+    listed = load_content().programs
+    for name, kind in KINDS.items():
+        assert not kind.program or kind.path == listed[kind.program].path
+        assert name in PARSERS or kind.is_server or name == "busybox"
+        assert not kind.server or KINDS[kind.server].is_server
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([LATENCY, UNTIL], ["program[0].run", "'cyclictest'", 'needs image = "programs"']),
+        (['image = "big"\n', LATENCY, UNTIL], ["image = 'big'", "minimal, programs"]),
+        ([IMAGE, CLIENT, UNTIL], ["program[0].run", "'pgbench'", "a program postgres"]),
+        ([IMAGE, LATENCY, FIXED], ["window.until", "programs-end"]),
+        ([IMAGE, LOAD, UNTIL], ["window.until", "programs that end"]),
+        ([IMAGE, LATENCY, 'role = "boss"\n', UNTIL], ["program[0].role", "load, measured, server"]),
+        ([IMAGE, LATENCY, 'role = "server"\n', UNTIL], ["program[0].role", "for servers"]),
+        ([IMAGE, LOAD, 'stop = "itself"\n', FIXED], ["program[0].stop", "a load does not end"]),
+        ([IMAGE, LATENCY, LATENCY, UNTIL], ["program[1].name", "no other program"]),
+        (
+            [IMAGE, LOAD, LOAD.replace('"stress"', '"other"'), FIXED],
+            ["program[1].run", "threads of both are called stress-ng-cpu"],
+        ),
+        ([IMAGE, LATENCY.replace("-l {count} ", ""), UNTIL], ["arguments", "{count}"]),
+        ([IMAGE, LATENCY.replace("-t -a", "-t  -a"), UNTIL], ["arguments", "single spaces"]),
+        ([IMAGE, LATENCY, "limit_s = 0\n", UNTIL], ["program[0].limit_s", "1..3600"]),
+        ([IMAGE, LATENCY, "exit = 200\n", UNTIL], ["program[0].exit", "0..125"]),
+        (
+            [IMAGE, LATENCY, "uclamp = { max = 2000 }\n", UNTIL],
+            ["program[0].uclamp.max", "0..1024"],
+        ),
+        ([IMAGE, LATENCY, 'cgroup = { name = "A" }\n', UNTIL], ["program[0].cgroup.name", "'A'"]),
+        ([IMAGE, LATENCY, 'environment = { "1" = "x" }\n', UNTIL], ["environment.1", "letters"]),
+        ([IMAGE, LATENCY, "x = 1\n", UNTIL], ["program[0].x", "no such key", "arguments"]),
+        (
+            [IMAGE, LATENCY.replace("cyclictest", "hackbench"), 'stop = "window"\n', FIXED],
+            ["program[0].stop", "hackbench prints no results when it is stopped"],
+        ),
+        (
+            [IMAGE, '[[program]]\nname = "b"\nrun = "busybox"\nrole = "measured"\n', FIXED],
+            ["reads"],
+        ),
+        (
+            [IMAGE, LATENCY, UNTIL, STATEMENT.format("program.latency.p98_us > 3")],
+            ["expect[0].statement", "cyclictest prints no 'p98_us'", "p99_us"],
+        ),
+    ],
+)
+def test_a_wrong_program_is_one_line(
+    tmp_path: Path, juno: Platform, parts: list[str], words: list[str]
+) -> None:
+    check_refused(write(tmp_path, *parts), juno, words)
+
+
+def test_statements_about_what_programs_print(tmp_path: Path, juno: Platform) -> None:
+    for measure in ("p99_us", "thread3_max_us", "operations"):
+        line = STATEMENT.format(f"program.latency.{measure} > 3")
+        scenario: Scenario = load_scenario(write(tmp_path, IMAGE, LATENCY, UNTIL, line), juno)
+        assert len(scenario.expect) == 1
+
+
+def test_too_many_programs(tmp_path: Path, juno: Platform) -> None:
+    many = [LATENCY.replace('"latency"', f'"p{number}"') for number in range(8)]
+    check_refused(write(tmp_path, IMAGE, *many, UNTIL), juno, ["program", "8 programs", "up to 7"])
+
+
+def test_a_program_of_the_minimal_image_is_started_as_ever() -> None:
+    pipe = Program("p", "ping-pong", (0, 1), 10, 20)
+    assert pipe.command(False, 5) == "/bin/launch 5 0,1 /bin/ping-pong p 10"
+    assert pipe.record(full=True).encode().keys() == {"name", "run", "count", "log"}
+    assert pipe.trace_bytes(full=True) == 16_000
