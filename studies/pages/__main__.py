@@ -12,7 +12,7 @@ from experiments.scenario_file import load_scenario
 from host.errors import unknown
 from host.proc import Ending, say
 from studies.draw import save
-from studies.pages.plan import only, pages
+from studies.pages.plan import only, pages, sourced
 from studies.pages.record import record_of
 from studies.pages.run import compare
 from studies.wakeup_cost.plan import NAME as WAKEUP_COST
@@ -33,6 +33,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds ({SEEDS})")
     parser.add_argument("--full", action="store_true", help="the scenarios' full durations")
     parser.add_argument("--variants", help="only these of a page's, with commas between (all)")
+    parser.add_argument(
+        "--sourced",
+        action="store_true",
+        help="not the defaults where the source's conditions are there",
+    )
     parser.add_argument("--folder", type=Path, help="where to write instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
@@ -44,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
         if options.variants:
             chosen = [only(page, options.variants.split(",")) for page in chosen]
             chosen = [page for page in chosen if page.groups]
+        if options.sourced:
+            chosen = [sourced(page) for page in chosen]
         comparisons = compare(chosen, options.seeds, options.full) if chosen else {}
         given = sys.argv[1:] if arguments is None else arguments
         command = " ".join(["python -m studies.pages", *given])

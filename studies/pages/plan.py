@@ -119,6 +119,17 @@ def only(page: Page, variants: Sequence[str]) -> Page:
     return replace(page, groups=tuple(group for group in groups if group.variants))
 
 
+def sourced(page: Page) -> Page:
+    """``page`` with one group of each scenario and energy model: the source's, where it has one."""
+    of_source = {group.scenario for group in page.groups if group.of_source}
+    return replace(
+        page,
+        groups=tuple(
+            group for group in page.groups if group.of_source or group.scenario not in of_source
+        ),
+    )
+
+
 def _there(*variants: str) -> tuple[str, ...]:
     """Those of ``variants`` that have a kernel."""
     known = load_variants()

@@ -27,7 +27,7 @@ from kernels import variants
 from kernels.variants import load_variants
 from studies.pages.__main__ import main
 from studies.pages.page import changes, parts
-from studies.pages.plan import EAS, FIVE, OF_THE_PHONE, PageGroup, only, pages
+from studies.pages.plan import EAS, FIVE, OF_THE_PHONE, PageGroup, only, pages, sourced
 from studies.pages.record import record_of
 from studies.pages.run import requests
 from studies.wakeup_cost.run import lines_changed
@@ -287,6 +287,18 @@ def test_only_some_variants_of_a_page() -> None:
     assert not only(pages()[0], ["push-only"]).groups
     with pytest.raises(RequestError, match=r"unknown variant 'feec-e'"):
         only(page, ["feec-e"])
+
+
+def test_the_sources_conditions_alone_where_they_are_known() -> None:
+    every = {page.name: page for page in pages()}
+    for name in ("uclamp", "eas-pixel6"):
+        page = sourced(every[name])
+        assert [group.scenario for group in page.groups] == list(
+            dict.fromkeys(group.scenario for group in every[name].groups)
+        )
+        assert any(group.of_source for group in page.groups)
+    # No source, nothing to leave out.
+    assert sourced(every["controls"]) == every["controls"]
 
 
 def test_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
