@@ -16,7 +16,7 @@ from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.records.verdict import Verdict
-from analysis.results.findings import Conditions, control_words, findings, seed_words
+from analysis.results.findings import Conditions, conditions_of, findings
 from analysis.results.noise import recorded
 from analysis.rows import PER_WORK, WORK, MeasureRow, rows
 from analysis.stars import discoveries
@@ -216,17 +216,7 @@ class Comparison:
     @cached_property
     def conditions(self) -> Conditions:
         """What the runs were made with, by which a finding is about them or not."""
-        cell = self.cell
-        return Conditions(
-            kernel=cell.kernel.source_words,
-            engine=cell.engine,
-            duration=cell.duration,
-            speeds=cell.controls.speeds,
-            power=self.power_model.name,
-            energy_model=cell.energy_model.words,
-            seeds=seed_words(cell.replicates),
-            controls=control_words(cell.set_otherwise, cell.controls.speeds),
-        )
+        return conditions_of(self.cell, self.power_model.name)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:

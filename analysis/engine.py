@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from analysis.derive import Derived
+from analysis.derived_folder import KEY
 from analysis.records.cell import CellRecord, KernelRecord
 from analysis.results.error import error_of
+from analysis.results.findings import conditions_of
+from host.record import child, load_json
 
 
 def cpu_models(cell: CellRecord) -> dict[str, str]:
@@ -36,11 +40,9 @@ def kernel_words(kernel: KernelRecord) -> str:
     return f"{kernel.version} from {origin}" if origin else kernel.version
 
 
-def error_words(cell: CellRecord, power: str) -> str:
-    """How far a run's energy is from gem5's, for a caption.
-
-    :param power: name of the power model that its energy is computed with.
-    """
+def error_words(run: Derived) -> str:
+    """How far a run's energy is from gem5's, for a caption."""
+    cell = run.cell
     if cell.own_platform and not cell.engine_traits.reference:
         return (
             f"no error against gem5 was measured on {cell.platform}, a platform file of one's own"
@@ -48,7 +50,13 @@ def error_words(cell: CellRecord, power: str) -> str:
     return error_of(
         cell.platform,
         cell.scenario,
+        conditions_of(cell, run.result.power_model.name),
+        billing=billing_of(run),
         traits=cell.engine_traits,
-        speeds=cell.controls.speeds,
-        power=power,
     )
+
+
+def billing_of(run: Derived) -> str:
+    """Digest of the power model that a run is billed by; empty where its folder is gone."""
+    key = run.path / KEY
+    return str(child(load_json(key), "power")) if key.is_file() else ""

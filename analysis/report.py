@@ -139,7 +139,7 @@ def _lead(comparison: Comparison, robust: Robust | None) -> str:
         lead += f'<ul class="attention">{items}</ul>\n'
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
-        f"({escape(error_words(cell, comparison.power_model.name))}; {elided}). "
+        f"({escape(error_words(comparison.variants[comparison.baseline][0]))}; {elided}). "
         f"{escape(cell.duration).capitalize()} window of {window:.3f} s, "
         f"{seeds} seed{'s' if seeds != 1 else ''}. {_set_otherwise(comparison)}"
         f"{_spread_note(comparison)}</p>"

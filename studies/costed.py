@@ -12,20 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from analysis.engine import billing_of
 from analysis.records.cell import CellRecord
 from analysis.records.mean import mean_result
 from analysis.records.result import Result
 from analysis.results.agreement import CellMeasure
 from engines.records import HostRecord
+from experiments.cell import Cell
+from experiments.finished import derived_for
+from experiments.runs import Run
 
 
 @dataclass(frozen=True)
 class CostedRun:
-    """A derived run and what it cost."""
+    """A derived run and what it cost.
+
+    :param billing: digest of the power model that its energy is computed with.
+    """
 
     result: Result
     cell: CellRecord
     host: HostRecord
+    billing: str = ""
 
     @property
     def host_s_per_s(self) -> float:
@@ -38,6 +46,15 @@ class CostedRun:
     def total_j(self) -> float:
         """Energy of the window in J."""
         return self.result.energy_j.total
+
+
+def derive_costed(cell: Cell, run: Run) -> CostedRun:
+    """``run`` of ``cell``, derived.
+
+    :raises EascopeError: when the run is damaged.
+    """
+    made = derived_for(cell, run)
+    return CostedRun(made.result, made.cell, run.host, billing_of(made))
 
 
 #: One engine's runs of a cell, by seed.
@@ -55,6 +72,7 @@ def mean(runs: BySeed) -> CostedRun:
         mean_result([run.result for run in every]),
         every[0].cell,
         mean_host([run.host for run in every]),
+        every[0].billing,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementColumn
 from analysis.results.demo import Demo
+from analysis.results.error import EARLIER_BILLING
 from analysis.results.hardware import Hardware
 from analysis.results.origin import RESULTS
 from configs.activity import load_activity
@@ -94,7 +95,8 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
         "energy": ", within ".join(
             f"{_worst(agreement, column):.1f} % of gem5's {column.cpu_words} CPUs"
             for column in gem5
-        ),
+        )
+        + ("" if agreement.billing else f", {EARLIER_BILLING}"),
         "wake-ups": ", ".join(
             f"{agreement.wake_ups[column.name].mean:.2f} times as long as on gem5's "
             f"{column.cpu_words} CPUs"

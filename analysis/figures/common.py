@@ -76,7 +76,7 @@ def label(
         fontweight="bold",
         va="top",
     )
-    error = error_words(cell, comparison.power_model.name)
+    error = error_words(comparison.variants[comparison.baseline][0])
     figure.text(
         0.012,
         0.06 / height,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis.results.findings import Conditions
 from analysis.results.origin import ResultRecord
 from host.record import Record
 
@@ -136,6 +137,9 @@ class Agreement(ResultRecord):
 
     :param speeds: of core types, ``board`` or ``measured``.
     :param power: name of the power model that energy is computed with.
+    :param conditions: of the fast engine's runs; None where they are not known.
+    :param billing: digest of that power model (`power.billed.PowerModel.digest`): with another one
+        the energies would be others. Empty where it is not known.
     """
 
     platform: str
@@ -146,3 +150,5 @@ class Agreement(ResultRecord):
     cells: tuple[AgreementCell, ...]
     wake_ups: Mapping[str, WakeUps]
     executed: tuple[Executed, ...]
+    conditions: Conditions | None = None
+    billing: str = ""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's error of energy, in words for captions: looked up, never guessed.
 
-A figure counts for the platform, the speeds and the power model that it was measured with, and
-names the CPU models that gem5 had. Where nothing was measured, that is what a caption says.
+A figure counts for the platform, the speeds and the power model that it was measured with. A
+caption names all three and gem5's mode, and says what else differs from the run that it is about.
+Where nothing was measured, that is what it says.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from functools import cache
 from pathlib import Path
 
 from analysis.results.agreement import Agreement, AgreementCell
+from analysis.results.findings import Conditions
 from analysis.results.origin import RESULTS
-from configs.billing import PUBLISHED
 from engines.records import Traits
 
 PATTERN = "engine-agreement*.json"
+#: What a caption says where the energies of the comparison would be others today.
+EARLIER_BILLING = "measured with earlier billing"
 
 
 @cache
@@ -31,10 +34,10 @@ def agreements(folder: Path = RESULTS) -> tuple[Agreement, ...]:
 def error_of(
     platform: str,
     scenario: str,
+    conditions: Conditions,
     *,
+    billing: str,
     traits: Traits,
-    speeds: str = "board",
-    power: str = PUBLISHED,
     folder: Path = RESULTS,
 ) -> str:
     """How far the energy of such a run is from gem5's.
@@ -43,30 +46,41 @@ def error_of(
     modes the one counts that has most seeds: one seed says which placement was drawn, not how
     engines differ.
 
+    :param conditions: of the run.
+    :param billing: digest of the power model that bills it.
     :param traits: of the engine that ran.
-    :param speeds: of core types, ``board`` or ``measured``.
-    :param power: name of the power model.
     """
     if traits.reference:
         return f"the reference engine, on {traits.cpu_words} CPUs"
+    asked = (platform, conditions.speeds, conditions.power)
     agreement = next(
         (
             record
             for record in agreements(folder)
-            if (record.platform, record.speeds, record.power) == (platform, speeds, power)
+            if (record.platform, record.speeds, record.power) == asked
         ),
         None,
     )
     if agreement is None or not agreement.cells:
-        return (
-            f"no error against gem5 was measured on {platform} at {speeds_words(speeds)} "
-            f"with {power} power"
-        )
+        return f"no error against gem5 was measured in any of its modes {_where(*asked)}"
     here = [cell for cell in agreement.cells if cell.scenario == scenario]
-    return _worst(agreement, here or agreement.cells, "" if here else " on other scenarios")
+    worst = _worst(agreement, here or agreement.cells, "" if here else ", other scenarios")
+    return ", ".join(part for part in (worst, _otherwise(agreement, conditions, billing)) if part)
 
 
-def _worst(agreement: Agreement, cells: Iterable[AgreementCell], where: str) -> str:
+def _where(platform: str, speeds: str, power: str) -> str:
+    return f"on {platform} at {speeds_words(speeds)} with {power} power"
+
+
+def _otherwise(agreement: Agreement, conditions: Conditions, billing: str) -> str:
+    """How the comparison was made, as far as it was made otherwise than the run."""
+    if agreement.conditions is None or not billing or agreement.billing != billing:
+        return EARLIER_BILLING
+    differences = agreement.conditions.against(conditions)
+    return f"measured with {differences}" if differences else ""
+
+
+def _worst(agreement: Agreement, cells: Iterable[AgreementCell], others: str) -> str:
     known = [
         (len(cell.samples[name].seeds), name, cell.against[name].energy_percent)
         for cell in cells
@@ -75,12 +89,13 @@ def _worst(agreement: Agreement, cells: Iterable[AgreementCell], where: str) -> 
     seeds = max(count for count, _, _ in known)
     name = next(name for count, name, _ in known if count == seeds)
     differences = [abs(percent) for *which, percent in known if which == [seeds, name]]
-    words = next(column.cpu_words for column in agreement.columns if column.name == name)
+    column = next(column for column in agreement.columns if column.name == name)
+    where = _where(agreement.platform, agreement.speeds, agreement.power)
     plural = "s" if len(differences) > 1 else ""
     over = f"means over {seeds} seeds" if seeds > 1 else "one seed of gem5"
     return (
-        f"energy within {max(differences):.1f} % of gem5's {words} CPUs{where}, "
-        f"{len(differences)} cell{plural}, {over}"
+        f"energy within {max(differences):.1f} % of gem5's in mode {column.mode} "
+        f"({column.cpu_words} CPUs) {where}{others}, {len(differences)} cell{plural}, {over}"
     )
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from analysis.records.cell import NO_NOISE, speeds_control
+from analysis.records.cell import NO_NOISE, CellRecord, speeds_control
 from analysis.results.origin import RESULTS
+from host.record import Record
 from host.strict import StrictTable, read_toml
 
 FINDINGS = RESULTS / "findings"
@@ -26,7 +27,7 @@ REPLICATES, STARTS = "replicates", "starts alone"
 
 
 @dataclass(frozen=True)
-class Conditions:
+class Conditions(Record):
     """What runs were made with, besides platform and scenario; everything in words.
 
     :param kernel: `analysis.records.cell.KernelRecord.source_words`.
@@ -70,6 +71,23 @@ def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
 def seed_words(replicates: bool) -> str:
     """`Conditions.seeds`."""
     return REPLICATES if replicates else STARTS
+
+
+def conditions_of(cell: CellRecord, power: str) -> Conditions:
+    """The conditions of a run.
+
+    :param power: name of the power model that its energy is computed with.
+    """
+    return Conditions(
+        kernel=cell.kernel.source_words,
+        engine=cell.engine,
+        duration=cell.duration,
+        speeds=cell.controls.speeds,
+        power=power,
+        energy_model=cell.energy_model.words,
+        seeds=seed_words(cell.replicates),
+        controls=control_words(cell.set_otherwise, cell.controls.speeds),
+    )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,11 @@ ENERGY_GOAL, RESIDENCY_GOAL = 5, 2
 #: How many times less processor time is aimed at than gem5 takes that executes the loops on atomic
 #: CPUs.
 SPEED_GOAL = 100
+#: Of a record that does not say which powers its runs were billed by.
+UNKNOWN_BILLING = (
+    "* The record does not say which powers billed these runs. Captions therefore call them "
+    '"measured with earlier billing".'
+)
 
 
 def parts(record: Agreement) -> dict[str, str]:
@@ -94,6 +99,7 @@ def _conditions(record: Agreement) -> str:
             if column.mode
         ),
         f"* {record.origin.words}",
+        *([] if record.billing else [UNKNOWN_BILLING]),
     ]
     return "\n".join(lines)
 

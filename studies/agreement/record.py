@@ -19,6 +19,7 @@ from analysis.results.agreement import (
     Sample,
     WakeUps,
 )
+from analysis.results.findings import conditions_of
 from analysis.results.origin import RUNS, Origin
 from analysis.verdicts import judge
 from studies.agreement.plan import PLATFORM
@@ -57,6 +58,8 @@ def record_of(cells: Cells, command: str, executed: Mapping[str, float]) -> Agre
         cells=tuple(_cell(cells, key) for key in cells),
         wake_ups=_wake_ups(cells),
         executed=tuple(_executed(cells, executed)),
+        conditions=conditions_of(first.cell, first.result.power_model.name),
+        billing=first.billing,
     )
 
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from engines.base import Identity
 from experiments.cell import Cell, identity_of, prepare
-from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.request import resolve
-from experiments.runs import Run, existing
+from experiments.runs import existing
 from studies.agreement.plan import FAST, VARIANTS, Key, requests
-from studies.costed import Cells, CostedRun
+from studies.costed import Cells, CostedRun, derive_costed
 
 
 def run(
@@ -38,11 +37,7 @@ def run(
         if not present or existing(cell.simkey):
             cells[key] = cell
 
-    def after(cell: Cell, run: Run) -> CostedRun:
-        made = derived_for(cell, run)
-        return CostedRun(made.result, made.cell, run.host)
-
-    done = run_all(list(cells.values()), after)
+    done = run_all(list(cells.values()), derive_costed)
     costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
         (scenario, variant): {} for scenario in scenarios for variant in VARIANTS
     }

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from experiments.cell import Cell
-from experiments.finished import derived_for
 from experiments.pool import run_all
-from experiments.runs import Run
-from studies.costed import CostedRun
+from studies.costed import CostedRun, derive_costed
 
 #: The runs of a case: ``executed`` and ``elided``.
 Pair = Mapping[str, CostedRun]
@@ -20,13 +18,8 @@ def run(cells: Mapping[tuple[str, str], Cell]) -> Mapping[str, Pair]:
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-
-    def after(cell: Cell, run: Run) -> CostedRun:
-        made = derived_for(cell, run)
-        return CostedRun(made.result, made.cell, run.host)
-
     pairs: dict[str, dict[str, CostedRun]] = {}
-    done = run_all(list(cells.values()), after)
+    done = run_all(list(cells.values()), derive_costed)
     for (case, name), ran in zip(cells, done, strict=True):
         pairs.setdefault(case, {})[name] = ran
     return pairs

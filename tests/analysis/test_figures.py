@@ -15,9 +15,8 @@ from matplotlib.text import Text
 
 from analysis import figures
 from analysis.compare import Comparison
+from analysis.engine import error_words
 from analysis.figures import clock, style
-from analysis.results.error import error_of
-from engines.qemu.engine import QemuEngine
 
 Compared = Callable[[int], Comparison]
 
@@ -53,7 +52,7 @@ def test_files_hold_vectors_and_no_date(compared: Compared, tmp_path: Path) -> N
 def test_every_figure_names_engine_platform_and_scenario(compared: Compared, name: str) -> None:
     with style.styled():
         shown = texts(figures.FIGURES[name](compared(1)))
-    error = error_of("juno-r2", "test/bursts", traits=QemuEngine().traits)
+    error = error_words(compared(1).variants["mainline"][0])
     assert f"Engine: qemu ({error})" in " ".join(shown.split())
     assert "test/bursts on juno-r2" in " ".join(shown.split())
     for variant in ("mainline", "cas"):

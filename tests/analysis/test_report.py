@@ -14,8 +14,7 @@ import pytest
 
 from analysis import figures, report
 from analysis.compare import Comparison, comparison
-from analysis.results.error import error_of
-from engines.qemu.engine import QemuEngine
+from analysis.engine import error_words
 from tests.support.records import controls_record
 
 Compared = Callable[[int], Comparison]
@@ -76,7 +75,7 @@ def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
 
 
 def test_the_report_has_provenance_figures_and_every_measure(page: str, compared: Compared) -> None:
-    error = escape(error_of("juno-r2", "test/bursts", traits=QemuEngine().traits))
+    error = escape(error_words(compared(2).variants["mainline"][0]))
     for words in (
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",

@@ -12,9 +12,10 @@ import pytest
 
 from analysis.records.result import Percentiles
 from analysis.results.agreement import Agreement
+from analysis.results.findings import conditions_of
 from studies.agreement import __main__ as agreement
 from studies.agreement.__main__ import main
-from studies.agreement.page import parts
+from studies.agreement.page import UNKNOWN_BILLING, parts
 from studies.agreement.plan import requests
 from studies.agreement.record import compared, record_of
 from studies.agreement.run import comparable
@@ -156,6 +157,17 @@ def test_other_speeds_are_asked_for_and_named() -> None:
     text = text_of({CELL: {"fast": {0: at_measured}, "elided": {0: at_measured}}})
     assert "* Platform juno-r2 at measured speeds, short windows" in text
     assert "* Made by `a test`, from runs (kernel 6.12.1, gem5 24.0, eascope " in text
+
+
+def test_the_record_says_what_the_fast_engines_runs_were_made_with() -> None:
+    fast = replace(costed(1.0, 0.5, True, parts=False), billing="a digest")
+    gem5 = costed(1.0, 0.5, True)
+    record = record_of({CELL: {"fast": {0: fast}, "elided": {0: gem5}}}, "a test", {})
+    assert record.conditions == conditions_of(fast.cell, record.power)
+    assert record.conditions.engine == "qemu"
+    assert record.billing == "a digest"
+    assert UNKNOWN_BILLING not in parts(record)["conditions"]
+    assert UNKNOWN_BILLING in parts(replace(record, billing=""))["conditions"]
 
 
 def test_medians_of_wake_ups_stand_side_by_side() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from analysis.results.agreement import Against, Agreement, AgreementCell, AgreementColumn, Sample
+from analysis.results.findings import NO_CONTROLS, REPLICATES, Conditions
 from analysis.results.origin import RUNS, Origin
 
 
@@ -27,6 +28,19 @@ def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:
     )
 
 
+#: Of the fast engine's runs.
+CONDITIONS = Conditions(
+    kernel="6.12.1",
+    engine="qemu",
+    duration="short",
+    speeds="board",
+    power="published",
+    energy_model="published",
+    seeds=REPLICATES,
+    controls=NO_CONTROLS,
+)
+BILLING = "0123abcd"
+
 MEASURED = Agreement(
     Origin("a test", RUNS),
     "juno-r2",
@@ -43,4 +57,6 @@ MEASURED = Agreement(
     (cell("smoke", -3.04, 20.0), cell("eas/game", 1.26, 0.1), cell("eas/game", -0.2, 0.1)),
     {},
     (),
+    CONDITIONS,
+    BILLING,
 )

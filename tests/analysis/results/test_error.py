@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.engine import error_words
-from analysis.results.error import agreements, error_of
+from analysis.engine import billing_of, error_words
+from analysis.results.error import EARLIER_BILLING, agreements, error_of
+from analysis.results.findings import Conditions
 from engines.gem5.engine import GEM5
 from engines.qemu.engine import QEMU
-from tests.support.agreement import MEASURED
+from host.record import json_bytes
+from tests.support.agreement import BILLING, CONDITIONS, MEASURED
 from tests.support.records import cell_record
+from tests.support.stated import stated
 
 FAST = QEMU.make("").traits
 
@@ -24,29 +27,48 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def words(
+    folder: Path,
+    scenario: str = "smoke",
+    *,
+    platform: str = "juno-r2",
+    conditions: Conditions = CONDITIONS,
+    billing: str = BILLING,
+) -> str:
+    """What a caption says of a run on the fast engine."""
+    return error_of(platform, scenario, conditions, billing=billing, traits=FAST, folder=folder)
+
+
 def test_a_platform_file_of_ones_own_has_no_error_of_ours() -> None:
     """It may have the name of one that was compared with gem5."""
-    own = cell_record(scenario="smoke", own_platform=True)
-    assert error_words(own, "published") == (
+    run = stated("mainline", 0)
+    own = replace(run, cell=cell_record(scenario="smoke", own_platform=True))
+    assert error_words(own) == (
         "no error against gem5 was measured on juno-r2, a platform file of one's own"
     )
-    assert error_words(replace(own, own_platform=False), "published").startswith("energy within")
-    reference = replace(own, engine_traits=GEM5.make("elided").traits)
-    assert error_words(reference, "published").startswith("the reference engine")
+    ours = replace(own, cell=replace(own.cell, own_platform=False))
+    assert error_words(ours).startswith("energy within")
+    traits = GEM5.make("elided").traits
+    reference = replace(own, cell=replace(own.cell, engine_traits=traits))
+    assert error_words(reference).startswith("the reference engine")
 
 
-def test_the_cells_of_the_scenario_count_and_gem5s_cpus_are_named(folder: Path) -> None:
-    assert error_of("juno-r2", "smoke", folder=folder, traits=FAST) == (
-        "energy within 3.0 % of gem5's atomic CPUs, 1 cell, means over 10 seeds"
-    )
-    assert error_of("juno-r2", "eas/game", folder=folder, traits=FAST) == (
-        "energy within 1.3 % of gem5's atomic CPUs, 2 cells, means over 10 seeds"
+WHERE = "on juno-r2 at the board's speeds with published power"
+
+
+def test_the_cells_of_the_scenario_count_and_platform_mode_speeds_and_power_are_named(
+    folder: Path,
+) -> None:
+    mode = "of gem5's in mode elided (atomic CPUs)"
+    assert words(folder) == (f"energy within 3.0 % {mode} {WHERE}, 1 cell, means over 10 seeds")
+    assert words(folder, "eas/game") == (
+        f"energy within 1.3 % {mode} {WHERE}, 2 cells, means over 10 seeds"
     )
 
 
 def test_other_scenarios_are_said_to_be_others(folder: Path) -> None:
-    assert error_of("juno-r2", "ui/jank", folder=folder, traits=FAST) == (
-        "energy within 3.0 % of gem5's atomic CPUs on other scenarios, 3 cells, means over 10 seeds"
+    assert words(folder, "ui/jank").endswith(
+        f"{WHERE}, other scenarios, 3 cells, means over 10 seeds"
     )
 
 
@@ -55,33 +77,67 @@ def test_detailed_cpus_count_where_they_are_all_there_is(tmp_path: Path) -> None
         replace(cell, against={"elided-detailed": cell.against["elided-detailed"]})
         for cell in MEASURED.cells
     )
-    record = replace(MEASURED, cells=cells, speeds="measured")
+    conditions = replace(CONDITIONS, speeds="measured")
+    record = replace(MEASURED, cells=cells, speeds="measured", conditions=conditions)
     record.write(tmp_path / "engine-agreement-measured.json")
-    assert error_of("juno-r2", "smoke", speeds="measured", folder=tmp_path, traits=FAST) == (
-        "energy within 20.0 % of gem5's detailed CPUs, 1 cell, one seed of gem5"
+    assert words(tmp_path, conditions=conditions) == (
+        "energy within 20.0 % of gem5's in mode elided-detailed (detailed CPUs) on juno-r2 at "
+        "measured speeds with published power, 1 cell, one seed of gem5"
     )
 
 
+def test_energies_of_another_billing_are_said_to_be_earlier_ones(
+    folder: Path, tmp_path: Path
+) -> None:
+    assert EARLIER_BILLING not in words(folder)
+    for other in ("another digest", ""):
+        assert words(folder, billing=other).endswith(f"10 seeds, {EARLIER_BILLING}")
+    (tmp_path / "unknown").mkdir()
+    unknown = replace(MEASURED, conditions=None, billing="")
+    unknown.write(tmp_path / "unknown" / "engine-agreement.json")
+    for billing in (BILLING, ""):
+        assert words(tmp_path / "unknown", billing=billing).endswith(EARLIER_BILLING)
+
+
+def test_other_conditions_are_named(folder: Path) -> None:
+    other = replace(CONDITIONS, kernel="6.12.99", duration="full")
+    assert words(folder, conditions=other).endswith(
+        "10 seeds, measured with kernel 6.12.1 instead of 6.12.99, duration short instead of full"
+    )
+
+
+def test_the_billing_of_a_run_is_the_digest_in_its_key(tmp_path: Path) -> None:
+    run = replace(stated("mainline", 0), path=tmp_path)
+    assert billing_of(run) == ""
+    (tmp_path / "key.json").write_bytes(json_bytes({"power": BILLING, "platform": "another"}))
+    assert billing_of(run) == BILLING
+
+
 @pytest.mark.parametrize(
-    ("platform", "speeds", "power", "words"),
+    ("platform", "speeds", "power", "where"),
     [
         ("pixel6", "board", "published", "on pixel6 at the board's speeds with published power"),
-        ("juno-r2", "measured", "published", "at measured speeds with published power"),
-        ("juno-r2", "board", "derived", "at the board's speeds with derived power"),
+        ("juno-r2", "measured", "published", "on juno-r2 at measured speeds with published power"),
+        ("juno-r2", "board", "derived", "on juno-r2 at the board's speeds with derived power"),
     ],
 )
 def test_another_platform_speed_or_power_has_no_figure(
-    folder: Path, platform: str, speeds: str, power: str, words: str
+    folder: Path, platform: str, speeds: str, power: str, where: str
 ) -> None:
-    sentence = error_of(platform, "smoke", speeds=speeds, power=power, folder=folder, traits=FAST)
-    assert sentence.startswith("no error against gem5 was measured on ")
-    assert sentence.endswith(words)
-    assert "%" not in sentence
+    conditions = replace(CONDITIONS, speeds=speeds, power=power)
+    assert words(folder, platform=platform, conditions=conditions) == (
+        f"no error against gem5 was measured in any of its modes {where}"
+    )
 
 
 def test_gem5_names_its_cpus_in_every_mode(folder: Path) -> None:
     assert {
-        mode: error_of("pixel6", "smoke", traits=GEM5.make(mode).traits, folder=folder)
+        mode: error_of(
+            *("pixel6", "smoke", CONDITIONS),
+            billing="",
+            traits=GEM5.make(mode).traits,
+            folder=folder,
+        )
         for mode in GEM5.modes
     } == {
         "elided": "the reference engine, on atomic CPUs",
@@ -92,7 +148,7 @@ def test_gem5_names_its_cpus_in_every_mode(folder: Path) -> None:
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
-    assert error_of("juno-r2", "smoke", folder=tmp_path, traits=FAST).startswith("no error")
+    assert words(tmp_path).startswith("no error")
 
 
 def test_the_committed_records_are_read() -> None:
