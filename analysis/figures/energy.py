@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,12 +19,22 @@ from configs.billing import CHIP
 from power.billed import TRANSITIONS
 
 
+@dataclass(frozen=True)
+class Layer:
+    """A component of a cluster's energy, as a part of every bar."""
+
+    cluster: str
+    component: str
+    colour: str
+    hatch: str
+
+
 def draw(comparison: Comparison) -> Figure:
     """Energy of the window by cluster and component, one bar per variant."""
     names = comparison.names
     energies = {name: comparison.means[name].energy_j for name in names}
     layers = _layers(comparison, energies)
-    clusters = len({layer[0] for layer in layers})
+    clusters = len({layer.cluster for layer in layers})
     height = 0.55 + 0.17 * clusters + 0.52 * len(names) + 0.78
     figure = Figure(figsize=(style.WIDTH, height))
     axes = figure.add_axes(
@@ -31,22 +42,9 @@ def draw(comparison: Comparison) -> Figure:
     )
     top = max(energy.total for energy in energies.values()) * 1e3
     for row, name in enumerate(names):
-        begin = 0.0
-        for cluster, component, colour, hatch in layers:
-            part = energies[name].cluster_component[cluster].get(component, 0.0) * 1e3
-            axes.barh(
-                [row], [part], left=begin, height=0.62, color=colour,
-                hatch=hatch, edgecolor="white", linewidth=0.5, zorder=2,
-            )  # fmt: skip
-            if part > 0.055 * top:
-                axes.text(
-                    begin + part / 2, row, f"{part:.1f}", ha="center", va="center",
-                    fontsize=7, color=style.ink_on(colour), zorder=3,
-                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.2},
-                )  # fmt: skip
-            begin += part
-        text = f"{begin:.1f} mJ{_difference(comparison, name)}"
-        axes.text(begin + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
+        total = _bar(axes, layers, energies[name], row, top)
+        text = f"{total:.1f} mJ{_difference(comparison, name)}"
+        axes.text(total + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
         _seed_marks(axes, comparison, name, row)
     axes.set_yticks(range(len(names)))
     axes.set_yticklabels(names, fontsize=8)
@@ -76,6 +74,28 @@ def draw(comparison: Comparison) -> Figure:
     return figure
 
 
+def _bar(axes: Axes, layers: list[Layer], energy: Energy, row: int, top: float) -> float:
+    """One variant's bar; how long it is, in mJ.
+
+    :param top: of the longest bar, in mJ: what is short next to it has no figure in it.
+    """
+    begin = 0.0
+    for layer in layers:
+        part = energy.cluster_component[layer.cluster].get(layer.component, 0.0) * 1e3
+        axes.barh(
+            [row], [part], left=begin, height=0.62, color=layer.colour,
+            hatch=layer.hatch, edgecolor="white", linewidth=0.5, zorder=2,
+        )  # fmt: skip
+        if part > 0.055 * top:
+            axes.text(
+                begin + part / 2, row, f"{part:.1f}", ha="center", va="center",
+                fontsize=7, color=style.ink_on(layer.colour), zorder=3,
+                bbox={"facecolor": layer.colour, "edgecolor": "none", "pad": 1.2},
+            )  # fmt: skip
+        begin += part
+    return begin
+
+
 def _difference(comparison: Comparison, name: str) -> str:
     """Lines below a bar's total: the difference in percent, and whether the seeds decide it."""
     difference = comparison.total.differences.get(name)
@@ -89,10 +109,8 @@ def _window_s(comparison: Comparison) -> float:
     return comparison.variants[comparison.baseline][0].result.window_s
 
 
-def _layers(
-    comparison: Comparison, energies: Mapping[str, Energy]
-) -> list[tuple[str, str, str, str]]:
-    """(cluster, component, colour, hatch) from left to right; parts that are 0 everywhere go."""
+def _layers(comparison: Comparison, energies: Mapping[str, Energy]) -> list[Layer]:
+    """The layers from left to right; parts that are 0 everywhere go."""
     layers = []
     for number, cluster in enumerate(comparison.platform.energy_parts):
         colour = style.INK if cluster == CHIP else style.CLUSTERS[number % len(style.CLUSTERS)]
@@ -108,18 +126,21 @@ def _layers(
         order += [("shared", 0.78, "")]
         for component, amount, hatch in order:
             if component in present:
-                layers.append((cluster, component, style.lighter(colour, amount), hatch))
+                layers.append(Layer(cluster, component, style.lighter(colour, amount), hatch))
     return layers
 
 
-def _handles(layers: list[tuple[str, str, str, str]]) -> list[Patch]:
+def _handles(layers: list[Layer]) -> list[Patch]:
     """Legend entries, a row per cluster: the legend is filled by columns, short rows are padded."""
     by_cluster: dict[str, list[Patch]] = {}
-    for where, what, colour, hatch in layers:
+    for layer in layers:
         patch = Patch(
-            facecolor=colour, hatch=hatch, edgecolor="white", label=f"{where} {_words(what)}"
+            facecolor=layer.colour,
+            hatch=layer.hatch,
+            edgecolor="white",
+            label=f"{layer.cluster} {_words(layer.component)}",
         )
-        by_cluster.setdefault(where, []).append(patch)
+        by_cluster.setdefault(layer.cluster, []).append(patch)
     longest = max(len(patches) for patches in by_cluster.values())
     return [
         patches[column] if column < len(patches) else Patch(alpha=0, label=" ")
