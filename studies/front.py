@@ -14,6 +14,7 @@ from analysis.results.agreement import Agreement, AgreementColumn
 from analysis.results.demo import Demo
 from analysis.results.error import EARLIER_BILLING
 from analysis.results.hardware import Hardware
+from analysis.results.memory_time import MemoryTime
 from analysis.results.origin import RESULTS
 from configs.activity import load_activity
 from configs.billing import MEASURED, PROFILE, PUBLISHED
@@ -25,6 +26,8 @@ from studies.characterisation.page import PLATFORMS
 from studies.demo import plan as demo
 from studies.hardware import page as hardware_page
 from studies.hardware import plan as hardware
+from studies.memory_time import page as memory_time_page
+from studies.memory_time import plan as memory_time
 from studies.notes import NOTES, page_of
 from studies.power_validation.others import chips
 from studies.power_validation.page import parts as validation_parts
@@ -90,6 +93,7 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
     """How far off each part is, by the committed records."""
     agreement = Agreement.read(results / "engine-agreement.json")
     gem5 = agreement.columns[1:]
+    memory = memory_time_page.parts(MemoryTime.read(results / f"{memory_time.NAME}.json"))
     errors = [chip.mean_error for chip in chips() if chip.rows]
     return {
         "energy": ", within ".join(
@@ -104,6 +108,7 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
             if column.name in agreement.wake_ups
         ),
         "seeds": agreement_page.also(agreement)["seeds"],
+        **{f"memory.{name}": memory[name] for name in ("stated", "share", "singles")},
         "calibrated": validation_parts()["left-out-error"],
         "chips": f"{100 * min(errors):+.0f} to {100 * max(errors):+.0f} %",
         "published": _against_profile(PUBLISHED),
