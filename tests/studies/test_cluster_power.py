@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cluster's billed power against measured watts: what is compared, and with what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.results.cluster_power import ClusterPoint, ClusterPower
+from analysis.results.origin import RUNS, Origin
+from configs.activity import Activity, load_activity
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from host.errors import RequestError
+from power.billed import SHARED, Interval
+from power.measurements import Measurements
+from power.model import DerivedPower
+from studies.cluster_power.page import parts
+from studies.cluster_power.plan import CLUSTER, PLATFORM, STANDS_FOR
+from studies.cluster_power.record import cluster_w, kernels_of, record_of
+
+
+@pytest.fixture(scope="module")
+def exynos() -> Platform:
+    return load_platform(PLATFORM)
+
+
+@pytest.fixture(scope="module")
+def activity(exynos: Platform) -> Activity:
+    return load_activity(exynos)
+
+
+def test_a_busy_cluster_is_billed_as_runs_are(exynos: Platform, activity: Activity) -> None:
+    """A second of four CPUs in the busy loop, by the model that bills runs with the same events."""
+    cluster = exynos.cluster(CLUSTER)
+    loop = next(e for e in activity.measured if (e.kernel, e.cluster) == ("busy_loop", CLUSTER))
+    at_gem5 = replace(
+        activity,
+        clusters=tuple(
+            replace(rates, ipc=loop.ipc[cluster.max_khz]) if rates.name == CLUSTER else rates
+            for rates in activity.clusters
+        ),
+    )
+    model = DerivedPower(exynos, at_gem5)
+    khz = cluster.max_khz
+    ours = cluster_w(exynos, cluster, khz, loop, 4.0)
+    cpus = 4 * model.busy_microwatt(cluster, khz) / 1e6
+    second = Interval(SHARED, 0, 10**9, khz, active_ns=10**9)
+    shared = sum(model.interval_fj(cluster, second).values()) / 1e15
+    assert ours == pytest.approx(cpus + shared, rel=1e-3)
+
+
+def test_power_grows_by_the_same_for_each_busy_cpu(exynos: Platform, activity: Activity) -> None:
+    """What an idle cluster has is leakage and the clock of its shared part."""
+    cluster, kernels = exynos.cluster(CLUSTER), kernels_of(exynos, activity)
+    watts = [
+        cluster_w(exynos, cluster, 1_000_000, kernels["integer"], float(busy)) for busy in range(5)
+    ]
+    steps = np.diff(watts)
+    assert steps == pytest.approx([steps[0]] * 4)
+    assert 0 < watts[0] < steps[0]
+
+
+def test_a_platform_that_nobody_characterised_is_refused(
+    exynos: Platform, activity: Activity
+) -> None:
+    with pytest.raises(RequestError, match=r"measured is missing: .*characterise exynos5422"):
+        kernels_of(exynos, replace(activity, measured=()))
+
+
+def measurements(watts: float) -> Measurements:
+    """Every workload at two frequencies: with one busy CPU, and with more cycles than CPUs have."""
+    names = [name for workloads in STANDS_FOR.values() for name in workloads]
+    count = len(names)
+    megahertz = np.array([200.0, 1800.0] * count)
+    return Measurements(
+        file="a/file.csv",
+        sha256="0" * 64,
+        workload=np.repeat([*names], 2),
+        megahertz=megahertz,
+        volts=np.ones(2 * count),
+        celsius=np.ones(2 * count),
+        copies=np.array([1, 4] * count),
+        watts=np.full(2 * count, watts),
+        raw={},
+        rates={"cycles": np.array([1.0, 4.02] * count) * megahertz * 1e6},
+    )
+
+
+def test_every_row_of_the_workloads_is_compared(exynos: Platform, activity: Activity) -> None:
+    data = measurements(0.5)
+    other = replace(data, workload=np.array(["idle", *data.workload[1:]]))
+    record = record_of(exynos, activity, other, Origin("a test", RUNS, {}))
+    names = {name for workloads in STANDS_FOR.values() for name in workloads}
+    assert {point.workload for point in record.points} == names
+    assert len(record.points) == 2 * len(names) - 1
+    for point in record.points:
+        assert point.workload in STANDS_FOR[point.kernel]
+        assert point.busy == (1.0 if point.khz == 200_000 else 4.0)
+        kernel = kernels_of(exynos, activity)[point.kernel]
+        expected = cluster_w(exynos, exynos.cluster(CLUSTER), point.khz, kernel, point.busy)
+        assert point.modelled_w == expected
+
+
+def test_page_says_errors_and_the_worst(tmp_path: Path) -> None:
+    points = (
+        ClusterPoint("integer", "dhrystone", 200_000, 1, 1.0, 1.0, 1.1),
+        ClusterPoint("integer", "dhrystone", 1_800_000, 4, 4.0, 2.0, 1.4),
+    )
+    record = ClusterPower(Origin("a test", RUNS, {}), "exynos5422", "big", "f", "0" * 64, points)
+    drawn = parts(record)
+    assert (drawn["error"], drawn["bias"], drawn["within"]) == ("20.0 %", "-10.0 %", "1 of 2")
+    assert drawn["worst"] == "-30 % (dhrystone, 1800 MHz, 4 copies)"
+    assert "| dhrystone (integer) | 2 | 20.0 % | -10.0 % | 1.500 | 1.250 |" in drawn["workloads"]
+    assert "| 1800 | 1 | 30.0 % | -30.0 % | 2.000 | 1.400 |" in drawn["opps"]
+    record.write(tmp_path / "cluster-power.json")
+    assert ClusterPower.read(tmp_path / "cluster-power.json") == record
