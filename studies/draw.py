@@ -20,6 +20,7 @@ from studies import front
 from studies.agreement import page as agreement
 from studies.axes import page as axes
 from studies.characterisation import page as characterisation
+from studies.cluster_power import page as cluster_power
 from studies.drawing import Drawing
 from studies.elision import page as elision
 from studies.first_figure import page as first_figure
@@ -44,6 +45,7 @@ _EVERY: Mapping[str, Drawing] = {
     **hardware.DRAWINGS,
     **noise.DRAWINGS,
     **memory_time.DRAWINGS,
+    **cluster_power.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {
