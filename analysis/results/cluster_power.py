@@ -16,6 +16,8 @@ class ClusterPoint(Record):
     :param kernel: of ``eascope characterise``.
     :param copies: of the workload that ran at once.
     :param busy: CPUs that were busy on average, by the cycle counters.
+    :param measured_ipc: instructions per cycle of the workload, by the counters.
+    :param kernel_ipc: of the kernel on gem5's model of the core.
     """
 
     kernel: str
@@ -23,6 +25,8 @@ class ClusterPoint(Record):
     khz: int
     copies: int
     busy: float
+    measured_ipc: float
+    kernel_ipc: float
     measured_w: float
     modelled_w: float
 

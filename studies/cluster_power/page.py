@@ -11,16 +11,19 @@ from studies.cluster_power.plan import GOAL_PERCENT, LITERATURE_PERCENT, NAME
 from studies.drawing import Drawing
 
 
+def _mean(values: Iterable[float]) -> float:
+    every = list(values)
+    return sum(every) / len(every)
+
+
 def mean_error(points: Iterable[ClusterPoint]) -> float:
     """Mean absolute error in per cent of what was measured."""
-    errors = [abs(point.percent) for point in points]
-    return sum(errors) / len(errors)
+    return _mean(abs(point.percent) for point in points)
 
 
 def bias(points: Iterable[ClusterPoint]) -> float:
     """Mean error in per cent, with its sign."""
-    errors = [point.percent for point in points]
-    return sum(errors) / len(errors)
+    return _mean(point.percent for point in points)
 
 
 def parts(record: ClusterPower) -> dict[str, str]:
@@ -52,12 +55,15 @@ def _table(points: Iterable[ClusterPoint], head: str, key: Callable[[ClusterPoin
         Column(head, "left"),
         *(Column(name) for name in ("points", "mean absolute error", "mean error")),
         *(Column(name, unit="W") for name in ("measured", "modelled")),
+        *(Column(f"instructions per cycle, {name}") for name in ("measured", "kernel")),
     )
     rows = [
         (
             *(name, str(len(group)), f"{mean_error(group):.1f} %", f"{bias(group):+.1f} %"),
-            f"{sum(point.measured_w for point in group) / len(group):.3f}",
-            f"{sum(point.modelled_w for point in group) / len(group):.3f}",
+            f"{_mean(point.measured_w for point in group):.3f}",
+            f"{_mean(point.modelled_w for point in group):.3f}",
+            f"{_mean(point.measured_ipc for point in group):.2f}",
+            f"{_mean(point.kernel_ipc for point in group):.2f}",
         )
         for name, group in groups.items()
     ]

@@ -97,6 +97,8 @@ def _point(
         khz=khz,
         copies=int(data.copies[row]),
         busy=busy,
+        measured_ipc=float(data.rates["instructions"][row] / data.rates["cycles"][row]),
+        kernel_ipc=kernel.ipc[khz],
         measured_w=float(data.watts[row]),
         modelled_w=cluster_w(platform, cluster, khz, kernel, busy),
     )

@@ -86,7 +86,10 @@ def measurements(watts: float) -> Measurements:
         copies=np.array([1, 4] * count),
         watts=np.full(2 * count, watts),
         raw={},
-        rates={"cycles": np.array([1.0, 4.02] * count) * megahertz * 1e6},
+        rates={
+            "cycles": np.array([1.0, 4.02] * count) * megahertz * 1e6,
+            "instructions": np.array([1.5, 1.5 * 4.02] * count) * megahertz * 1e6,
+        },
     )
 
 
@@ -103,18 +106,23 @@ def test_every_row_of_the_workloads_is_compared(exynos: Platform, activity: Acti
         kernel = kernels_of(exynos, activity)[point.kernel]
         expected = cluster_w(exynos, exynos.cluster(CLUSTER), point.khz, kernel, point.busy)
         assert point.modelled_w == expected
+        assert point.measured_ipc == pytest.approx(1.5)
+        assert point.kernel_ipc == kernel.ipc[point.khz]
 
 
 def test_page_says_errors_and_the_worst(tmp_path: Path) -> None:
     points = (
-        ClusterPoint("integer", "dhrystone", 200_000, 1, 1.0, 1.0, 1.1),
-        ClusterPoint("integer", "dhrystone", 1_800_000, 4, 4.0, 2.0, 1.4),
+        ClusterPoint("integer", "dhrystone", 200_000, 1, 1.0, 1.3, 2.2, 1.0, 1.1),
+        ClusterPoint("integer", "dhrystone", 1_800_000, 4, 4.0, 1.3, 2.2, 2.0, 1.4),
     )
     record = ClusterPower(Origin("a test", RUNS, {}), "exynos5422", "big", "f", "0" * 64, points)
     drawn = parts(record)
     assert (drawn["error"], drawn["bias"], drawn["within"]) == ("20.0 %", "-10.0 %", "1 of 2")
     assert drawn["worst"] == "-30 % (dhrystone, 1800 MHz, 4 copies)"
-    assert "| dhrystone (integer) | 2 | 20.0 % | -10.0 % | 1.500 | 1.250 |" in drawn["workloads"]
-    assert "| 1800 | 1 | 30.0 % | -30.0 % | 2.000 | 1.400 |" in drawn["opps"]
+    assert (
+        "| dhrystone (integer) | 2 | 20.0 % | -10.0 % | 1.500 | 1.250 | 1.30 | 2.20 |"
+        in drawn["workloads"]
+    )
+    assert "| 1800 | 1 | 30.0 % | -30.0 % | 2.000 | 1.400 | 1.30 | 2.20 |" in drawn["opps"]
     record.write(tmp_path / "cluster-power.json")
     assert ClusterPower.read(tmp_path / "cluster-power.json") == record
