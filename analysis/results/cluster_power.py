@@ -37,8 +37,32 @@ class ClusterPoint(Record):
 
 
 @dataclass(frozen=True)
+class ClusterGroup(Record):
+    """Means over points that have something in common.
+
+    :param by: what that is: ``all``, ``workload``, ``MHz`` or ``copies``.
+    :param mean_absolute_percent: mean of the errors without their signs.
+    :param mean_percent: mean of the errors.
+    :param within_goal: points whose error is within the goal.
+    """
+
+    by: str
+    name: str
+    points: int
+    within_goal: int
+    mean_absolute_percent: float
+    mean_percent: float
+    measured_w: float
+    modelled_w: float
+    measured_ipc: float
+    kernel_ipc: float
+
+
+@dataclass(frozen=True)
 class ClusterPower(ResultRecord):
-    """All points of one cluster.
+    """One cluster: all points together, and by workload, frequency and number of copies.
+
+    The data set itself is not ours, so the record has means, and of single points the worst alone.
 
     :param data: the data set and its digest.
     """
@@ -47,4 +71,5 @@ class ClusterPower(ResultRecord):
     cluster: str
     data: str
     data_sha256: str
-    points: tuple[ClusterPoint, ...]
+    worst: ClusterPoint
+    groups: tuple[ClusterGroup, ...]

@@ -20,7 +20,7 @@ from host.version import eascope_version
 from power.counted import load_counted
 from power.measurements import load_measured
 from studies.cluster_power.plan import CLUSTER, NAME, PLATFORM
-from studies.cluster_power.record import record_of
+from studies.cluster_power.record import points_of, record_of
 from studies.draw import save
 
 
@@ -42,8 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
             "measurements and activity",
             {"eascope": eascope_version()},
         )
-        record = record_of(platform, load_activity(platform), data, origin)
-        say(f"  {save(NAME, record, options.folder)}: {len(record.points)} points")
+        points = points_of(platform, load_activity(platform), data)
+        record = record_of(platform, points, data, origin)
+        say(f"  {save(NAME, record, options.folder)}: {len(points)} points")
     return ending.code
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record: every measured row of the workloads, and the cluster's billed power there."""
+"""The record: measured rows of the workloads, and the cluster's billed power there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 
 import numpy as np
 
-from analysis.results.cluster_power import ClusterPoint, ClusterPower
+from analysis.results.cluster_power import ClusterGroup, ClusterPoint, ClusterPower
 from analysis.results.origin import Origin
 from configs.activity import Activity, KernelActivity
 from configs.platform import Cluster, Platform
@@ -16,7 +17,7 @@ from host.strict import shown_path
 from power.derived import CYCLE
 from power.events import load_events
 from power.measurements import Measurements
-from studies.cluster_power.plan import CLUSTER, STANDS_FOR
+from studies.cluster_power.plan import CLUSTER, GOAL_PERCENT, STANDS_FOR
 
 
 def kernels_of(platform: Platform, activity: Activity) -> dict[str, KernelActivity]:
@@ -56,10 +57,10 @@ def cluster_w(
     return busy * dynamic + leakage + sum(shared.values())
 
 
-def record_of(
-    platform: Platform, activity: Activity, data: Measurements, origin: Origin
-) -> ClusterPower:
-    """Every measured row of the workloads whose OPP the platform has.
+def points_of(
+    platform: Platform, activity: Activity, data: Measurements
+) -> tuple[ClusterPoint, ...]:
+    """Every measured row of the workloads.
 
     :raises RequestError: as `kernels_of`.
     """
@@ -71,13 +72,48 @@ def record_of(
         for workload in workloads
         for row in np.flatnonzero(data.workload == workload)
     ]
+    return tuple(sorted(points, key=lambda point: (point.workload, point.khz, point.copies)))
+
+
+def record_of(
+    platform: Platform, points: Sequence[ClusterPoint], data: Measurements, origin: Origin
+) -> ClusterPower:
+    """Means over the points."""
+    kinds: dict[str, Callable[[ClusterPoint], str]] = {
+        "all": lambda _: "all",
+        "workload": lambda point: f"{point.workload} ({point.kernel})",
+        "MHz": lambda point: f"{point.khz / 1000:g}",
+        "copies": lambda point: str(point.copies),
+    }
+    groups: dict[tuple[str, str], list[ClusterPoint]] = {}
+    for by, name in kinds.items():
+        for point in points:
+            groups.setdefault((by, name(point)), []).append(point)
     return ClusterPower(
         origin=origin,
         platform=platform.name,
-        cluster=cluster.name,
+        cluster=CLUSTER,
         data=data.file,
         data_sha256=data.sha256,
-        points=tuple(sorted(points, key=lambda point: (point.workload, point.khz, point.copies))),
+        worst=max(points, key=lambda point: abs(point.percent)),
+        groups=tuple(_group(by, name, group) for (by, name), group in groups.items()),
+    )
+
+
+def _group(by: str, name: str, points: Sequence[ClusterPoint]) -> ClusterGroup:
+    """The means of ``points``."""
+    errors = np.array([point.percent for point in points])
+    return ClusterGroup(
+        by=by,
+        name=name,
+        points=len(points),
+        within_goal=int((np.abs(errors) <= GOAL_PERCENT).sum()),
+        mean_absolute_percent=float(np.abs(errors).mean()),
+        mean_percent=float(errors.mean()),
+        measured_w=fmean(point.measured_w for point in points),
+        modelled_w=fmean(point.modelled_w for point in points),
+        measured_ipc=fmean(point.measured_ipc for point in points),
+        kernel_ipc=fmean(point.kernel_ipc for point in points),
     )
 
 

@@ -20,7 +20,7 @@ from power.measurements import Measurements
 from power.model import DerivedPower
 from studies.cluster_power.page import parts
 from studies.cluster_power.plan import CLUSTER, PLATFORM, STANDS_FOR
-from studies.cluster_power.record import cluster_w, kernels_of, record_of
+from studies.cluster_power.record import cluster_w, kernels_of, points_of, record_of
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +96,11 @@ def measurements(watts: float) -> Measurements:
 def test_every_row_of_the_workloads_is_compared(exynos: Platform, activity: Activity) -> None:
     data = measurements(0.5)
     other = replace(data, workload=np.array(["idle", *data.workload[1:]]))
-    record = record_of(exynos, activity, other, Origin("a test", RUNS, {}))
+    points = points_of(exynos, activity, other)
     names = {name for workloads in STANDS_FOR.values() for name in workloads}
-    assert {point.workload for point in record.points} == names
-    assert len(record.points) == 2 * len(names) - 1
-    for point in record.points:
+    assert {point.workload for point in points} == names
+    assert len(points) == 2 * len(names) - 1
+    for point in points:
         assert point.workload in STANDS_FOR[point.kernel]
         assert point.busy == (1.0 if point.khz == 200_000 else 4.0)
         kernel = kernels_of(exynos, activity)[point.kernel]
@@ -110,12 +110,12 @@ def test_every_row_of_the_workloads_is_compared(exynos: Platform, activity: Acti
         assert point.kernel_ipc == kernel.ipc[point.khz]
 
 
-def test_page_says_errors_and_the_worst(tmp_path: Path) -> None:
+def test_page_says_errors_and_the_worst(exynos: Platform, tmp_path: Path) -> None:
     points = (
         ClusterPoint("integer", "dhrystone", 200_000, 1, 1.0, 1.3, 2.2, 1.0, 1.1),
         ClusterPoint("integer", "dhrystone", 1_800_000, 4, 4.0, 1.3, 2.2, 2.0, 1.4),
     )
-    record = ClusterPower(Origin("a test", RUNS, {}), "exynos5422", "big", "f", "0" * 64, points)
+    record = record_of(exynos, points, measurements(1.0), Origin("a test", RUNS, {}))
     drawn = parts(record)
     assert (drawn["error"], drawn["bias"], drawn["within"]) == ("20.0 %", "-10.0 %", "1 of 2")
     assert drawn["worst"] == "-30 % (dhrystone, 1800 MHz, 4 copies)"
