@@ -32,7 +32,7 @@ PAGES = [
 #: Why a command is not typed here: it needs what no fresh machine has, or it is run elsewhere.
 OF_CI = "CI runs it as it stands (.ci/run)"
 OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
-READERS_PATCH = "needs the reader's patch; tests/kernels has toy trees"
+READERS_PATCH = "needs the reader's patch; test_long_own_patches.py types it on 6.12"
 READERS_TREE = "needs the reader's tree of Linux; tests/kernels has toy trees"
 CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
 CAMPAIGN = "runs hundreds of cells; tests/studies draw its pages from the records"
