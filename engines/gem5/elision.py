@@ -9,13 +9,13 @@ from configs.activity import Activity
 from configs.mixture import mixture
 from configs.platform import Platform
 from engines.base import Elision
+from engines.gem5.mixture import with_memory
 from engines.gem5.settings import has_pipelines
 from host.errors import RequestError
 from host.strict import shown_path
 from rootfs.elide_gem5 import MOST_FETCHED, with_table
 from rootfs.image import RT_APP_ELIDED_GEM5
 from rootfs.mixture import mixture_program
-from rootfs.mixture_gem5 import with_memory
 
 
 def elision(mode: str, platform: Platform, activity: Activity) -> Elision:

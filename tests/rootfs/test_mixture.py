@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from engines.gem5 import mixture as gem5_mixture
+from engines.gem5.mixture import LENGTH, ROOM, memory_function, with_memory
 from host.errors import RequestError
-from rootfs import elide, elide_gem5, mixture_gem5
+from rootfs import elide, elide_gem5
 from rootfs.elide import FUNCTION_BEGINS, hint_function
 from rootfs.image import RT_APP
 from rootfs.mixture import MOST_MIXTURES, marked_function, mixture_program
-from rootfs.mixture_gem5 import LENGTH, ROOM, memory_function, with_memory
 from tests.support.gem5_world import SYSCALL_CYCLES, Interrupt, World
 
 MODE = "elided"
@@ -143,7 +144,7 @@ def test_a_change_of_the_clock_keeps_the_memory_time(patched: Path) -> None:
 
 def test_the_table_is_that_of_the_cpus() -> None:
     function = with_memory(MODE, TURNS)
-    figures = struct.unpack("<16H", function[-mixture_gem5.TABLE_BYTES :])
+    figures = struct.unpack("<16H", function[-gem5_mixture.TABLE_BYTES :])
     assert figures[:8] == (2271, 421, 2271, 421, 1183, 422, 1183, 422)
     assert Counter(figures[8:]) == {0: 8}
 
