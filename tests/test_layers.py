@@ -20,7 +20,9 @@ from tests.layers import (
     read_c_tree,
     read_tree,
     room_of,
+    unused_entries,
 )
+from tests.support.folders import ABOVE_AND_BELOW, folder_circles
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -41,6 +43,50 @@ def test_no_import_goes_upward_or_is_undeclared() -> None:
 
 def test_no_circles_between_files() -> None:
     assert circle_lines(read_tree()) == []
+
+
+def test_the_table_allows_nothing_that_nobody_uses() -> None:
+    tree = read_tree()
+    assert unused_entries(tree) == []
+    more = {**ROOMS, "power": (*ROOMS["power"], "rootfs")}
+    assert unused_entries(tree, more) == ["power imports nothing of rootfs"]
+
+
+def test_no_circles_between_folders() -> None:
+    assert folder_circles(read_tree()) == []
+    assert {ROOT / folder for folder in ABOVE_AND_BELOW} <= set(ROOT.glob("*/**"))
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        (
+            {
+                "studies/a/plan.py": "from studies.b import page\n",
+                "studies/b/page.py": "",
+                "studies/b/run.py": "from studies.a import record\n",
+                "studies/a/record.py": "",
+            },
+            "circle of studies/a, studies/b: studies/a/plan.py:1: imports studies.b.page; "
+            "studies/b/run.py:1: imports studies.a.record",
+        ),
+        (
+            {
+                "power/a.py": "from power.b import c\n",
+                "power/b/c.py": "",
+                "power/b/d.py": "from power import e\n",
+                "power/e.py": "",
+            },
+            "power and power/b import each other: power/a.py:1: imports power.b.c",
+        ),
+    ],
+)
+def test_a_circle_of_folders_is_shown_where_no_files_form_one(
+    files: dict[str, str], line: str, tmp_path: Path
+) -> None:
+    tree = read_tree(write(tmp_path, files))
+    assert circle_lines(tree) == []
+    assert folder_circles(tree) == [line]
 
 
 @pytest.mark.parametrize("program", C_PROGRAMS)

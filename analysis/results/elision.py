@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis.results.agreement import CellMeasure
-from analysis.results.origin import ResultRecord
+from analysis.results.origin import RESULTS, ResultRecord
 from host.record import Record
+
+FILE = RESULTS / "elision.json"
 
 
 @dataclass(frozen=True)
@@ -43,3 +46,9 @@ class ElisionComparison(ResultRecord):
     variant: str
     seed: int
     cases: tuple[ElisionCase, ...]
+
+
+def executed_costs(file: Path = FILE) -> dict[str, float]:
+    """Processor seconds per simulated second of the committed record's executed runs, by case."""
+    record = ElisionComparison.read(file)
+    return {case.name: case.cpu_s_per_s["executed"] for case in record.cases}

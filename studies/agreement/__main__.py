@@ -12,6 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from analysis.results.elision import executed_costs
 from experiments.arguments import count
 from host.errors import EascopeError
 from host.proc import Ending, duration, say
@@ -28,7 +29,6 @@ from studies.agreement.plan import (
 from studies.agreement.record import record_of
 from studies.agreement.run import comparable, run
 from studies.draw import save
-from studies.elision.record import executed_costs
 
 
 def main(arguments: list[str] | None = None) -> int:

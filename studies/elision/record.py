@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from analysis.results.elision import ElisionCase, ElisionComparison
-from analysis.results.origin import RESULTS, RUNS, Origin
+from analysis.results.origin import RUNS, Origin
 from studies.agreement.plan import PLATFORM
 from studies.costed import CostedRun, column_values, residency_points
-from studies.elision.plan import CASES, NAME, VARIANT, ElisionPair
+from studies.elision.plan import CASES, VARIANT, ElisionPair
 from studies.elision.run import Pair
 from studies.versions import versions_of
 
@@ -58,9 +57,3 @@ def _case(case: ElisionPair, pair: Pair) -> ElisionCase:
         times=executed.host_s_per_s / elided.host_s_per_s,
         measures=column_values([executed, elided], ["executed", "elided"]),
     )
-
-
-def executed_costs(folder: Path = RESULTS) -> dict[str, float]:
-    """Processor seconds per simulated second of the committed record's executed runs, by case."""
-    record = ElisionComparison.read(folder / f"{NAME}.json")
-    return {case.name: case.cpu_s_per_s["executed"] for case in record.cases}

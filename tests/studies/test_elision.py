@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.results.elision import ElisionComparison
+from analysis.results.elision import ElisionComparison, executed_costs
 from configs.activity import at_measured_speeds
 from experiments.request import resolve
 from studies.costed import CostedRun
 from studies.elision.page import parts
 from studies.elision.plan import CASES, executable
-from studies.elision.record import executed_costs, record_of
+from studies.elision.record import record_of
 from tests.support.costed import changed, costed
 
 
@@ -59,5 +59,5 @@ def test_page_says_differences_and_how_much_less_processor_time() -> None:
 
 def test_costs_of_executing_are_read_from_the_record(tmp_path: Path) -> None:
     record(executed(1.0, 0.5)).write(tmp_path / "elision.json")
-    assert executed_costs(tmp_path) == {"smoke": 20.0}
+    assert executed_costs(tmp_path / "elision.json") == {"smoke": 20.0}
     assert executed_costs()["busy"] > executed_costs()["smoke"] > 100
