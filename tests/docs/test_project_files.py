@@ -9,6 +9,7 @@ import tomllib
 
 import pytest
 
+from studies.draw import DRAWINGS, PLANNED
 from tests import layers
 from tests.support.markdown import ROOT
 
@@ -47,6 +48,29 @@ def test_a_room_has_a_page_that_names_only_what_is_there(room: str) -> None:
     assert [path for path in fixed if not (ROOT / room / path).exists()] == []
 
 
+def unnamed(page: str, modules: list[str]) -> list[str]:
+    """Modules that a page names neither by their path in the room nor by a folder of theirs."""
+    names = set(re.findall(r"`([\w./-]+)`", page))
+    folders = tuple(name for name in names if name.endswith("/"))
+    return [name for name in modules if name not in names and not name.startswith(folders)]
+
+
+@pytest.mark.parametrize("room", sorted({name.split(".")[0] for name in layers.ROOMS}))
+def test_a_room_has_a_page_that_names_every_module(room: str) -> None:
+    modules = [
+        path.relative_to(ROOT / room).as_posix()
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if path.name not in ("__init__.py", "__main__.py")
+    ]
+    assert modules
+    assert unnamed((ROOT / room / "README.md").read_text(), modules) == []
+
+
+def test_a_module_that_no_page_names_is_shown() -> None:
+    page = "| `a.py`, `tables/` | a |"
+    assert unnamed(page, ["a.py", "b.py", "tables/c.py", "other/a.py"]) == ["b.py", "other/a.py"]
+
+
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_paths_that_a_page_names_are_there(page: str) -> None:
     """A path has a slash and an end; NAME and patterns stand for files of the reader."""
@@ -60,6 +84,27 @@ def test_the_list_of_pages_leads_to_every_room() -> None:
     text = (ROOT / "docs" / "README.md").read_text()
     linked = set(re.findall(r"\]\(\.\./([\w-]+)/README\.md\)", text))
     assert linked == set(rooms()) - {"docs"}
+
+
+@pytest.mark.parametrize("folder", ["concepts", "recipes", "reference", "results"])
+def test_the_list_of_pages_leads_to_every_page(folder: str) -> None:
+    text = (ROOT / "docs" / "README.md").read_text()
+    linked = set(re.findall(rf"\]\({folder}/([\w-]+\.md)\)", text))
+    assert linked == {path.name for path in (ROOT / "docs" / folder).glob("*.md")}
+
+
+@pytest.mark.parametrize("page", ["results/README.md", "studies/README.md"])
+def test_a_record_that_is_not_there_is_called_planned(page: str) -> None:
+    """``NAME.json``, or a name of a record of a study; what is there is not called planned."""
+    text = (ROOT / page).read_text()
+    there = {path.stem for path in (ROOT / "results").glob("*.json")}
+    listed = [
+        (name, planned)
+        for name, planned in re.findall(r"`([\w-]+?)(?:\.json)?`( \(planned\))?", text)
+        if name in {*DRAWINGS, *PLANNED}
+    ]
+    assert {name for name, _ in listed} == {*DRAWINGS, *PLANNED}
+    assert [name for name, planned in listed if (name in there) == bool(planned)] == []
 
 
 def test_the_citation_says_what_the_package_says() -> None:
