@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define KEPT		512
+/* Of free space: a file that has just been removed leaves some. */
+#define FEW_BLOCKS	16
 
 /* Cuts a full log down to its end, so that a line fits behind it. */
 static void make_room(void)
@@ -68,7 +70,7 @@ const char *circumstances(void)
 
 	if (getpid() != 1 && oom_kills() > 0)
 		return ": the kernel ran out of memory";
-	if (statvfs(folder(), &space) == 0 && space.f_bavail == 0)
+	if (statvfs(folder(), &space) == 0 && space.f_bavail < FEW_BLOCKS)
 		return ": /tmp is full";
 	return "";
 }

@@ -151,6 +151,7 @@ int run(char **words)
 	setpgid(pid, pid);
 	end = await(pid, request.limit_ms, &status);
 	kill(-pid, SIGKILL);	/* also what it has left behind */
+	/* Also leaves room for the reason in a full /tmp. */
 	forget_pid(request.name);
 	reason = wrong(&request, end, status);
 	if (!*reason)

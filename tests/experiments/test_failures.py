@@ -29,6 +29,17 @@ from tests.support.fake import KEY, cell
         ),
         ("script line 3: write /a 1: No such file", "script line 3: write /a 1: No such file"),
         ("guest panic: Oops", "guest panic: Oops"),
+        (
+            "script line 7: p failed: exit status 1, last output: cannot map  "
+            "member: p (stress-ng): died of signal 9 (Killed): the kernel ran out of memory",
+            "program p (stress-ng): died of signal 9 (Killed): the kernel ran out of memory "
+            "(script line 7); last output: cannot map",
+        ),
+        (
+            "script line 7: p failed: exit status 1, last output: "
+            "member: p (busybox): still running after 9 ms",
+            "program p (busybox): still running after 9 ms (script line 7)",
+        ),
     ],
 )
 def test_a_check_that_fails_is_named(reason: str, message: str) -> None:
