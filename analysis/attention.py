@@ -11,7 +11,10 @@ from analysis.records.result import Result
 
 def attention(comparison: Comparison) -> list[str]:
     """One line for each thing; empty where there is none."""
-    return [*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)]
+    return [
+        *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
+        *_system_rate(comparison),
+    ]
 
 
 def _never_ran(comparison: Comparison) -> Iterator[str]:
@@ -62,3 +65,14 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
                 else "energies are not of the same work"
             )
             yield f"{name} and {base} did different work ({words}): {follows}"
+
+
+def _system_rate(comparison: Comparison) -> Iterator[str]:
+    """Programs whose own instructions per cycle nobody has measured, where they decide."""
+    cell = comparison.cell
+    programs = [program.name for program in cell.programs if program.command]
+    if programs and cell.engine_traits.stated_rates:
+        yield (
+            f"{', '.join(programs)}: executed at the kernel's instructions per cycle, not at a "
+            "rate measured for the program: what it prints is no board's"
+        )

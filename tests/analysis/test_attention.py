@@ -12,6 +12,7 @@ from analysis.attention import attention
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
 from analysis.glance import glance
+from analysis.records.cell import ProgramRecord
 from analysis.records.result import Deadlines
 from analysis.report import page
 from configs.platform import Platform
@@ -55,6 +56,21 @@ def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
         "decode never ran under mainline",
         "decode never ran under cas",
     ]
+
+
+def test_programs_that_run_at_the_kernels_rate_are_named(platform: Platform) -> None:
+    both = compared(platform, [{}], [{}])
+    member = ProgramRecord(
+        "bench", "hackbench", 1, "program-bench.log", command="/usr/bin/hackbench"
+    )
+    ours = ProgramRecord("pipe", "ping-pong", 1, "program-pipe.log")
+    for rates, words in ((True, ["bench: executed at the kernel's instructions"]), (False, [])):
+        (run,) = both.variants["mainline"]
+        traits = dataclasses.replace(run.cell.engine_traits, stated_rates=rates)
+        cell = dataclasses.replace(run.cell, programs=(member, ours), engine_traits=traits)
+        runs = {**both.variants, "mainline": [dataclasses.replace(run, cell=cell)]}
+        lines = attention(Comparison(platform, runs))
+        assert [line[: len(word)] for line, word in zip(lines, words, strict=True)] == words
 
 
 def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
