@@ -35,8 +35,9 @@ def parts(record: Hardware) -> dict[str, str]:
 
 def answer(counts: Counts) -> str:
     """The counts in a sentence, which the README quotes."""
+    decided = f"{counts.decided} {'is' if counts.decided == 1 else 'are'} decided"
     return (
-        f"of {counts.compared} figures of sources that are compared, {counts.decided} are decided "
+        f"of {counts.compared} figures of sources that are compared, {decided} "
         f"by their intervals; {counts.right} of these have the source's sign, {counts.opposite} "
         f"show the other one, and {counts.within_factor} of {counts.sized} sizes are right within "
         f"a factor of {FACTOR:g}; {counts.undecided} are undecided"
