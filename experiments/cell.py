@@ -103,6 +103,17 @@ def missing(names: Names) -> list[NotBuilt]:
     return lacking
 
 
+def built_digests(names: Names) -> dict[str, str]:
+    """Digests of kernel and guest image of a cell, built where they are not there.
+
+    :raises EascopeError: when an artefact cannot be had.
+    """
+    return {
+        "image": _digest(_kernel(names.kernel).image),
+        "initramfs": _digest(guest_of(names.scenario).path),
+    }
+
+
 def prepare(names: Names, identity: Identity | None = None) -> Cell:
     """Build or fetch what the cell needs and compute its simkey.
 
@@ -119,7 +130,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         names.activity,
         request.seed,
         noise=request.controls.noise,
-        calibration_ns=request.controls.calibration_ns,
+        turn_ns=request.controls.turn_ns(),
     )
     text = script(
         names.scenario,
@@ -138,8 +149,16 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     settings = _settings(names.engine, machine)
     digests = digests_of(names.engine, machine, identity)
     simkey = digest_of({**digests, "seed": request.seed})
-    guest = guest_of(names.scenario)
-    record = cell_record(names, image, guest, workload, digests, simkey, identity, settings)
+    record = cell_record(
+        names,
+        image=image,
+        guest=guest_of(names.scenario),
+        workload=workload,
+        digests=digests,
+        simkey=simkey,
+        identity=identity,
+        settings=settings,
+    )
     dts = device_tree_source(names.given, names.engine.board, variant.dtb)
     texts = texts_of(machine, names.kernel, image, names.scenario.path)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)

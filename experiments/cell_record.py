@@ -31,6 +31,7 @@ from rootfs.image import ImageArtefact
 
 def cell_record(
     names: Names,
+    *,
     image: KernelArtefact,
     guest: ImageArtefact,
     workload: Workload,

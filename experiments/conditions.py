@@ -61,7 +61,7 @@ class SourceConditions:
         """
         if self.platform and self.platform not in (platform.name, platform.base):
             raise RequestError(
-                f"--source-conditions: those of {scenario} are of {self.platform}, not of "
+                f"--source-conditions: the source of {scenario} had {self.platform}, not "
                 f"{platform.name}: allowed: --platform {self.platform}"
             )
 

@@ -9,6 +9,7 @@ traced are ours. A control that is not given stays as it is and changes no key.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from analysis.records.cell import NO_NOISE, speeds_control
@@ -25,6 +26,7 @@ from configs.guest import FEATURES
 from configs.inherit import activity_of
 from configs.platform import LLC_ALL, LLC_CLUSTER, Cluster, Platform
 from configs.platform_file import load_platform
+from experiments.reference import reference_turn_ns
 from host.cache import digest_of
 from host.errors import RequestError, unknown
 from kernels.switches import Switches
@@ -72,6 +74,8 @@ class Controls:
     traced: bool = True
     #: What rt-app's calibration was for the scenario's source: ns of one turn of its busy loop.
     calibration_ns: int | None = None
+    #: Core and MHz whose microseconds a scenario's work is counted in (`experiments.reference`).
+    reference: str | None = None
     #: Switches of the kernel besides the variant's, which are written after these.
     switches: Switches = ()
 
@@ -106,8 +110,24 @@ class Controls:
             words.append("untraced")
         if self.calibration_ns is not None:
             words.append(f"calibration-{self.calibration_ns}-ns")
+        if self.reference is not None:
+            words.append(f"reference-{self.reference.replace('@', '-')}-mhz")
         words += [_switch_word(path, value) for path, value in self.switches]
         return words
+
+    def turn_ns(self) -> Fraction | None:
+        """How long a turn of the busy loop takes where work is counted; None: on the largest CPU.
+
+        :raises RequestError: two units of work, or a reference that there is not.
+        """
+        if self.reference is None:
+            return None if self.calibration_ns is None else Fraction(self.calibration_ns)
+        if self.calibration_ns is not None:
+            raise RequestError(
+                f"--reference {self.reference}: the source's conditions count work in turns of "
+                f"{self.calibration_ns} ns: allowed: one of both"
+            )
+        return reference_turn_ns(self.reference)
 
     def load(self, name: str) -> tuple[Platform, Activity]:
         """The platform ``name`` and its activity with the controls in place.

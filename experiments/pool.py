@@ -13,7 +13,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
@@ -79,6 +79,13 @@ def estimate_s(cells: Sequence[Cell]) -> float:
 
 def seconds_for(works: Sequence[Work]) -> float:
     """Host seconds for ``works``, from earlier runs of the same kind where there are any."""
+    seen = seen_rates()
+    spent = [seconds_of(work, seen) for work in works]
+    return max([*spent, sum(spent) / workers()])
+
+
+def seen_rates() -> Mapping[tuple[str, str, bool], float]:
+    """Host seconds per simulated one of the last runs, by kind."""
     seen: dict[tuple[str, str, bool], list[float]] = {}
     for run in all_runs()[-50:]:
         try:
@@ -87,13 +94,14 @@ def seconds_for(works: Sequence[Work]) -> float:
                 seen.setdefault(_kind(run.cell), []).append(host.host_s / host.sim_s)
         except EascopeError:  # a damaged run: eascope status says so
             continue
-    spent = []
-    for work in works:
-        if work.kind in seen:
-            spent.append(statistics.median(seen[work.kind]) * (work.simulated_s + 1.0))
-        else:
-            spent.append(BOOT_S + work.rate * work.simulated_s)
-    return max([*spent, sum(spent) / workers()])
+    return {kind: statistics.median(rates) for kind, rates in seen.items()}
+
+
+def seconds_of(work: Work, seen: Mapping[tuple[str, str, bool], float]) -> float:
+    """Host seconds of one cell, by what `seen_rates` gives."""
+    if work.kind in seen:
+        return seen[work.kind] * (work.simulated_s + 1.0)
+    return BOOT_S + work.rate * work.simulated_s
 
 
 def _kind(cell: CellRecord) -> tuple[str, str, bool]:

@@ -91,26 +91,51 @@ class Names:
         return replace(self, request=replace(self.request, seed=seed))
 
 
-def resolve(request: Request) -> Names:
+class Files:
+    """Where requests get what their names stand for; one that keeps it reads each file once."""
+
+    def machine(self, name: str, controls: Controls) -> tuple[Platform, Activity]:
+        """The platform ``name`` and its activity with ``controls`` in place, checked."""
+        platform, activity = controls.load(name)
+        if controls.speeds != HARDWARE:
+            check_capacity(platform, activity)
+        controls.turn_ns()
+        return platform, activity
+
+    def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
+        """The scenario ``name`` for ``platform``, whose programs and expectations are there."""
+        scenario = load_scenario(name, platform)
+        for program in scenario.programs:
+            check_present(program.run)
+        catalogue = load_catalogue()
+        known = [*catalogue.variants, *catalogue.planned, *catalogue.broken, *own.names]
+        known += [name for name in variant_names() if name not in known]
+        _check_expected(scenario, known)
+        return scenario
+
+    def variant(self, name: str, own: Own) -> tuple[Kernel, Variant]:
+        """The variant ``name`` and its kernel."""
+        return variant_named(name, own)
+
+    def engine(self, name: str, mode: str | None) -> Engine:
+        """The engine ``name`` in ``mode``."""
+        return get_engine(name, mode)
+
+
+def resolve(request: Request, files: Files | None = None) -> Names:
     """Resolve and check every name and file of a request, without building or writing.
 
+    :param files: where what names stand for comes from.
     :raises RequestError: for the first that is wrong.
     """
+    files = files or Files()
     request = _under_conditions(request)
-    platform, activity = request.controls.load(request.platform)
-    if request.controls.speeds != HARDWARE:
-        check_capacity(platform, activity)
-    kernel, asked = variant_named(request.variant, request.own)
-    engine = get_engine(request.engine, request.mode)
+    platform, activity = files.machine(request.platform, request.controls)
+    kernel, asked = files.variant(request.variant, request.own)
+    engine = files.engine(request.engine, request.mode)
     request = replace(request, elide=request.elide and engine.elides)
-    scenario = load_scenario(request.scenario, platform)
-    for program in scenario.programs:
-        check_present(program.run)
+    scenario = files.scenario(request.scenario, platform, request.own)
     _check_memory(scenario, request, platform, activity)
-    catalogue = load_catalogue()
-    known = [*catalogue.variants, *catalogue.planned, *catalogue.broken, *request.own.names]
-    known += [name for name in variant_names() if name not in known]
-    _check_expected(scenario, known)
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform))
     if request.controls.decisions and not kernel_adds_event(kernel, DECISION_EVENT):

@@ -89,17 +89,17 @@ def compile_scenario(
     seed: int,
     *,
     noise: bool = True,
-    calibration_ns: int | None = None,
+    turn_ns: Fraction | None = None,
 ) -> Workload:
     """rt-app's JSON, the names of the threads that it makes, and what the seed drew for them.
 
     :param noise: whether more is drawn than when each thread starts.
-    :param calibration_ns: ns of one turn by which the scenario's source counted its work; None: as
-        long as one takes on the largest CPU.
+    :param turn_ns: ns of one turn by which work is counted; None: as long as one takes on the
+        largest CPU.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
     here = turns_per_us(platform, activity)
-    rate = here if calibration_ns is None else Fraction(1000, calibration_ns)
+    rate = here if turn_ns is None else 1000 / turn_ns
     works = {
         task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
         for task in scenario.tasks

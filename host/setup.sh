@@ -45,5 +45,5 @@ if [ ! -x .venv/bin/python ]; then
 	python3 -m venv .venv
 fi
 echo "setup: installing Python packages (under 1 min)" >&2
-.venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+.venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev,sweep]'
 touch .venv/ready

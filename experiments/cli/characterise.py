@@ -35,8 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show", action="store_true", help="print what was measured before; measure nothing"
     )
-    parts = "; ".join(f"{name}, {meaning}" for name, meaning in PARTS.items())
-    parser.add_argument("--only", choices=PARTS, help=f"one part: {parts}")
+    parts = "; ".join(f"{name}: {meaning}" for name, meaning in PARTS.items())
+    parser.add_argument("--only", choices=PARTS, help=f"measure one part; {parts}")
 
 
 def run(options: argparse.Namespace) -> int:

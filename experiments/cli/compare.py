@@ -38,10 +38,14 @@ EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The variants, the number of seeds, the cell, the power model."""
     parser.add_argument(
-        "variants", nargs="+", metavar="V", help="two or more, the first is the baseline"
+        "variants", nargs="+", metavar="V", help="two variants or more; the first is the baseline"
     )
     parser.add_argument(
-        "--seeds", type=count, default=1, metavar="N", help="runs per variant, seeds 0..N-1"
+        "--seeds",
+        type=count,
+        default=1,
+        metavar="N",
+        help="runs per variant, with seeds 0 to N-1 (default 1)",
     )
     parser.add_argument(
         "--out",

@@ -65,11 +65,18 @@ def _engines() -> Objects:
     ]
 
 
+def _campaigns() -> Objects:
+    from experiments.sweeps.campaign_file import campaign_summaries
+
+    return [_entry(name, summary) for name, summary in campaign_summaries()]
+
+
 KINDS: dict[str, Callable[[], Objects]] = {
     "platforms": _platforms,
     "variants": _variants,
     "scenarios": _scenarios,
     "engines": _engines,
+    "campaigns": _campaigns,
 }
 
 

@@ -100,15 +100,15 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--source-conditions",
         action="store_true",
-        help="set the controls below as the scenario's source had them (its [source_conditions]), "
-        "where they are not given",
+        help="set the controls below as the scenario's source had them ([source_conditions]), "
+        "except those that are given",
     )
     group.add_argument(
         "--dvfs",
         default="model",
         metavar="D",
-        help="how frequencies change: model (default), the same on every platform, or board, with "
-        "the board's times and schedutil's thread, as the platform file states them",
+        help="how frequencies change: model (default: the same times on every platform) or board "
+        "(the times of the board, and schedutil's thread where the board uses it)",
     )
     for name, meaning in (
         ("rate-limit", "least time between two requests of schedutil"),
@@ -129,15 +129,16 @@ def _add_speeds(group: argparse._ArgumentGroup) -> None:
         "--speeds",
         default="board",
         metavar="S",
-        help="speeds of the busy loop, and the capacities that follow: board (default) or measured "
-        "(on gem5's cores); or hardware (as on the board, with the capacities of its device tree)",
+        help="speeds of the busy loop: board (default: in the ratio of the device tree's "
+        "capacities), measured (on gem5's cores; the capacities follow) or hardware (measured on "
+        "the board; the capacities stay)",
     )
     for name, low, high, meaning in (
         ("idle-exit", 0, 100, "time that leaving an idle state deeper than WFI takes"),
         (
             *("kernel-rate", 10, 1000),
-            "instructions per cycle of all but the busy loop, on an engine that does not simulate "
-            "them",
+            "instructions per cycle of all code but the busy loop, on an engine that does not "
+            "simulate pipelines",
         ),
     ):
         group.add_argument(
@@ -151,7 +152,7 @@ def _add_speeds(group: argparse._ArgumentGroup) -> None:
         "--kernel-rate-of",
         choices=(ALL_CORES, *PIPELINES),
         default=ALL_CORES,
-        help="the cores of which --kernel-rate-percent is (default all)",
+        help="the cores to which --kernel-rate-percent applies (default all)",
     )
 
 
@@ -177,6 +178,12 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
         help="let a seed draw when threads start, within 16 ms, and nothing else",
     )
     group.add_argument(
+        "--reference",
+        metavar="CORE@MHZ",
+        help="count a scenario's work in microseconds of this core, such as cortex-a72@1200 "
+        "(default: of the platform's largest CPU at its top OPP)",
+    )
+    group.add_argument(
         "--decisions",
         action="store_true",
         help="record and report why EAS chose each CPU (candidates, energies); such runs have keys "
@@ -191,8 +198,8 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         "--em",
         default=PUBLISHED,
         metavar="M",
-        help="powers that the kernel is given: published (default) or derived; the energy of a run "
-        "is computed from the same powers in either case",
+        help="powers that the kernel is given: published (default) or derived; --power says which "
+        "powers energy is computed from",
     )
     parser.add_argument(
         "--em-error",
@@ -214,8 +221,8 @@ def add_power(parser: argparse.ArgumentParser, default: str | None = None) -> No
         "--power",
         default=default,
         metavar="M",
-        help=f"what energy is billed by: {', '.join(BILLED)}; what a platform offers is in eascope "
-        f"list platforms (default: {default or 'what the platform says'})",
+        help=f"powers that energy is computed from: {', '.join(BILLED)}; eascope list platforms "
+        f"says which a platform offers (default: {default or 'what the platform says'})",
     )
 
 

@@ -35,6 +35,7 @@ def request_of(
         kernel_rate_percent=options.kernel_rate_percent,
         kernel_rate_of=options.kernel_rate_of,
         noise=not options.no_noise,
+        reference=options.reference,
     )
     return Request(
         platform=options.platform,

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope status``: every run there is and its state."""
+"""``eascope status``: every run there is and its state, or what a campaign has come to."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from experiments.cli.campaign_options import add_campaign, campaign_of
 from experiments.cli.output import print_columns, print_json, run_object, shown
 from host.cache import runs_root
 
-SUMMARY = "list every run and its state"
+if TYPE_CHECKING:
+    from experiments.sweeps.survey import Survey
+
+SUMMARY = "list every run and its state, or what a campaign has come to"
 EXAMPLE = "eascope status"
 
 COLUMNS = ("run", "state", "platform", "variant", "scenario", "engine", "seed")
@@ -20,10 +24,78 @@ DISTINGUISHING = ("mode", "duration", "elide", "controls", "kernel", "energy_mod
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """None of its own."""
+    """The campaign, if it is about one."""
+    add_campaign(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print every run, or the state of a campaign.
+
+    :raises RequestError: what is wrong with the campaign.
+    """
+    if options.campaign or options.platform or options.scenario or options.variant:
+        return _campaign(options)
+    return _runs(options)
+
+
+def _campaign(options: argparse.Namespace) -> int:
+    import tempfile
+
+    from experiments.sweeps.survey import survey_of
+    from host.dry import nothing_built
+
+    campaign = campaign_of(options)
+    with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
+        survey = survey_of(campaign, Path(folder))
+    if options.json:
+        print_json(campaign_object(survey))
+    else:
+        for line in campaign_lines(survey):
+            print(line)
+    return 0
+
+
+def campaign_object(survey: Survey) -> dict[str, Any]:
+    """What a campaign has come to, as JSON."""
+    from experiments.sweeps.totals import totals_of
+
+    totals = totals_of(survey)
+    return {
+        "campaign": survey.campaign.name,
+        "cells": survey.cells,
+        "states": dict(totals.states),
+        "causes": [vars(cause) for cause in totals.causes],
+        "host_s": round(totals.host_s, 1),
+        "cpu_s": round(totals.cpu_s, 1),
+        "sim_s": round(totals.sim_s, 1),
+        "mips": totals.mips,
+        "peak_mib": totals.peak_mib,
+        "disk_kib": totals.disk_kib,
+        "measured": totals.measured,
+    }
+
+
+def campaign_lines(survey: Survey) -> list[str]:
+    """What a campaign has come to, in words."""
+    from experiments.sweeps.totals import totals_of
+    from host.proc import duration
+
+    totals = totals_of(survey)
+    states = ", ".join(f"{count} {state}" for state, count in totals.states.items())
+    lines = [f"campaign {survey.campaign.name}: {survey.cells} cells: {states}"]
+    for cause in totals.causes:
+        lines.append(f"  failed, {cause.cells} of this cause: {cause.text}")
+        lines.append(f"    the first of them: {cause.first}")
+    if totals.measured:
+        lines.append(
+            f"{totals.measured} cells: host time {duration(totals.host_s)}, processor "
+            f"{duration(totals.cpu_s)}, simulated {duration(totals.sim_s)}; {totals.mips:.0f} MIPS "
+            f"(median); largest process {totals.peak_mib} MiB; disk {totals.disk_kib / 1e3:.1f} MB"
+        )
+    return lines
+
+
+def _runs(options: argparse.Namespace) -> int:
     """Print every run."""
     from experiments.runs import all_runs
 

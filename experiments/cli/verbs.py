@@ -18,11 +18,14 @@ from experiments.cli import (
     em,
     gc,
     list_names,
+    part,
+    plan,
     power,
     run,
     series,
     show,
     status,
+    sweep,
     verify,
 )
 from experiments.cli.options import PROGRAM, Parser
@@ -49,6 +52,8 @@ VERBS: dict[str, Verb] = {
     "list": list_names,
     "run": run,
     "compare": compare,
+    "plan": plan,
+    "sweep": sweep,
     "show": show,
     "status": status,
     "characterise": characterise,
@@ -58,6 +63,7 @@ VERBS: dict[str, Verb] = {
     "derive": derive,
     "power": power,
     "series": series,
+    "part": part,
 }
 
 

@@ -35,7 +35,7 @@ OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
 READERS_PATCH = "needs the reader's patch; test_long_own_patches.py types it on 6.12"
 READERS_TREE = "needs the reader's tree of Linux; tests/kernels has toy trees"
 CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
-CAMPAIGN = "runs hundreds of cells; tests/studies draw its pages from the records"
+CAMPAIGN = "runs hundreds of cells; tests/studies and tests/experiments have smaller cases"
 MEASUREMENTS = "needs measurements that are not committed"
 MODELS = "writes committed models of the checkout; tests/power hold them equal"
 NOT_TYPED = {
@@ -46,6 +46,7 @@ NOT_TYPED = {
     "my-idea": READERS_PATCH,
     "~/linux": READERS_TREE,
     "KERNEL_SRC=": READERS_TREE,
+    "sweep opp-sweep": CAMPAIGN,
     "make results": CAMPAIGN,
     "make model-axes": CAMPAIGN,
     "make pages": CHECKOUT,

@@ -159,7 +159,7 @@ def test_another_board_than_the_sources_is_refused() -> None:
     with pytest.raises(RequestError) as caught:
         resolve(request)
     assert str(caught.value) == (
-        "--source-conditions: those of uclamp/frequency-spike are of juno-r2, not of pixel6: "
+        "--source-conditions: the source of uclamp/frequency-spike had juno-r2, not pixel6: "
         "allowed: --platform juno-r2"
     )
 

@@ -23,7 +23,9 @@ from tests.support.sum_checks import (
     check_events,
     check_headroom,
     check_hidden,
+    check_iowait,
     check_reclassed,
+    check_reclassed_elsewhere,
     check_system_limit,
     check_uncapped,
 )
@@ -36,6 +38,7 @@ EAS = "kernel/sched/eas_switch.c"
 UCLAMP = "kernel/sched/uclamp.c"
 SCHED = "kernel/sched/sched.h"
 TRACE = "kernel/sched/eascope_trace.c"
+SCHEDUTIL = "kernel/sched/cpufreq_schedutil.c"
 #: A test of a kernel that fails when the kernel does not do what it claims.
 Check = Callable[[KernelArtefact, Platform, Path], None]
 
@@ -77,7 +80,7 @@ def _pushed(name: str, check: Callable[[dict[str, push.Found]], None], *others: 
     return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
 
 
-def _clamped(check: Callable[..., None], *of: str) -> Check:
+def _clamped(check: Callable[..., None], *of: str | int) -> Check:
     """``check`` in a guest, ``of`` a feature and maybe a case of it."""
     return lambda kernel, platform, folder: check(Guest(kernel.image, platform, folder), *of)
 
@@ -98,8 +101,29 @@ MUTANTS = [
     Mutant(
         "sum",
         "what-slept-in-another-class-is-aged",
-        Edit(UCLAMP, "\tuclamp_age(p);\n", ""),
+        Edit(
+            UCLAMP,
+            "\tif (sched_feat(ATTACH_AGE_LOAD))\n"
+            "\t\t__uclamp_sum_age(p, cfs_rq_clock_pelt(cfs_rq_of(&p->se)));\n",
+            "",
+        ),
         _clamped(check_reclassed),
+    ),
+    Mutant(
+        "sum",
+        "what-moved-in-another-class-is-aged",
+        Edit(
+            FAIR,
+            "\tif (entity_is_task(se))\n\t\tuclamp_sum_age(task_of(se), p_last_update_time);\n",
+            "",
+        ),
+        _clamped(check_reclassed_elsewhere, "cpu"),
+    ),
+    Mutant(
+        "sum",
+        "a-cap-bounds-the-boost-for-io",
+        Edit(SCHEDUTIL, "\tboost = min(boost, uclamp_sum_limit(cpu_rq(sg_cpu->cpu)));\n", "\t;\n"),
+        _clamped(check_iowait, 100),
     ),
     Mutant(
         "sum",

@@ -31,6 +31,7 @@ from tests.support.sum_checks import (
     check_fit,
     check_headroom,
     check_hidden,
+    check_iowait,
     check_reclassed,
     check_reclassed_elsewhere,
     check_system_limit,
@@ -163,6 +164,11 @@ def test_what_slept_in_another_class_is_forgotten(guest: Guest) -> None:
 @pytest.mark.parametrize("kind", ["cpu", "group"])
 def test_what_moved_in_another_class_is_forgotten(guest: Guest, kind: str) -> None:
     check_reclassed_elsewhere(guest, kind)
+
+
+@pytest.mark.parametrize("cap", [100, 1024])
+def test_a_cap_bounds_the_boost_for_io(guest: Guest, cap: int) -> None:
+    check_iowait(guest, cap)
 
 
 def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:

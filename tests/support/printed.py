@@ -171,5 +171,11 @@ def _of_eascope(arguments: list[str]) -> str:
 
 
 def _texts(value: object) -> list[str]:
-    """What an option that may be given several times, once or not at all has."""
-    return [value] if isinstance(value, str) else list(value) if isinstance(value, list) else []
+    """What an option that may be given several times, once (or with commas) or not at all has."""
+    return (
+        value.split(",")
+        if isinstance(value, str)
+        else list(value)
+        if isinstance(value, list)
+        else []
+    )

@@ -17,7 +17,7 @@ FEATURES = "/sys/kernel/debug/sched/features"
 GROUPS = "/sys/fs/cgroup"
 SYSCTL = "/proc/sys/kernel"
 PERIOD_MS = 4
-PROGRAMS = ("hog", "reclassed", "sample")
+PROGRAMS = ("hog", "iowait", "reclassed", "sample")
 #: Of juno-r2's big cluster.
 BIG_KHZ = (600_000, 1_000_000, 1_200_000)
 #: Clamps are in use from the beginning: mainline leaves out what was runnable before.
@@ -253,6 +253,16 @@ def check_reclassed_elsewhere(guest: Guest, kind: str) -> None:
     ]
     fastest = max(opp.khz for opp in guest.platform.clusters[cpu // 4].opps)
     assert set(guest.khz(lines, cpu=cpu, ms=600)) == {fastest}
+
+
+def check_iowait(guest: Guest, cap: int) -> None:
+    """Who waits as for I/O again and again is lifted to no more than its cap."""
+    lines = [f"spawn iowait /bin/iowait 0 4 {cap}", "sleep-ms 300"]
+    khz = guest.khz(lines, cpu=4, ms=400)
+    if cap < 1024:
+        assert set(khz) == {BIG_KHZ[0]}
+    else:  # the boost is for the greatest frequency, whatever the task uses
+        assert share(khz, BIG_KHZ[2]) >= 0.5
 
 
 def check_uncapped(guest: Guest, feature: str) -> None:

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which campaign ``plan``, ``sweep`` and ``status`` are about: a name, a file, or options."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.arguments import count
+from host.errors import RequestError
+
+if TYPE_CHECKING:
+    from experiments.sweeps.campaign import Campaign
+
+
+def add_campaign(parser: argparse.ArgumentParser) -> None:
+    """A campaign, or the axes of a one-off."""
+    parser.add_argument(
+        "campaign",
+        nargs="?",
+        metavar="CAMPAIGN",
+        help="a name of eascope list campaigns, or a file; without it, the options below say it",
+    )
+    group = parser.add_argument_group("a campaign without a file; several values with commas")
+    group.add_argument("--platform", metavar="P", help="platforms")
+    group.add_argument("--scenario", metavar="S", help="scenarios")
+    group.add_argument("--variant", metavar="V", help="variants")
+    group.add_argument("--engine", metavar="E", help="engines (default: the first of them)")
+    group.add_argument("--mode", metavar="M", help="modes of the engine")
+    group.add_argument(
+        "--seeds", type=count, metavar="N", help="runs of each, seeds 0..N-1 (default 1)"
+    )
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUES",
+        help="an override of the platform such as little.cpus=2,3,4 or 'big.opps=every 2nd', or a "
+        "control such as controls.rate_limit_us=500,2000; may be repeated",
+    )
+    group.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="CONSTRAINT",
+        help="what is true of every cell, such as 'little.cpus + big.cpus <= 8'; may be repeated",
+    )
+    group.add_argument(
+        "--reference",
+        metavar="CORE@MHZ",
+        help="count a scenario's work in microseconds of this core, such as cortex-a72@1200",
+    )
+
+
+def campaign_of(options: argparse.Namespace) -> Campaign:
+    """The campaign that is asked for.
+
+    :raises RequestError: none, both, or one that is wrong.
+    """
+    from experiments.sweeps.campaign_file import load_campaign
+    from experiments.sweeps.one_off import one_off
+
+    axes = {
+        key: value
+        for key in ("platform", "scenario", "variant", "engine", "mode")
+        if (value := getattr(options, key)) is not None
+    }
+    others = {**axes, "set": options.set, "keep": options.keep, "reference": options.reference}
+    given = [f"--{key}" for key, value in others.items() if value]
+    given += ["--seeds"] if options.seeds else []
+    if options.campaign:
+        if given:
+            raise RequestError(f"{given[0]}: allowed: without CAMPAIGN, whose file says it")
+        return load_campaign(options.campaign)
+    return one_off(axes, options.set, options.keep, options.seeds or 1, options.reference)
+
+
+def check_writable() -> None:
+    """Refuse a place for runs that cannot be written.
+
+    :raises RequestError: one line.
+    """
+    from host.cache import runs_root
+    from host.writing import can_write
+
+    if not can_write(runs_root()):
+        raise RequestError(f"{runs_root()}: allowed: a folder that can be written (EASCOPE_RUNS)")
+
+
+def jobs_here() -> int:
+    """Jobs at a time without ``-j``: one per core of this host."""
+    return len(os.sched_getaffinity(0))
+
+
+def script_path(text: str) -> Path:
+    """Where ``--script`` writes.
+
+    :raises RequestError: a folder that is not there, or a folder itself.
+    """
+    path = Path(text).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise RequestError(f"--script {text}: allowed: a file in a folder that is there")
+    return path

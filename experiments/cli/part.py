@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope part``: the cells of one part of a sweep; jobs of Snakemake and Slurm call it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "run the cells of a part of a sweep (jobs of eascope sweep call it)"
+EXAMPLE = "eascope part runs/campaigns/opp-sweep/sessions/NAME/parts/0.json"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The part's file."""
+    parser.add_argument("file", metavar="FILE", help="a part that eascope sweep wrote")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run what is missing of the part; 1 when a cell has failed.
+
+    :raises EascopeError: when the part cannot be begun.
+    """
+    from experiments.cli.output import print_json
+    from experiments.sweeps.part import SweepPart, run_part
+
+    part = SweepPart.read(Path(options.file))
+    failed = run_part(part)
+    if options.json:
+        print_json({"cells": part.cells, "failed": failed})
+    return 1 if failed else 0

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A core and a frequency as the unit of work: ``cortex-a72@1200`` (MHz).
+
+A scenario's ``run_us`` is work that takes that time on the platform's largest CPU at its top OPP,
+so on a platform with another top OPP it is other work. With a reference it is the work that the
+named core does in that time at that frequency, the same on every platform.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from configs.inherit import activity_of
+from configs.platform_file import list_platforms, load_platform
+from host.errors import RequestError, names_allowed
+
+_FORM = re.compile(r"([a-z0-9-]+)@([1-9]\d{0,4})")
+ALLOWED = "CORE@MHZ, such as cortex-a72@1200"
+
+
+def reference_turn_ns(text: str) -> Fraction:
+    """Duration in ns of a turn of rt-app's busy loop on the reference ``text``.
+
+    The core is as fast as the first shipped platform that has it says, at the board's speeds.
+
+    :raises RequestError: another form, or a core that no shipped platform has.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise RequestError(f"reference {text!r}: allowed: {ALLOWED}")
+    rates: dict[str, Fraction] = {}
+    for name, summary in list_platforms():
+        if isinstance(summary, RequestError):
+            continue
+        platform = load_platform(name)
+        activity = activity_of(platform)
+        for cluster in platform.clusters:
+            rate = Fraction(str(activity.ipc(cluster))) / activity.turn_instructions
+            rates.setdefault(cluster.core.name, rate)
+    if match[1] not in rates:
+        raise RequestError(f"reference {text!r}: core {match[1]!r}{names_allowed(match[1], rates)}")
+    return Fraction(1000) / (rates[match[1]] * int(match[2]))

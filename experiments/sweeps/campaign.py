@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns: axes and constraints, from ``experiments/campaigns/*.toml`` or from options.
+
+A campaign is every combination of the values of its axes of which all constraints are true. Its
+cells have a fixed order: the seed changes fastest, then variant, scenario, and the other axes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.sweeps.constraints import Constraint
+from experiments.sweeps.point import Point
+from host.errors import RequestError
+
+ROOT = Path(__file__).resolve().parent.parent / "campaigns"
+
+#: Of an axis: a value with which the platform or the kernel keeps what it has.
+AS_IS = "as is"
+#: Cells of one campaign, at most.
+MOST_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value of an axis: its name in tables, and what it sets, by key of a `Point`."""
+
+    label: str
+    sets: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SweptAxis:
+    """What a campaign varies: a name and the values that it takes."""
+
+    name: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Axes, constraints and what all cells have in common.
+
+    :param file: as a person would type it; for messages.
+    :param question: what the campaign answers; may be empty, as ``limits``.
+    :param power: what energies are billed by; None: as each platform says.
+    """
+
+    name: str
+    file: str
+    summary: str
+    axes: tuple[SweptAxis, ...]
+    constraints: tuple[Constraint, ...]
+    seeds: tuple[int, ...]
+    question: str = ""
+    limits: str = ""
+    common: Mapping[str, Any] = field(default_factory=dict)
+    power: str | None = None
+
+    def axis(self, name: str) -> SweptAxis | None:
+        """The axis of this name, if there is one."""
+        return next((axis for axis in self.axes if axis.name == name), None)
+
+    def points(self) -> Iterator[Point]:
+        """Every combination that the constraints keep, in order.
+
+        :raises RequestError: a constraint that cannot be evaluated, with the cell.
+        """
+        for choices in itertools.product(*(axis.choices for axis in self.axes)):
+            labels = {
+                axis.name: choice.label for axis, choice in zip(self.axes, choices, strict=True)
+            }
+            point = Point.of(labels, [self.common, *(choice.sets for choice in choices)])
+            if self._keeps(point):
+                yield point
+
+    @property
+    def combinations(self) -> int:
+        """Number of points before constraints."""
+        count = 1
+        for axis in self.axes:
+            count *= len(axis.choices)
+        return count
+
+    def checked_points(self) -> list[Point]:
+        """All points.
+
+        :raises RequestError: constraints that remove everything, or too many cells.
+        """
+        cells = self.combinations * len(self.seeds)
+        if cells > MOST_CELLS:
+            raise RequestError(
+                f"{self.file}: {cells} cells: allowed: at most {MOST_CELLS} in one campaign"
+            )
+        points = list(self.points())
+        if not points:
+            texts = "; ".join(constraint.text for constraint in self.constraints)
+            raise RequestError(
+                f"{self.file}: constraints = {texts!r}: allowed: constraints that keep at least "
+                f"one of the {self.combinations} combinations"
+            )
+        return points
+
+    def _keeps(self, point: Point) -> bool:
+        values = point.values()
+        try:
+            return all(constraint.holds(values) for constraint in self.constraints)
+        except RequestError as error:
+            raise RequestError(f"{self.file}: cell {point.words}: {error}") from error
+
+
+def varied(axes: Sequence[SweptAxis]) -> list[str]:
+    """Names of the axes that have more than one value."""
+    return [axis.name for axis in axes if len(axis.choices) > 1]

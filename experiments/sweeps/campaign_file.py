@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Strict reading of campaign files, and campaigns from options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from experiments.controls import Controls
+from experiments.sweeps.campaign import AS_IS, ROOT, Campaign, Choice, SweptAxis
+from experiments.sweeps.constraints import Constraint, read_constraint
+from experiments.sweeps.point import CONTROL
+from host.errors import RequestError, bad_input, missing_key, names_allowed, one_line, unknown
+from host.strict import StrictTable, is_name, read_toml
+
+#: Keys of a campaign file.
+KEYS = {
+    "": (
+        *("summary", "question", "limits", "reference", "power", "full"),
+        *("axes", "axis", "constraints"),
+    ),
+    "axes": (
+        *("platform", "scenario", "variant", "engine", "mode", "seeds", "elide"),
+        *("source_conditions", "em", "em_error", "set", "controls"),
+    ),
+    "axis": ("name", "values"),
+    "axis.values": (
+        *("platform", "scenario", "variant", "engine", "mode", "em", "em_error"),
+        *("set", "controls"),
+    ),
+}
+#: Axes that every campaign has.
+NEEDED = ("platform", "scenario", "variant")
+#: Controls that no campaign varies: they are a scenario's, or of two values.
+_NO_AXES = ("switches", "calibration_ns", "reference")
+MOST_SEEDS = 1000
+MOST_VALUES = 1000
+
+
+def campaign_names() -> list[str]:
+    """The shipped campaigns by name, sorted."""
+    return sorted(path.stem for path in ROOT.glob("*.toml"))
+
+
+def campaign_summaries() -> list[tuple[str, str | RequestError]]:
+    """Name and summary of every shipped campaign, or what is wrong with its file."""
+    summaries: list[tuple[str, str | RequestError]] = []
+    for name in campaign_names():
+        try:
+            summaries.append((name, load_campaign(name).summary))
+        except RequestError as error:
+            summaries.append((name, error))
+    return summaries
+
+
+def load_campaign(name: str) -> Campaign:
+    """The campaign ``name``, or the one in the file ``name`` when it ends in ``.toml``.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    if not name.endswith(".toml"):
+        if name not in campaign_names():
+            raise unknown("campaign", name, campaign_names(), "eascope list campaigns")
+        return read_campaign(ROOT / f"{name}.toml")
+    path = Path(name)
+    if path.stem in campaign_names() and path.resolve().parent != ROOT:
+        raise RequestError(
+            f"campaign {one_line(name)!r}: allowed: a file name that no shipped campaign has, "
+            "because folders are called by it"
+        )
+    return read_campaign(path)
+
+
+def read_campaign(path: Path) -> Campaign:
+    """The campaign in the file at ``path``.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    top = read_toml(path)
+    if not is_name(path.stem):
+        raise RequestError(f"{top.file}: allowed: a file name of small letters, digits and dashes")
+    return campaign_from(top, path.stem, path.parent)
+
+
+def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
+    """The campaign in ``top``.
+
+    :param folder: to which paths in it are relative.
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    top.only(KEYS[""])
+    axes_table = top.table("axes")
+    axes_table.only(KEYS["axes"])
+    seeds = _seeds(axes_table)
+    axes = list(_axes(axes_table, folder))
+    if top.has("axis"):
+        axes += [_named_axis(table, folder) for table in top.tables("axis", 1, 20)]
+    _check_axes(top, axes)
+    common: dict[str, Any] = {"full": top.flag("full") if top.has("full") else False}
+    if top.has("reference"):
+        common["controls"] = {"reference": top.text("reference")}
+    campaign = Campaign(
+        name=name,
+        file=top.file,
+        summary=top.text("summary"),
+        axes=_ordered(axes),
+        constraints=_constraints(top),
+        seeds=seeds,
+        question=top.text("question") if top.has("question") else "",
+        limits=top.text("limits") if top.has("limits") else "",
+        common=common,
+        power=top.text("power") if top.has("power") else None,
+    )
+    top.finish()
+    return campaign
+
+
+def _ordered(axes: Sequence[SweptAxis]) -> tuple[SweptAxis, ...]:
+    """Platform first, scenario and variant last: cells of one machine follow each other."""
+    ranks = {"platform": 0, "scenario": 8, "variant": 9}
+    return tuple(sorted(axes, key=lambda axis: ranks.get(axis.name, 5)))
+
+
+def _check_axes(top: StrictTable, axes: Sequence[SweptAxis]) -> None:
+    """Every axis once, and those that must be there."""
+    set_by = [key for axis in axes for key in axis.choices[0].sets]
+    for key in NEEDED:
+        if key not in set_by:
+            raise missing_key(top.file, f"axes.{key}", "a list of names")
+    names = [axis.name for axis in axes]
+    for name in names:
+        if names.count(name) > 1:
+            raise RequestError(f"{top.file}: axis {name!r} is there twice: allowed: once")
+
+
+def _seeds(table: StrictTable) -> tuple[int, ...]:
+    """``seeds``: how many from 0, or a list of them."""
+    if isinstance(table.data.get("seeds"), list):
+        table.has("seeds")
+        given = table.data["seeds"]
+        whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in given)
+        if not given or not whole or len(set(given)) < len(given):
+            raise table.error("seeds", "a count, or a list of different integers from 0")
+        return tuple(given)
+    return tuple(range(table.integer("seeds", 1, MOST_SEEDS) if table.has("seeds") else 1))
+
+
+def _axes(table: StrictTable, folder: Path) -> Iterator[SweptAxis]:
+    """The axes of the table ``[axes]``."""
+    for key in table.data:
+        if key == "seeds":
+            continue
+        if key == "set":
+            overrides = table.table("set")
+            for name in overrides.data:
+                yield _override_axis(overrides, name)
+        elif key == "controls":
+            controls = table.table("controls")
+            for name in controls.data:
+                yield _control_axis(controls, name)
+        else:
+            read = _PLAIN[key]
+            values = [read(table, key, value, folder) for value in _values(table, key)]
+            yield _axis(table, key, [(label, {key: value}) for label, value in values])
+
+
+def _values(table: StrictTable, key: str) -> list[Any]:
+    """The values of an axis: a list that has some, or a value alone."""
+    table.has(key)
+    values = table.data[key]
+    if not isinstance(values, list):
+        return [values]
+    if not 1 <= len(values) <= MOST_VALUES:
+        raise table.error(key, f"an axis with 1 to {MOST_VALUES} values")
+    return values
+
+
+def _axis(
+    table: StrictTable, name: str, values: Sequence[tuple[str, Mapping[str, Any]]]
+) -> SweptAxis:
+    """The axis ``name``; its values have different labels."""
+    labels = [label for label, _ in values]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise table.error(
+                name, f"each value once: {label!r} is there {labels.count(label)} times"
+            )
+    return SweptAxis(name, tuple(Choice(label, sets) for label, sets in values))
+
+
+Plain = Callable[[StrictTable, str, Any, Path], tuple[str, Any]]
+
+
+def _text(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+    if not isinstance(value, str) or not value.strip() or one_line(value) != value:
+        raise bad_input(table.file, table.key(key), value, "a text on one line")
+    return value, value
+
+
+def _file_or_name(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+    """A name, or a file relative to the campaign's."""
+    text, _ = _text(table, key, value, folder)
+    if not text.endswith(".toml"):
+        return text, text
+    path = (folder / text).absolute()
+    return path.stem, str(path)
+
+
+def _flag(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+    if not isinstance(value, bool):
+        raise bad_input(table.file, table.key(key), value, "true or false")
+    return str(value).lower(), value
+
+
+def _errors(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+    """Errors of the energy model: texts such as ``big=+20%``, several in a list or with commas."""
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise bad_input(table.file, table.key(key), value, 'texts such as "big=+20%", or "none"')
+    errors = tuple(text.strip() for text in given if text.strip() not in ("", "none"))
+    return ",".join(errors) or "none", errors
+
+
+_PLAIN: dict[str, Plain] = {
+    "platform": _file_or_name,
+    "scenario": _file_or_name,
+    "variant": _text,
+    "engine": _text,
+    "mode": _text,
+    "em": _text,
+    "em_error": _errors,
+    "elide": _flag,
+    "source_conditions": _flag,
+}
+
+
+def _override_axis(table: StrictTable, key: str) -> SweptAxis:
+    if isinstance(table.data[key], dict):
+        raise table.error(key, f'the whole key in quotes, such as "{key}.cpus" = [2, 4]')
+    values = [_override(key, value) for value in _values(table, key)]
+    return _axis(table, key, values)
+
+
+def _override(key: str, value: object) -> tuple[str, Mapping[str, Any]]:
+    if value == AS_IS:
+        return AS_IS, {}
+    label = "+".join(map(str, value)) if isinstance(value, list) else _label(value)
+    return label, {"overrides": {key: value}}
+
+
+def _label(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _control_axis(table: StrictTable, key: str) -> SweptAxis:
+    values = [(_label(value), _control(table, key, value)) for value in _values(table, key)]
+    return _axis(table, f"{CONTROL}{key}", values)
+
+
+def _control(table: StrictTable, key: str, value: object) -> Mapping[str, Any]:
+    """A control's value, of the type that `Controls` has it as."""
+    if value == AS_IS:
+        return {}
+    hints = get_type_hints(Controls)
+    known = [entry.name for entry in fields(Controls) if entry.name not in _NO_AXES]
+    if key not in known:
+        raise table.error(key, f"a control{names_allowed(key, known).replace(': allowed', '')}")
+    hint = hints[key]
+    kinds = [kind for kind in (bool, int, str) if hint == kind or hint == kind | None]
+    if not kinds or type(value) is not kinds[0]:
+        names = {bool: "true or false", int: "an integer", str: "a text"}
+        raise bad_input(table.file, table.key(key), value, f'{names[kinds[0]]}, or "{AS_IS}"')
+    return {"controls": {key: value}}
+
+
+def _named_axis(table: StrictTable, folder: Path) -> SweptAxis:
+    """An axis whose values set several keys each."""
+    table.only(KEYS["axis"])
+    name = table.name("name")
+    values = table.table("values")
+    if not values.data:
+        raise values.error("", f"an axis with 1 to {MOST_VALUES} values")
+    return SweptAxis(
+        name,
+        tuple(Choice(label, _sets(values.table(label), folder)) for label in values.data),
+    )
+
+
+def _sets(table: StrictTable, folder: Path) -> Mapping[str, Any]:
+    table.only(KEYS["axis.values"])
+    sets: dict[str, Any] = {}
+    for key in table.data:
+        if key == "set":
+            overrides = table.table("set").data
+            sets["overrides"] = {k: v for k, v in overrides.items() if v != AS_IS}
+        elif key == "controls":
+            controls = table.table("controls")
+            parts = [_control(controls, each, controls.data[each]) for each in controls.data]
+            sets["controls"] = {k: v for part in parts for k, v in part.get("controls", {}).items()}
+        else:
+            sets[key] = _PLAIN[key](table, key, table.data[key], folder)[1]
+    return sets
+
+
+def _constraints(top: StrictTable) -> tuple[Constraint, ...]:
+    if not top.has("constraints"):
+        return ()
+    texts = top.data["constraints"]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise top.error("constraints", 'a list of texts such as "little.cpus + big.cpus <= 8"')
+    try:
+        return tuple(read_constraint(text) for text in texts)
+    except RequestError as error:
+        raise RequestError(f"{top.file}: {error}") from error

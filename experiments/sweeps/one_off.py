@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns from options: ``--platform juno-r2 --set little.cpus=2,3,4``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.sweeps.campaign import Campaign
+from experiments.sweeps.campaign_file import campaign_from
+from experiments.sweeps.point import CONTROL
+from host.cache import digest_of
+from host.errors import RequestError, missing_key
+from host.strict import StrictTable
+
+#: What messages call a campaign that has no file.
+FILE = "options"
+_INTEGER = re.compile(r"-?\d[\d_]*")
+_NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def one_off(
+    axes: Mapping[str, str],
+    settings: Sequence[str],
+    constraints: Sequence[str],
+    seeds: int,
+    reference: str | None,
+) -> Campaign:
+    """The campaign of a command's options; its name is a digest of them.
+
+    :param axes: values with commas, by axis.
+    :param settings: ``KEY=VALUES``.
+    :raises RequestError: one line: the option, its value, what is allowed.
+    """
+    for key in ("platform", "scenario", "variant"):
+        if key not in axes:
+            raise missing_key(FILE, f"--{key}", "names with commas, or a campaign in their place")
+    table: dict[str, Any] = {key: _listed(key, text) for key, text in axes.items()}
+    table["seeds"] = seeds
+    for text in settings:
+        key, equals, values = text.partition("=")
+        if not equals or not key.strip() or not values.strip():
+            raise RequestError(f"--set {text!r}: allowed: KEY=VALUES, such as little.cpus=2,3,4")
+        kind = "controls" if key.startswith(CONTROL) else "set"
+        table.setdefault(kind, {})[key.removeprefix(CONTROL)] = parsed_values(values)
+    content: dict[str, Any] = {"summary": _summary(axes, settings), "axes": table}
+    if constraints:
+        content["constraints"] = list(constraints)
+    if reference:
+        content["reference"] = reference
+    name = f"sweep-{digest_of(content)[:8]}"
+    return campaign_from(StrictTable(FILE, content), name, Path.cwd())
+
+
+def _summary(axes: Mapping[str, str], settings: Sequence[str]) -> str:
+    return ", ".join([*(f"{key} {text}" for key, text in axes.items()), *settings])
+
+
+def _listed(key: str, text: str) -> list[str]:
+    values = [part.strip() for part in text.split(",")]
+    if not all(values):
+        raise RequestError(f"--{key} {text!r}: allowed: names with commas")
+    return values
+
+
+def parsed_values(text: str) -> list[Any]:
+    """Values with commas: integers, numbers, true, false, texts, lists in brackets."""
+    parts, depth, begin = [], 0, 0
+    for place, sign in enumerate(text):
+        depth += (sign == "[") - (sign == "]")
+        if sign == "," and depth == 0:
+            parts.append(text[begin:place])
+            begin = place + 1
+    return [_parsed(part.strip()) for part in [*parts, text[begin:]]]
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401 - any value of TOML
+    if text.startswith("[") and text.endswith("]"):
+        return [_parsed(part.strip()) for part in text[1:-1].split(",") if part.strip()]
+    if text in ("true", "false"):
+        return text == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) else text

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of a campaign: cells that one job runs one after another, on one booted machine.
+
+``eascope part FILE`` is what Snakemake's rule and a task of a Slurm array call. A part's file has
+all that the job needs besides the checkout, cache and runs: points and seeds. What is there is not
+run again, and a failed cell does not stop those after it.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from engines.base import Identity
+from experiments.cell import Cell, identity_of, prepare
+from experiments.finished import derived_for
+from experiments.request import Names
+from experiments.runs import Run, execute
+from experiments.sweeps.ledger import (
+    DONE,
+    FAILED,
+    SUFFIX,
+    LedgerFile,
+    LedgerLine,
+    ledger_folder,
+    platforms_folder,
+)
+from experiments.sweeps.point import Point
+from experiments.sweeps.resolver import Resolver, cell_id
+from host.cache import runs_root
+from host.errors import EascopeError
+from host.proc import duration, say
+from host.record import Record
+from host.sealed import files_of
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class PartGroup(Record):
+    """A point, and the seeds of it that a part runs."""
+
+    point: Point
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SweepPart(Record):
+    """``N.json``: what one job runs.
+
+    :param campaign: whose ledger it writes; ``job`` is the ledger file's name.
+    :param power: what energies are billed by; None: as each platform says.
+    :param retry: whether cells that have failed are tried again.
+    """
+
+    schema: int
+    campaign: str
+    file: str
+    job: str
+    groups: tuple[PartGroup, ...]
+    power: str | None = None
+    retry: bool = False
+
+    @property
+    def cells(self) -> int:
+        """How many cells it has."""
+        return sum(len(group.seeds) for group in self.groups)
+
+
+Execute = Callable[[Cell], Run]
+
+
+def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
+    """Run what is missing of a part; how many of its cells have no run then.
+
+    :param execute_cell: runs a cell that is prepared.
+    :raises EascopeError: when the part cannot be begun.
+    """
+    resolver = Resolver(platforms_folder(), part.file)
+    ledger = LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")
+    failed = 0
+    try:
+        for group in part.groups:
+            failed += _run_group(part, group, resolver, ledger, execute_cell)
+    finally:
+        ledger.close()
+    return failed
+
+
+def _run_group(
+    part: SweepPart, group: PartGroup, resolver: Resolver, ledger: LedgerFile, execute_cell: Execute
+) -> int:
+    names = resolver.names(group.point)
+    identity = identity_of(names.engine)
+    group_id = resolver.group_id(names)
+    failed = 0
+    for seed in group.seeds:
+        line = _run_cell(
+            part, names.with_seed(seed), identity, cell_id(group_id, seed), execute_cell
+        )
+        ledger.add(line)
+        failed += line.state != DONE
+        state = duration(line.host_s) if line.state == DONE else f"failed: {line.cause}"
+        say(f"  {group.point.words}, seed {seed}: {state}")
+    return failed
+
+
+def _run_cell(
+    part: SweepPart, names: Names, identity: Identity, cell: str, execute_cell: Execute
+) -> LedgerLine:
+    simkey = ""
+    try:
+        prepared = prepare(names, identity)
+        simkey = prepared.simkey
+        before = Run(runs_root() / simkey)
+        if before.state == "failed" and not part.retry:
+            return LedgerLine(cell, FAILED, simkey, before.failure.cause)
+        run = execute_cell(prepared)
+        derived_for(prepared, run, part.power)
+        return line_of(cell, run)
+    except EascopeError as error:
+        cause = (str(error).splitlines() or [repr(error)])[0]
+        return LedgerLine(cell, FAILED, simkey, cause)
+
+
+def line_of(cell: str, run: Run) -> LedgerLine:
+    """The ledger's line on a finished run."""
+    host = run.host
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return LedgerLine(
+        cell,
+        DONE,
+        run.path.name,
+        host_s=host.host_s,
+        cpu_s=host.cpu_s,
+        sim_s=host.sim_s,
+        mips=host.mips,
+        peak_mib=max(children, own) // 1024,
+        disk_kib=disk_kib(run.path),
+    )
+
+
+def disk_kib(folder: Path) -> int:
+    """KiB of the blocks of all files below ``folder``."""
+    return sum(path.lstat().st_blocks for path in files_of(folder).values()) // 2
+
+
+def split(
+    groups: Sequence[tuple[str, Point, Sequence[int]]], size: int
+) -> list[tuple[PartGroup, ...]]:
+    """Parts of at most ``size`` cells; one part has cells of one machine alone.
+
+    :param groups: machine, point and missing seeds, in any order.
+    """
+    by_machine: dict[str, list[tuple[Point, int]]] = {}
+    for machine, point, seeds in groups:
+        by_machine.setdefault(machine, []).extend((point, seed) for seed in seeds)
+    parts = []
+    for cells in by_machine.values():
+        # Parts of one machine are as equal as they can be: 21 cells by 20 are 11 and 10.
+        count = -(-len(cells) // size)
+        edges = [len(cells) * n // count for n in range(count + 1)]
+        parts += [_grouped(cells[a:b]) for a, b in pairwise(edges)]
+    return parts
+
+
+def _grouped(cells: Sequence[tuple[Point, int]]) -> tuple[PartGroup, ...]:
+    groups: list[tuple[Point, list[int]]] = []
+    for point, seed in cells:
+        if not groups or groups[-1][0] is not point:
+            groups.append((point, []))
+        groups[-1][1].append(seed)
+    return tuple(PartGroup(point, tuple(seeds)) for point, seeds in groups)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A point of a campaign: all of a cell but its seed, in names and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from configs.overrides import Setting
+from engines.registry import DEFAULT_ENGINE
+from experiments.controls import Controls
+from experiments.request import Request
+from host.errors import RequestError
+from host.record import Record
+from power.given import given_model
+
+#: Before the key of a control in a campaign's files.
+CONTROL = "controls."
+
+
+@dataclass(frozen=True)
+class Point(Record):
+    """What the axes of a campaign say; the fields are those of a `Request`.
+
+    :param labels: the value of each axis, in words.
+    :param overrides: of the platform (`configs.overrides`), by dotted key.
+    :param controls: fields of `Controls` that differ from what the platform and the kernel have.
+    :param em: the energy model that the kernel is given; ``em_error``: errors in it.
+    """
+
+    labels: Mapping[str, str]
+    platform: str = ""
+    variant: str = ""
+    scenario: str = ""
+    engine: str = DEFAULT_ENGINE
+    mode: str = ""
+    full: bool = False
+    elide: bool = True
+    source_conditions: bool = False
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    controls: Mapping[str, Any] = field(default_factory=dict)
+    em: str = "published"
+    em_error: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(labels: Mapping[str, str], parts: Sequence[Mapping[str, Any]]) -> Point:
+        """The point that ``parts`` set together, a later part over an earlier one."""
+        fields: dict[str, Any] = {"overrides": {}, "controls": {}}
+        for part in parts:
+            for key, value in part.items():
+                if key in ("overrides", "controls"):
+                    fields[key] = {**fields[key], **value}
+                else:
+                    fields[key] = value
+        return Point(labels=dict(labels), **fields)
+
+    @property
+    def words(self) -> str:
+        """The values of all axes, for messages and progress."""
+        return ", ".join(self.labels.values())
+
+    def values(self) -> dict[str, object]:
+        """What constraints may name: axes, overrides and controls."""
+        own = {"platform": self.platform, "variant": self.variant, "scenario": self.scenario}
+        controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
+        rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
+        return {**self.labels, **rest, **own, **self.overrides, **controls}
+
+    def settings(self) -> dict[str, Setting]:
+        """The overrides of the platform."""
+        return dict(self.overrides)
+
+    def request(self, platform: str, seed: int) -> Request:
+        """The request for one seed.
+
+        :param platform: name or file: the point's platform with its overrides.
+        :raises RequestError: a control or an energy model that there is not.
+        """
+        try:
+            controls = replace(Controls(), **self.controls)
+        except TypeError as error:
+            raise RequestError(f"controls: {error}") from error
+        return Request(
+            platform=platform,
+            variant=self.variant,
+            scenario=self.scenario,
+            engine=self.engine,
+            seed=seed,
+            full=self.full,
+            elide=self.elide,
+            controls=controls,
+            energy_model=given_model(self.em, self.em_error),
+            mode=self.mode or None,
+            source_conditions=self.source_conditions,
+        )

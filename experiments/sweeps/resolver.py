@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From points to requests: derived platforms as files, names that are known, and cell ids.
+
+A simkey needs every byte of a cell, which takes some 20 ms of work for each seed. A cell id is a
+digest of all that these bytes are made from, and takes microseconds: for a campaign of 100 000
+cells that is the difference between seconds and an hour. Two cells of one id have one simkey.
+Records of a campaign (`experiments.sweeps.ledger`) say which simkey that is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from analysis.derive import code_digest
+from configs.activity import Activity
+from configs.overrides import overridden
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from engines.base import Engine
+from experiments.cell import built_digests, identity_of
+from experiments.controls import Controls
+from experiments.request import Files, Names, resolve
+from experiments.scenario import Scenario
+from experiments.sweeps.point import Point
+from host.cache import digest_of, write_atomic
+from host.dry import NotBuilt
+from host.errors import RequestError
+from kernels.own import Own
+from kernels.variants import Kernel, Variant, boot_args
+
+#: Code that makes cells; it is a part of their ids.
+_CODE = (Path(__file__).resolve().parent.parent / "cell.py",)
+#: Of the name of a derived platform: characters before its digest, and digits of that.
+_LONGEST, _DIGITS = 60, 6
+
+
+def platform_name(base: str, settings: dict[str, Any]) -> str:
+    """The name of the derived platform: words, and a digest because words may be alike."""
+    words = "-".join(f"{key} {settings[key]}" for key in sorted(settings))
+    text = f"{Path(base).stem}-{words}".lower().replace("+", "plus").replace("-", " ")
+    slug = re.sub(r"[^a-z0-9]+", "-", text)[:_LONGEST].strip("-")
+    return f"{slug}-x{digest_of({'base': base, 'settings': settings})[:_DIGITS]}"
+
+
+class _KeptFiles(Files):
+    """Reads each file once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[object, Any] = {}
+
+    def _once(self, key: object, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - of any kind
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def machine(self, name: str, controls: Controls) -> tuple[Platform, Activity]:
+        made: tuple[Platform, Activity] = self._once(
+            ("machine", name, controls), lambda: super(_KeptFiles, self).machine(name, controls)
+        )
+        return made
+
+    def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
+        made: Scenario = self._once(
+            ("scenario", name, platform.digest),
+            lambda: super(_KeptFiles, self).scenario(name, platform, own),
+        )
+        return made
+
+    def variant(self, name: str, own: Own) -> tuple[Kernel, Variant]:
+        made: tuple[Kernel, Variant] = self._once(
+            ("variant", name), lambda: super(_KeptFiles, self).variant(name, own)
+        )
+        return made
+
+    def engine(self, name: str, mode: str | None) -> Engine:
+        made: Engine = self._once(
+            ("engine", name, mode), lambda: super(_KeptFiles, self).engine(name, mode)
+        )
+        return made
+
+
+class Resolver:
+    """Resolves the points of one campaign.
+
+    :param folder: where files of derived platforms go.
+    :param file: the campaign's file, for messages.
+    """
+
+    def __init__(self, folder: Path, file: str) -> None:
+        self._folder = folder
+        self._file = file
+        self._files = _KeptFiles()
+        self._platforms: dict[str, str] = {}
+        self._bases: dict[str, Platform] = {}
+        self._engines: dict[tuple[str, str], str] = {}
+        self._kernels: dict[Kernel, dict[str, str]] = {}
+        #: A line for each figure of a derived platform that was computed, by platform.
+        self.computed: dict[str, tuple[str, ...]] = {}
+
+    def names(self, point: Point, seed: int = 0) -> Names:
+        """The point's names, all known.
+
+        :raises RequestError: one line: the campaign's file, the cell, what is wrong.
+        """
+        try:
+            return resolve(point.request(self.platform(point), seed), self._files)
+        except RequestError as error:
+            raise self._wrong(point, error) from error
+
+    def platform(self, point: Point) -> str:
+        """The platform's name, or the file of the derived one, which is written where it is not.
+
+        :raises RequestError: an override that makes no valid platform.
+        """
+        if not point.overrides:
+            return point.platform
+        settings = point.settings()
+        name = platform_name(point.platform, settings)
+        if name not in self._platforms:
+            path = self._folder / f"{name}.toml"
+            base = point.platform
+            made = overridden(base, self._base(base), settings)
+            data = made.text.encode()
+            if not path.is_file() or path.read_bytes() != data:
+                write_atomic(path, data)
+            try:
+                load_platform(path)
+            except RequestError as error:
+                shown = str(error).partition(f"{path.name}: ")[2] or str(error)
+                raise RequestError(shown) from error
+            self.computed[name] = made.computed
+            self._platforms[name] = str(path)
+        return self._platforms[name]
+
+    def _base(self, name: str) -> Platform:
+        if name not in self._bases:
+            self._bases[name] = load_platform(name)
+        return self._bases[name]
+
+    def _wrong(self, point: Point, error: RequestError) -> RequestError:
+        return RequestError(f"{self._file}: cell {point.words}: {error}")
+
+    def group_id(self, names: Names) -> str:
+        """A digest of all but the seed that decides the cell's bytes; empty: not all is built."""
+        try:
+            engine = self._engine(names.engine)
+            fields = {"code": self.code, "engine": engine, **self._built(names)}
+        except NotBuilt:
+            return ""
+        request, variant = names.request, names.variant
+        fields["platform"] = names.platform.digest
+        fields["given"] = request.energy_model.words
+        fields["activity"] = names.activity.digest
+        fields["scenario"] = names.scenario.digest
+        fields["controls"] = repr(request.controls)
+        words = [f"{request.full} {request.elide}", variant.name, variant.dtb, boot_args(variant)]
+        fields["variant"] = repr([*words, variant.switches, sorted(variant.declares.items())])
+        return digest_of(fields)[:32]
+
+    def machine_id(self, names: Names) -> str:
+        """A digest that cells share which share a boot."""
+        request, variant = names.request, names.variant
+        parts = [names.platform.digest, names.activity.digest, names.kernel.name, variant.dtb]
+        parts += [boot_args(variant), request.engine, names.engine.mode, str(request.elide)]
+        return digest_of({"machine": [*parts, request.energy_model.words]})[:16]
+
+    @cached_property
+    def code(self) -> str:
+        """Digest of the code that makes cells."""
+        return code_digest(_CODE)
+
+    def _built(self, names: Names) -> dict[str, str]:
+        if names.kernel not in self._kernels:
+            self._kernels[names.kernel] = built_digests(names)
+        return self._kernels[names.kernel]
+
+    def _engine(self, engine: Engine) -> str:
+        key = (engine.name, engine.mode)
+        if key not in self._engines:
+            self._engines[key] = digest_of(identity_of(engine).encode())
+        return self._engines[key]
+
+
+def cell_id(group: str, seed: int) -> str:
+    """The id of a cell: its group's, and its seed."""
+    return f"{group}-{seed}"

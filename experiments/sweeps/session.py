@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One sweep of a campaign: what is missing as parts in files, and Snakemake to run them.
+
+A session is a folder that only this sweep uses: parts, logs, what Snakemake keeps for itself. It
+holds no state that is needed later, and goes when the sweep has ended without a failure.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.sweeps.campaign import Campaign
+from experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
+from experiments.sweeps.part import SCHEMA, PartGroup, SweepPart, split
+from experiments.sweeps.point import Point
+from host.cache import cache_root, runs_root, write_atomic
+from host.errors import EascopeError, RequestError, names_allowed
+from host.proc import duration, say
+from host.writing import writing_into
+
+HERE = Path(__file__).resolve().parent
+SNAKEFILE = HERE / "Snakefile"
+PROFILES = HERE / "profiles"
+#: Cells of a part, at most and at least (but for the rest): a part boots once.
+MOST_CELLS, LEAST_CELLS = 20, 4
+#: Seconds between two looks at the ledger, and between two progress lines without a terminal.
+LOOK_S, QUIET_S = 0.5, 10.0
+#: What a person installs for sweeps.
+INSTALL = ".venv/bin/pip install -e '.[sweep]'"
+
+
+@dataclass(frozen=True)
+class SweepSession:
+    """The folder of one sweep, with its parts."""
+
+    campaign: Campaign
+    folder: Path
+    parts: tuple[SweepPart, ...]
+
+    @property
+    def cells(self) -> int:
+        """How many cells it runs."""
+        return sum(part.cells for part in self.parts)
+
+    @property
+    def ledgers(self) -> list[Path]:
+        """The files to which its parts write."""
+        root = ledger_folder(self.campaign.name)
+        return [root / f"{part.job}{SUFFIX}" for part in self.parts]
+
+
+def part_size(cells: int, jobs: int) -> int:
+    """Cells of a part: few enough that ``jobs`` end at about the same time."""
+    return max(LEAST_CELLS, min(MOST_CELLS, -(-cells // (2 * jobs))))
+
+
+def begin(
+    campaign: Campaign,
+    groups: Sequence[tuple[str, Point, Sequence[int]]],
+    jobs: int,
+    *,
+    retry: bool,
+) -> SweepSession:
+    """Write the parts of what is missing.
+
+    :param groups: machine, point and seeds (`experiments.sweeps.survey.Survey.to_run`).
+    :param jobs: how many run at a time.
+    """
+    cells = sum(len(seeds) for _, _, seeds in groups)
+    # By time and process: another machine that shares the folder has another name.
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.uname().nodename}-{os.getpid()}"
+    folder = folder_of(campaign.name) / "sessions" / name
+    made = split(groups, part_size(cells, jobs))
+    parts = tuple(_part(campaign, name, n, groups, retry) for n, groups in enumerate(made))
+    with writing_into(folder_of(campaign.name)):
+        (folder / "parts").mkdir(parents=True)
+        (folder / "log").mkdir()
+        for number, part in enumerate(parts):
+            part.write(folder / "parts" / f"{number}.json")
+    return SweepSession(campaign, folder, parts)
+
+
+def _part(
+    campaign: Campaign, name: str, number: int, groups: tuple[PartGroup, ...], retry: bool
+) -> SweepPart:
+    job = f"{name}-{number}"
+    return SweepPart(SCHEMA, campaign.name, campaign.file, job, groups, campaign.power, retry)
+
+
+def check_snakemake(profile: str | None) -> None:
+    """Whether Snakemake is there, and the executor that ``profile`` names.
+
+    :raises RequestError: one line with how to install it.
+    """
+    if importlib.util.find_spec("snakemake") is None:
+        raise RequestError(f"snakemake is not installed: allowed: {INSTALL}, or --script FILE")
+    if profile is None:
+        return
+    executor = executor_of(profile)
+    if not executor:
+        return
+    module = f"snakemake_executor_plugin_{executor.replace('-', '_')}"
+    if importlib.util.find_spec(module) is None:
+        plugin = module.replace("_", "-")
+        raise RequestError(
+            f"--profile {profile}: {plugin} is not installed: allowed: "
+            f".venv/bin/pip install {plugin}, or another profile"
+        )
+
+
+def executor_of(profile: str) -> str:
+    """The executor plugin that a profile names; empty: Snakemake's own, on this host."""
+    text = (profile_folder(profile) / "config.yaml").read_text(encoding="utf-8")
+    match = re.search(r"^executor:\s*([\w-]+)", text, re.MULTILINE)
+    return match[1] if match and match[1] not in ("local", "dryrun", "touch") else ""
+
+
+def profile_folder(profile: str) -> Path:
+    """The folder of a shipped profile, or a person's own.
+
+    :raises RequestError: when there is none.
+    """
+    own, shipped = Path(profile), PROFILES / profile
+    for folder in (shipped, own):
+        if (folder / "config.yaml").is_file():
+            return folder.absolute()
+    known = sorted(path.name for path in PROFILES.iterdir() if path.is_dir())
+    raise RequestError(
+        f"--profile {profile}: no such profile{names_allowed(profile, known)}, or a folder with "
+        "config.yaml"
+    )
+
+
+def snakemake_command(session: SweepSession, jobs: int, profile: str | None) -> list[str]:
+    """The command that runs the parts of ``session``."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
+    command += ["--directory", str(session.folder), "--config", f"parts={len(session.parts)}"]
+    command += [f"python={sys.executable}", "--keep-going", "--nolock", "--quiet", "all"]
+    command += ["--rerun-triggers", "mtime", "--scheduler", "greedy", "--nocolor"]
+    if profile is None:
+        return [*command, "--cores", str(jobs)]
+    command += ["--profile", str(profile_folder(profile)), "--jobs", str(jobs)]
+    return command + (_SQUEUE if executor_of(profile) == "slurm" and _no_accounting() else [])
+
+
+#: Snakemake's plugin asks sacct by default, which a Slurm without accounting does not have.
+_SQUEUE = ["--slurm-status-command", "squeue"]
+
+
+def _no_accounting() -> bool:
+    """Whether the Slurm here says that it keeps no accounts."""
+    try:
+        done = subprocess.run(
+            ["scontrol", "show", "config"], capture_output=True, check=False, text=True
+        )
+    except FileNotFoundError:  # Snakemake says it in its own words
+        return False
+    return bool(re.search(r"^AccountingStorageType\s*=.*none$", done.stdout, re.MULTILINE))
+
+
+def environment() -> dict[str, str]:
+    """The environment of a sweep's jobs, which run in other folders."""
+    return {
+        **os.environ,
+        "EASCOPE_RUNS": str(runs_root()),
+        "EASCOPE_CACHE": str(cache_root()),
+        # Temporary files of Snakemake's own cache.
+        "XDG_CACHE_HOME": str(runs_root() / "campaigns" / ".cache"),
+    }
+
+
+def run_session(session: SweepSession, jobs: int, profile: str | None, expected_s: float) -> int:
+    """Run all parts; how many of their cells have failed.
+
+    :param expected_s: host seconds that all of it may take.
+    :raises EascopeError: when Snakemake itself has failed.
+    :raises KeyboardInterrupt: after all jobs have ended.
+    """
+    log = session.folder / "snakemake.log"
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            snakemake_command(session, jobs, profile),
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment(),
+            start_new_session=True,
+        )
+        try:
+            done, failed = _watch(session, process, expected_s)
+        except BaseException:
+            _end(process)
+            raise
+    if done + failed < session.cells:
+        _explain(session, log, process.returncode)
+    if not failed:
+        shutil.rmtree(session.folder, ignore_errors=True)
+    return failed
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End Snakemake and its jobs: an interrupted run leaves nothing."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=20)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+def _watch(
+    session: SweepSession, process: subprocess.Popen[bytes], expected_s: float
+) -> tuple[int, int]:
+    """Say how far it is until Snakemake ends; cells that are done and that have failed."""
+    started = shown = time.monotonic()
+    progress = SweepProgress(session.cells, expected_s, terminal=sys.stderr.isatty())
+    read = _Reader(session.ledgers)
+    while process.poll() is None:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=LOOK_S)
+        done, failed = read.counts()
+        now = time.monotonic()
+        if progress.terminal or now - shown >= QUIET_S:
+            shown = now
+            progress.show(done, failed, now - started)
+    done, failed = read.counts()
+    progress.show(done, failed, time.monotonic() - started, last=True)
+    return done, failed
+
+
+class _Reader:
+    """Counts lines of growing files; each file is read again only when it has grown."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._sizes = dict.fromkeys(paths, 0)
+        self._counts = dict.fromkeys(paths, (0, 0))
+
+    def counts(self) -> tuple[int, int]:
+        """Cells that are done, and that have failed."""
+        for path in self._sizes:
+            try:
+                size = path.stat().st_size
+            except OSError:
+                continue
+            if size != self._sizes[path]:
+                states = [line.state == DONE for line in read_lines([path])]
+                self._counts[path] = (sum(states), len(states) - sum(states))
+                self._sizes[path] = size
+        done = sum(count for count, _ in self._counts.values())
+        return done, sum(count for _, count in self._counts.values())
+
+
+@dataclass
+class SweepProgress:
+    """Says how much of a sweep is done, and when it may end."""
+
+    total: int
+    expected_s: float
+    terminal: bool
+
+    def words(self, done: int, failed: int, spent_s: float) -> str:
+        """One line; what is done is a better guess of the time left than the estimate is."""
+        through = (done + failed) / self.total if self.total else 1.0
+        left = self.expected_s - spent_s
+        if through > 0.1 or (through > 0 and left < 0):
+            left = spent_s / through - spent_s
+        parts = [f"[{done + failed}/{self.total}]"]
+        parts += [f"{failed} failed,"] if failed else []
+        if through >= 1:
+            return " ".join([*parts, f"in {duration(spent_s)}"])
+        words = f"about {duration(left)} left" if left >= 0 else "longer than was expected"
+        return " ".join([*parts, words])
+
+    def show(self, done: int, failed: int, spent_s: float, *, last: bool = False) -> None:
+        """Print the line, over the last one on a terminal."""
+        text = f"  {self.words(done, failed, spent_s)}"
+        if self.terminal:
+            print(f"\r\x1b[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+        else:
+            say(text)
+
+
+def _explain(session: SweepSession, log: Path, code: int) -> None:
+    """Raise for cells that no part has said anything of."""
+    texts = [path for path in sorted((session.folder / "log").glob("*.txt")) if path.stat().st_size]
+    shown = texts[-1] if texts else log
+    lines = shown.read_text(errors="replace").strip().splitlines()
+    raise EascopeError(
+        f"Snakemake ended with exit code {code} and cells that were not begun: {log}\n"
+        + "\n".join(f"  {line}" for line in lines[-8:])
+    )
+
+
+ARRAY = """#!/bin/sh
+# Runs {cells} cells of the campaign {name} as {parts} tasks: sbatch {script}
+# Afterwards: eascope status {name}
+#SBATCH --job-name=eascope-{name}
+#SBATCH --array=0-{last}%{jobs}
+#SBATCH --cpus-per-task=1
+#SBATCH --mem=1500
+#SBATCH --time=04:00:00
+#SBATCH --output={folder}/log/%a.txt
+export EASCOPE_RUNS={runs}
+export EASCOPE_CACHE={cache}
+exec {python} -m experiments.cli.main part {folder}/parts/"$SLURM_ARRAY_TASK_ID".json
+"""
+
+
+def write_array(session: SweepSession, script: Path, jobs: int) -> None:
+    """A Slurm script that runs the parts of ``session`` without Snakemake."""
+    text = ARRAY.format(
+        cells=session.cells,
+        name=session.campaign.name,
+        parts=len(session.parts),
+        script=script.name,
+        last=len(session.parts) - 1,
+        jobs=jobs,
+        folder=shlex.quote(str(session.folder)),
+        runs=shlex.quote(str(runs_root())),
+        cache=shlex.quote(str(cache_root())),
+        python=shlex.quote(sys.executable),
+    )
+    with writing_into(script.parent):
+        write_atomic(script, text.encode())
+    script.chmod(0o755)

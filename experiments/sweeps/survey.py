@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a campaign has, what it lacks, and what the rest will cost."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from experiments.cell import missing, prepare
+from experiments.pool import Work, seconds_of, seen_rates
+from experiments.request import Names
+from experiments.runs import Run, all_runs
+from experiments.sweeps.campaign import Campaign
+from experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
+from experiments.sweeps.part import disk_kib
+from experiments.sweeps.point import Point
+from experiments.sweeps.resolver import Resolver, cell_id
+from host.cache import runs_root
+
+#: States of cells; a cell whose kernel is not built yet is missing, too.
+MISSING = "missing"
+STATES = (DONE, FAILED, MISSING)
+#: Cells without a line in the ledger of which the simkey is computed (some 20 ms each), at most.
+MOST_LOOKED_UP = 400
+#: Finished runs whose size is measured where the ledger has none.
+SAMPLED_RUNS = 20
+#: KiB of a run before any was measured: some seconds of a window.
+USUAL_KIB = 600
+
+
+#: Cells that a sweep runs: their machine, point and seeds.
+Missing: TypeAlias = tuple[str, Point, list[int]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """All cells of a point.
+
+    :param group_id: empty while something that they are made from is not built.
+    :param machine: which boot they share.
+    """
+
+    point: Point
+    names: Names
+    group_id: str
+    machine: str
+
+
+@dataclass
+class Survey:
+    """The groups of a campaign, and the state of each of their cells.
+
+    :param lines: of the ledger, by cell id.
+    :param states: by group and seed, in order.
+    :param computed: what was computed of derived platforms, by platform.
+    :param to_build: what would be built or fetched first, with an estimate in words.
+    :param not_looked_up: cells without a line in the ledger that may have a run by another command.
+    """
+
+    campaign: Campaign
+    groups: list[Group]
+    lines: dict[str, LedgerLine]
+    states: list[list[str]]
+    computed: dict[str, tuple[str, ...]]
+    to_build: dict[str, str] = field(default_factory=dict)
+    not_looked_up: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of cells by state."""
+        counted = Counter(state for states in self.states for state in states)
+        return {state: counted[state] for state in STATES}
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return len(self.groups) * len(self.campaign.seeds)
+
+    def to_run(self, *, retry: bool) -> list[Missing]:
+        """Machine, point and seeds of what a sweep would run.
+
+        :param retry: whether cells that have failed are run again.
+        """
+        wanted = (MISSING, FAILED) if retry else (MISSING,)
+        groups = []
+        for group, states in zip(self.groups, self.states, strict=True):
+            pairs = zip(self.campaign.seeds, states, strict=True)
+            seeds = [seed for seed, state in pairs if state in wanted]
+            if seeds:
+                groups.append((group.machine, group.point, seeds))
+        return groups
+
+    def lines_of(self, group: Group) -> Iterator[LedgerLine]:
+        """The lines of the ledger on the cells of ``group``."""
+        for seed in self.campaign.seeds:
+            line = self.lines.get(cell_id(group.group_id, seed))
+            if line is not None:
+                yield line
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What missing cells will take: host seconds of one core, and KiB of disk."""
+
+    core_s: float
+    disk_kib: int
+
+
+def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> Survey:
+    """The state of every cell of a campaign.
+
+    :param platforms: where files of derived platforms go.
+    :param look_up: whether runs that the ledger does not know are looked for, if they are few.
+    :raises RequestError: one line: what is wrong with the campaign, and in which cell.
+    """
+    points = campaign.checked_points()
+    resolver = Resolver(platforms, campaign.file)
+    lines, folders = read_ledger(campaign.name), run_folders()
+    groups, states = [], []
+    for point in points:
+        names = resolver.names(point, campaign.seeds[0])
+        group = Group(point, names, resolver.group_id(names), resolver.machine_id(names))
+        groups.append(group)
+        ids = [cell_id(group.group_id, seed) for seed in campaign.seeds]
+        states.append([_state(lines.get(each), folders) for each in ids])
+    survey = Survey(campaign, groups, lines, states, resolver.computed)
+    for kernel, names in {g.names.kernel: g.names for g in groups if not g.group_id}.items():
+        del kernel
+        survey.to_build |= {part.label: part.estimate for part in missing(names)}
+    if look_up:
+        _look_up(survey)
+    return survey
+
+
+def _state(line: LedgerLine | None, folders: set[str]) -> str:
+    """The state that the ledger and the listing of runs say."""
+    if line is None or (line.state == DONE and line.simkey not in folders):
+        return MISSING
+    if line.state == FAILED and line.simkey in folders:
+        # Somebody may have tried it again.
+        return DONE if Run(runs_root() / line.simkey).state == "done" else FAILED
+    return line.state
+
+
+def _look_up(survey: Survey) -> None:
+    """Look for runs of other commands: `eascope compare` writes no ledger."""
+    unknown = [
+        (number, place)
+        for number, group in enumerate(survey.groups)
+        for place, state in enumerate(survey.states[number])
+        if state == MISSING and group.group_id
+    ]
+    survey.not_looked_up = max(0, len(unknown) - MOST_LOOKED_UP)
+    for number, place in unknown[:MOST_LOOKED_UP]:
+        names = survey.groups[number].names.with_seed(survey.campaign.seeds[place])
+        state = Run(runs_root() / prepare(names).simkey).state
+        survey.states[number][place] = {"done": DONE, "failed": FAILED}.get(state, MISSING)
+
+
+def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
+    """What the missing cells will take, by what earlier runs took.
+
+    Cells of the campaign itself count first, by scenario; then the last runs of the same kind.
+    """
+    spent: dict[tuple[str, str, str], list[float]] = {}
+    sizes: list[int] = []
+    for group in survey.groups:
+        for line in survey.lines_of(group):
+            if line.state == DONE:
+                spent.setdefault(_kind(group.point), []).append(line.host_s)
+                sizes.append(line.disk_kib)
+    usual = {kind: statistics.median(values) for kind, values in spent.items()}
+    seen = seen_rates()
+    wanted = (MISSING, FAILED) if retry else (MISSING,)
+    seconds, cells = 0.0, 0
+    for group, states in zip(survey.groups, survey.states, strict=True):
+        lacking = sum(state in wanted for state in states)
+        cells += lacking
+        if lacking:
+            each = usual.get(_kind(group.point))
+            seconds += lacking * (
+                seconds_of(Work.of_names(group.names), seen) if each is None else each
+            )
+    size = statistics.median(sizes) if sizes else _usual_kib()
+    return Cost(seconds, round(cells * size))
+
+
+def _kind(point: Point) -> tuple[str, str, str]:
+    return point.scenario, point.engine, point.mode
+
+
+def _usual_kib() -> float:
+    """KiB of a finished run: the median of the last ones."""
+    finished: Sequence[Run] = [run for run in all_runs()[-SAMPLED_RUNS:] if run.state == "done"]
+    sizes = []
+    for run in finished:
+        try:
+            sizes.append(disk_kib(run.path))
+        except OSError:  # removed meanwhile
+            continue
+    return statistics.median(sizes) if sizes else USUAL_KIB

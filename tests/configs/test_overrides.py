@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Platforms with overrides: what is computed, and what is refused with one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.devicetree import device_tree_source
+from configs.overrides import overridden
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from engines.qemu.board import BOARD
+from host.errors import RequestError
+
+
+def made(folder: Path, base: str, settings: dict[str, Any], name: str = "mine") -> Platform:
+    """The platform that the loader reads from the text."""
+    text = overridden(base, load_platform(base), settings).text
+    path = folder / f"{name}.toml"
+    path.write_text(text)
+    return load_platform(path)
+
+
+def test_what_the_base_has_is_the_base(tmp_path: Path, juno: Platform) -> None:
+    same = made(tmp_path, "juno-r2", {"little.cpus": 4, "dvfs.rate_limit_us": 500})
+    assert same.clusters == juno.clusters
+    assert device_tree_source(same, BOARD) == device_tree_source(juno, BOARD)
+
+
+def test_cpus_and_opps(tmp_path: Path, juno: Platform) -> None:
+    platform = made(tmp_path, "juno-r2", {"little.cpus": 2, "big.opps": "every 2nd"})
+    little, big = platform.clusters
+    assert (little.cpus, big.cpus) == ((0, 1), (2, 3))
+    assert little.opps == juno.clusters[0].opps
+    assert [opp.khz for opp in big.opps] == [600_000, 1_200_000]
+    assert [opp.power_uw for opp in big.opps] == [181_500, 540_000]
+    assert all(opp.source.startswith("assumed: some of the OPPs") for opp in big.opps)
+
+
+def test_new_opps_lie_between_those_of_the_base(tmp_path: Path) -> None:
+    """0.8 GHz is half way from 0.6 to 1.0 GHz, so its voltage is the mean; power is by f V^2."""
+    big = made(tmp_path, "juno-r2", {"big.opps": [600_000, 800_000, 1_200_000]}).cluster("big")
+    low, new, high = big.opps
+    assert (low.khz, new.khz, high.khz) == (600_000, 800_000, 1_200_000)
+    assert new.uv == 860_000
+    load = {khz: khz * volts**2 for khz, volts in ((600, 0.82), (800, 0.86), (1000, 0.9))}
+    share = (load[800] - load[600]) / (load[1000] - load[600])
+    assert new.power_uw == round(181_500 + share * (364_500 - 181_500))
+    assert new.power_source.startswith("computed: by [600000,800000,1200000]")
+
+
+def test_voltages_in_percent(tmp_path: Path, juno: Platform) -> None:
+    before, big = juno.cluster("big"), made(tmp_path, "juno-r2", {"big.uv": "+10%"}).cluster("big")
+    for old, new in zip(before.opps, big.opps, strict=True):
+        assert new.uv == round(old.uv * 1.1)
+        assert new.power_uw == round(old.power_uw * 1.1**2)
+        assert new.shared_uw == old.shared_uw
+    assert big.opps[0].power_source.startswith("computed: voltages of juno-r2 +10%")
+
+
+def test_clusters_come_and_go(tmp_path: Path) -> None:
+    settings = {"prime.like": "big", "prime.cpus": 1, "big.cpus": 3, "prime.opps": [1_200_000]}
+    platform = made(tmp_path, "juno-r2", settings)
+    assert [(c.name, len(c.cpus)) for c in platform.clusters] == [
+        ("little", 4),
+        ("big", 3),
+        ("prime", 1),
+    ]
+    assert len(made(tmp_path, "pixel6", {"mid.cpus": 0}).clusters) == 2
+
+
+def test_another_core_brings_its_figures(tmp_path: Path) -> None:
+    """Both loops are measured on gem5's cores; the ratio is the only thing that is computed."""
+    other = load_platform("pixel6").cluster("little")
+    little = made(tmp_path, "juno-r2", {"little.core": "cortex-a55"}).cluster("little")
+    assert little.core.name == "cortex-a55"
+    assert [opp.power_uw for opp in little.opps] == [opp.power_uw for opp in other.opps]
+    assert little.capacity_source.startswith("computed: 485 of the cortex-a53 times ")
+    assert little.opps[0].power_source == "borrowed from pixel6's little: a cortex-a55"
+    assert little.cluster_sleep is not None
+
+
+def test_billed_powers_follow_the_opps(tmp_path: Path) -> None:
+    """Without them the loader would refuse tables of OPPs that are gone."""
+    before = load_platform("pixel6").cluster("big")
+    big = made(tmp_path, "pixel6", {"big.opps": "2 even"}).cluster("big")
+    assert [table.name for table in big.busy] == [table.name for table in before.busy]
+    for old, new in zip(before.busy, big.busy, strict=True):
+        assert new.power_uw == (old.power_uw[0], old.power_uw[-1])
+
+
+def test_idle_states_that_stay(tmp_path: Path) -> None:
+    little = made(tmp_path, "juno-r2", {"little.idle_states": ["wfi"]}).cluster("little")
+    assert [state.name for state in little.idle_states] == ["wfi"]
+    assert little.cluster_sleep is None
+
+
+def test_any_key_of_a_platform_file(tmp_path: Path) -> None:
+    key = "big.idle_states.cpu-sleep-0.exit_us"
+    platform = made(tmp_path, "juno-r2", {key: 600, "llc": "all", "dvfs.rate_limit_us": 2_000})
+    assert platform.cluster("big").idle_states[1].exit_us == 600
+    assert (platform.llc, platform.rate_limit_us) == ("all", 2_000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"litle.cpus": 2}, "'litle' is no cluster of juno-r2 and no key of a platform (did you"),
+        ({"little.cpus": 9}, "little.cpus = 9: allowed: an integer in 0..8"),
+        ({"little.cpus": True}, "little.cpus = True: allowed: an integer in 0..8"),
+        ({"big.opps": "every nth"}, "big.opps = 'every nth': allowed: kHz as a list"),
+        ({"big.opps": [100]}, "kHz in 600000..1200000"),
+        ({"big.opps": "1 even"}, "big.opps = '1 even': allowed"),
+        ({"big.core": "cortex-a99"}, "big.core = 'cortex-a99': allowed: cortex-a53"),
+        ({"big.uv": "5%"}, "percent in -50..+50 with its sign"),
+        ({"big.like": "little"}, "a name that no cluster of the base has"),
+        ({"x.like": "huge"}, "x.like = 'huge': allowed: a cluster of juno-r2: little, big"),
+        ({"little.idle_states": ["c1"]}, "a list of wfi, cpu-sleep-0, cluster-sleep-0 with wfi"),
+        ({"little.foo": 3}, "cluster.little.foo = 3: allowed: no such key"),
+        ({"little.cpus": 8}, "at most 8 CPUs on the whole platform"),
+        ({"dvfs.rate_limit_us": 1}, "dvfs.rate_limit_us = 1: allowed: at least transition_latency"),
+    ],
+)
+def test_what_is_wrong(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError) as wrong:
+        made(tmp_path, "juno-r2", settings)
+    assert message in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_a_core_needs_the_powers_that_the_platform_is_billed_by(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"a core whose platform states the measured, profile"):
+        made(tmp_path, "pixel6", {"big.core": "cortex-a72"})
+
+
+def test_the_text_says_what_was_computed(juno: Platform) -> None:
+    settings = {"big.opps": "4 even", "big.uv": "-5%"}
+    computed = overridden("juno-r2", juno, settings).computed
+    assert [line.partition(":")[0] for line in computed] == ["big", "big"]
+    assert "computed: by 4 even" in computed[0]
+    assert "computed: voltages of juno-r2 -5%" in computed[1]

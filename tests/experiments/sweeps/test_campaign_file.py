@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaign files: what they say, and what is refused with one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.sweeps.campaign_file import load_campaign, read_campaign
+from experiments.sweeps.one_off import one_off, parsed_values
+from host.errors import RequestError
+from tests.support.campaigns import campaign
+
+HEAD = 'summary = "a test"\n[axes]\nplatform = "juno-r2"\nscenario = "smoke"\nvariant = ["cas"]\n'
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_every_combination_seeds_fastest() -> None:
+    made = campaign(
+        variant=["mainline", "cas"], seeds=[3, 5], set={"big.opps": ["as is", "every 2nd"]}
+    )
+    assert made.combinations == 4
+    assert made.seeds == (3, 5)
+    points = made.checked_points()
+    assert [(point.variant, dict(point.overrides)) for point in points] == [
+        ("mainline", {}),
+        ("cas", {}),
+        ("mainline", {"big.opps": "every 2nd"}),
+        ("cas", {"big.opps": "every 2nd"}),
+    ]
+    assert points[2].words == "juno-r2, every 2nd, smoke, mainline"
+
+
+def test_an_axis_whose_values_set_several_keys(written: Callable[[str], Path]) -> None:
+    made = read_campaign(
+        written(
+            HEAD + '[[axis]]\nname = "topology"\n[axis.values."1+3"]\n'
+            'set = { "big.cpus" = 1, "little.cpus" = 3 }\ncontrols = { llc = "all" }\n'
+            '[axis.values."as is"]\n'
+        )
+    )
+    first, second = made.checked_points()
+    assert first.labels["topology"] == "1+3"
+    assert first.overrides == {"big.cpus": 1, "little.cpus": 3}
+    assert first.controls == {"llc": "all"}
+    assert second.overrides == {}
+
+
+def test_controls_and_the_reference() -> None:
+    made = campaign(controls={"rate_limit_us": [500, 2000]}, reference="cortex-a72@1200")
+    requests = [point.request("juno-r2", 0) for point in made.checked_points()]
+    assert {request.controls.rate_limit_us for request in requests} == {500, 2000}
+    assert {request.controls.reference for request in requests} == {"cortex-a72@1200"}
+
+
+def test_constraints_keep_what_they_say() -> None:
+    made = campaign(
+        set={"little.cpus": [2, 4, 6], "big.cpus": [2, 4]},
+        constraints=["little.cpus + big.cpus <= 8"],
+    )
+    kept = {(p.overrides["little.cpus"], p.overrides["big.cpus"]) for p in made.checked_points()}
+    assert kept == {(2, 2), (2, 4), (4, 2), (4, 4), (6, 2)}
+
+
+def test_files_are_relative_to_the_campaign(written: Callable[[str], Path]) -> None:
+    path = written(HEAD.replace('"juno-r2"', '"boards/mine.toml"'))
+    (point,) = read_campaign(path).checked_points()
+    assert point.platform == str(path.parent / "boards" / "mine.toml")
+    assert point.labels["platform"] == "mine"
+
+
+def test_errors_of_the_energy_model() -> None:
+    made = campaign(em_error=["none", "big=+20%", ["big=-10%", "little=+5%"]], variant="cas")
+    assert [point.em_error for point in made.checked_points()] == [
+        (),
+        ("big=+20%",),
+        ("big=-10%", "little=+5%"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "axes is missing"),
+        (
+            HEAD.replace("scenario", "scenarios"),
+            "axes.scenarios = 'smoke': allowed: no such key (did",
+        ),
+        (
+            HEAD.replace('["cas"]', "[]"),
+            "axes.variant = []: allowed: an axis with 1 to 1000 values",
+        ),
+        (HEAD.replace('["cas"]', '["cas", "cas"]'), "each value once: 'cas' is there 2 times"),
+        (HEAD.replace('["cas"]', "[3]"), "axes.variant = 3: allowed: a text on one line"),
+        (
+            HEAD.replace('variant = ["cas"]', ""),
+            "axes.variant is missing: allowed: a list of names",
+        ),
+        (HEAD + "seeds = 0", "axes.seeds = 0: allowed: an integer in 1..1000"),
+        (HEAD + "seeds = [1, 1]", "axes.seeds = [1, 1]: allowed: a count, or a list of different"),
+        (HEAD + "set.little.cpus = [2]", "axes.set.little = {'cpus': [2]}: allowed: the whole key"),
+        (HEAD + "controls.rate_limit = [1]", "a control (did you mean rate_limit_us?)"),
+        (
+            HEAD + "controls.rate_limit_us = ['a']",
+            "axes.controls.rate_limit_us = 'a': allowed: an in",
+        ),
+        (HEAD + "controls.switches = [1]", "axes.controls.switches"),
+        (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "an axis with 1 to 1000 values"),
+        (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "axis 'variant' is there twice"),
+        (
+            HEAD + '[[axis]]\nname = "a"\n[axis.values.x]\nsets = 1',
+            "axis[0].values.x.sets = 1: allow",
+        ),
+        ('constraints = ["f()"]\n' + HEAD, "mine.toml: constraint 'f()': allowed: names of axes"),
+        ("constraints = 3\n" + HEAD, "constraints = 3: allowed: a list of texts"),
+    ],
+)
+def test_what_is_wrong(written: Callable[[str], Path], text: str, message: str) -> None:
+    with pytest.raises(RequestError) as wrong:
+        read_campaign(written(text))
+    assert message in str(wrong.value)
+    assert "mine.toml" in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_constraints_that_remove_everything() -> None:
+    made = campaign(constraints=["variant == 'feec-a'"])
+    with pytest.raises(RequestError, match="that keep at least one of the 2 combinations"):
+        made.checked_points()
+
+
+def test_a_constraint_that_names_nothing_says_in_which_cell() -> None:
+    with pytest.raises(
+        RequestError, match=r"test.toml: cell juno-r2, smoke, mainline: .*'bg.cpus'"
+    ):
+        campaign(constraints=["bg.cpus == 2"]).checked_points()
+
+
+def test_too_many_cells() -> None:
+    made = campaign(set={f"big.x{n}": list(range(100)) for n in range(4)})
+    with pytest.raises(RequestError, match="200000000 cells: allowed: at most 2000000"):
+        made.checked_points()
+
+
+def test_names_of_shipped_campaigns_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "opp-sweep.toml"
+    path.write_text(HEAD)
+    with pytest.raises(RequestError, match="a file name that no shipped campaign has"):
+        load_campaign(str(path))
+    with pytest.raises(RequestError, match=r"unknown campaign 'opp-swep' \(did you mean opp-sweep"):
+        load_campaign("opp-swep")
+
+
+def test_options_are_a_campaign() -> None:
+    axes = {"platform": "juno-r2,pixel6", "scenario": "smoke", "variant": "mainline,cas"}
+    settings = ["big.opps=every 2nd,[600000,1200000]", "controls.rate_limit_us=500,2000"]
+    made = one_off(axes, settings, ["variant == 'cas'"], 3, None)
+    again = one_off(axes, settings, ["variant == 'cas'"], 3, None)
+    other = one_off(axes, settings, ["variant == 'cas'"], 4, None)
+    assert made.name == again.name != other.name
+    assert made.combinations == 2 * 2 * 2 * 2
+    assert len(made.checked_points()) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("2,3", [2, 3]),
+        ("every 2nd, 4 even", ["every 2nd", "4 even"]),
+        ("true,1.5,-3", [True, 1.5, -3]),
+        ("[wfi,cpu-sleep-0],[wfi]", [["wfi", "cpu-sleep-0"], ["wfi"]]),
+        ("+5%", ["+5%"]),
+    ],
+)
+def test_values_of_options(text: str, values: list[object]) -> None:
+    assert parsed_values(text) == values
+
+
+@pytest.mark.parametrize("text", ["little.cpus", "=3", "little.cpus="])
+def test_settings_without_a_value(text: str) -> None:
+    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
+    with pytest.raises(RequestError, match="allowed: KEY=VALUES"):
+        one_off(axes, [text], [], 1, None)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts: a job's cells one after another; failures that do not stop the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from experiments.runs import Run
+from experiments.sweeps.ledger import DONE, FAILED, read_ledger
+from experiments.sweeps.part import SweepPart, run_part, split
+from experiments.sweeps.session import part_size
+from host.cache import runs_root
+from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
+from tests.support.cells import Artefacts
+
+
+def test_every_cell_gets_a_run_and_a_line(artefacts: Artefacts, juno: Platform) -> None:
+    made, executed = campaign(seeds=2), StandInRuns(juno)
+    assert run_part(part_of(surveyed(made)), executed) == 0
+    assert executed.cells == [("mainline", 0), ("mainline", 1), ("cas", 0), ("cas", 1)]
+    lines = read_ledger(made.name)
+    assert len(lines) == 4
+    for line in lines.values():
+        assert line.state == DONE
+        assert Run(runs_root() / line.simkey).state == "done"
+        assert line.host_s > 0
+        assert line.peak_mib > 0
+        assert line.disk_kib > 0
+    assert surveyed(made, look_up=False).counts == {"done": 4, "failed": 0, "missing": 0}
+
+
+def test_a_failure_does_not_stop_the_rest(artefacts: Artefacts, juno: Platform) -> None:
+    made, executed = campaign(seeds=2), StandInRuns(juno, fails=("mainline",))
+    assert run_part(part_of(surveyed(made)), executed) == 2
+    assert len(executed.cells) == 4
+    states = [line.state for line in read_ledger(made.name).values()]
+    assert states == [FAILED, FAILED, DONE, DONE]
+    assert {line.cause for line in read_ledger(made.name).values()} == {"mainline fails here", ""}
+
+
+def test_what_has_failed_is_run_again_when_asked_for(artefacts: Artefacts, juno: Platform) -> None:
+    made = campaign()
+    run_part(part_of(surveyed(made)), StandInRuns(juno, fails=("mainline",)))
+    survey = surveyed(made, look_up=False)
+    assert survey.counts == {"done": 1, "failed": 1, "missing": 0}
+    assert survey.to_run(retry=False) == []
+    executed = StandInRuns(juno)
+    assert run_part(part_of(survey, "j-1", retry=True), executed) == 0
+    assert executed.cells == [("mainline", 0)]
+    assert surveyed(made, look_up=False).counts["done"] == 2
+
+
+def test_what_is_there_is_not_run_again(artefacts: Artefacts, juno: Platform) -> None:
+    made, executed = campaign(), StandInRuns(juno)
+    part = part_of(surveyed(made))
+    run_part(part, executed)
+    run_part(part, executed)
+    assert len(executed.cells) == 2
+
+
+def test_runs_of_other_commands_count(artefacts: Artefacts, juno: Platform) -> None:
+    """They have no line: a campaign of another name has run them."""
+    run_part(part_of(surveyed(campaign("first"))), StandInRuns(juno))
+    survey = surveyed(campaign("second"))
+    assert survey.counts["done"] == 2
+    assert surveyed(campaign("second"), look_up=False).counts["missing"] == 2
+
+
+def test_a_run_that_is_gone_is_missing(artefacts: Artefacts, juno: Platform) -> None:
+    made = campaign()
+    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    line = next(iter(read_ledger(made.name).values()))
+    (runs_root() / line.simkey).rename(runs_root() / "elsewhere")
+    assert surveyed(made).counts == {"done": 1, "failed": 0, "missing": 1}
+
+
+def test_a_part_is_read_as_it_was_written(artefacts: Artefacts, tmp_path: Path) -> None:
+    part = part_of(surveyed(campaign(set={"little.cpus": [2, 4]}, controls={"speeds": "measured"})))
+    part.write(tmp_path / "0.json")
+    assert SweepPart.read(tmp_path / "0.json") == part
+
+
+def test_parts_have_one_machine_and_are_of_equal_size() -> None:
+    points = campaign(seeds=1).checked_points()
+    groups = [("a", points[0], range(21)), ("b", points[1], range(3)), ("a", points[1], range(2))]
+    parts = split(groups, 10)
+    sizes = [sum(len(group.seeds) for group in part) for part in parts]
+    assert sizes == [7, 8, 8, 3]
+    seeds = [(g.point.variant, seed) for part in parts[:3] for g in part for seed in g.seeds]
+    assert seeds == [("mainline", n) for n in range(21)] + [("cas", n) for n in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "jobs", "size"), [(16, 2, 4), (1000, 2, 20), (80, 2, 20), (3, 8, 4), (40, 2, 10)]
+)
+def test_size_of_parts(cells: int, jobs: int, size: int) -> None:
+    assert part_size(cells, jobs) == size

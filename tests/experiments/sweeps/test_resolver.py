@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Derived platforms as files, and cell ids that stand for simkeys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.cell import prepare
+from experiments.sweeps.campaign import Campaign
+from experiments.sweeps.resolver import Resolver, platform_name
+from host.errors import RequestError
+from host.strict import is_name
+from tests.support.campaigns import campaign
+from tests.support.cells import Artefacts, prepared
+
+
+def ids(of: Campaign, folder: Path) -> list[tuple[str, str]]:
+    """Group id and simkey of every point."""
+    resolver = Resolver(folder, of.file)
+    resolved = [resolver.names(point) for point in of.checked_points()]
+    return [(resolver.group_id(names), prepare(names).simkey) for names in resolved]
+
+
+def test_the_ids_differ_where_simkeys_do(artefacts: Artefacts, tmp_path: Path) -> None:
+    made = campaign(
+        set={"little.cpus": [2, 4], "big.opps": ["as is", "every 2nd"]},
+        controls={"speeds": ["board", "measured"], "decisions": False},
+        em_error=["none", "big=+20%"],
+    )
+    pairs = ids(made, tmp_path)
+    assert len(pairs) == 32
+    assert len({group for group, _ in pairs}) == len({simkey for _, simkey in pairs}) == 32
+    assert ids(made, tmp_path) == pairs
+
+
+def test_what_is_built_is_a_part_of_the_id(artefacts: Artefacts, tmp_path: Path) -> None:
+    before = ids(campaign(), tmp_path)
+    artefacts.write("initramfs", "another")
+    assert {group for group, _ in before}.isdisjoint(
+        group for group, _ in ids(campaign(), tmp_path)
+    )
+
+
+def test_an_override_to_what_the_base_has_is_the_bases_run(
+    artefacts: Artefacts, tmp_path: Path
+) -> None:
+    """The name of a platform is not a part of its machine."""
+    (_, simkey), _ = ids(campaign(set={"little.cpus": 4}), tmp_path)
+    assert simkey == prepared().simkey
+
+
+def test_the_file_is_one_that_a_person_can_use(artefacts: Artefacts, tmp_path: Path) -> None:
+    resolver = Resolver(tmp_path, "test.toml")
+    (point, _) = campaign(set={"big.opps": "3 even"}).checked_points()
+    path = resolver.platform(point)
+    assert Path(path).parent == tmp_path
+    assert prepared(platform=path).simkey == prepare(resolver.names(point)).simkey
+    assert any("computed: by 3 even" in line for line in resolver.computed[Path(path).stem])
+
+
+def test_names_are_names_and_differ() -> None:
+    settings: list[dict[str, Any]] = [
+        {"big.uv": "+5%"},
+        {"big.uv": "-5%"},
+        {"big.opps": [600_000, 1_200_000], "little.idle_states.cpu-sleep-0.exit_us": 3},
+    ]
+    names = [platform_name("juno-r2", each) for each in settings]
+    assert len({*names}) == 3
+    assert all(is_name(name) for name in names), names
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"set": {"little.cpus": 9}}, "cell juno-r2, 9, smoke, mainline: little.cpus = 9: allowed"),
+        (
+            {"set": {"little.cpus": 8}},
+            "cell juno-r2, 8, smoke, mainline: cluster.big.cpus = 2: allo",
+        ),
+        ({"set": {"big.foo": 1}}, "cluster.big.foo = 1: allowed: no such key"),
+        ({"variant": "csa"}, "cell juno-r2, smoke, csa: unknown variant 'csa' (did you mean cas"),
+        ({"scenario": "smok"}, "cell juno-r2, smok, mainline: unknown scenario 'smok'"),
+        ({"engine": "qem"}, "unknown engine 'qem'"),
+        ({"controls": {"speeds": "slow"}}, "unknown speeds 'slow'"),
+        ({"em_error": ["huge=+3%"]}, "unknown cluster 'huge'"),
+        ({"reference": "cortex-a72"}, "reference 'cortex-a72': allowed: CORE@MHZ"),
+    ],
+)
+def test_a_wrong_cell_is_named(
+    artefacts: Artefacts, tmp_path: Path, axes: dict[str, Any], message: str
+) -> None:
+    resolver = Resolver(tmp_path, "test.toml")
+    first = campaign(**axes).checked_points()[0]
+    with pytest.raises(RequestError) as wrong:
+        resolver.names(first)
+    assert str(wrong.value).startswith("test.toml: cell ")
+    assert message in str(wrong.value)
+    assert "\n" not in str(wrong.value)
