@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from configs.activity import ACTIVITY, Activity, ClusterActivity, KernelActivity, load_activity
+from configs.core import CORES
 from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
+from configs.platform_file import PLATFORMS, load_platform
 from host.cache import digest_of
 from host.errors import RequestError
 
@@ -65,12 +67,28 @@ def _donors(platform: Platform, directory: Path) -> list[Donor]:
         if name == platform.name:
             continue
         try:
-            other = load_platform(name)
-            donors.append(Donor(other, load_activity(other, directory)))
+            donors.append(_donor(name, directory, _state_of_files(directory)))
         except RequestError:
             if name == platform.base:
                 raise
     return donors
+
+
+@lru_cache
+def _donor(name: str, directory: Path, state: tuple[tuple[str, int, int], ...]) -> Donor:
+    """The donor ``name``: a campaign asks for it once for each of its platforms.
+
+    :param state: of the files that it is read from.
+    """
+    other = load_platform(name)
+    return Donor(other, load_activity(other, directory))
+
+
+def _state_of_files(directory: Path) -> tuple[tuple[str, int, int], ...]:
+    """Name, length and time of every file that a donor is read from."""
+    files = [path for root in (directory, PLATFORMS, CORES) for path in root.rglob("*.*")]
+    states = ((str(path), path.stat()) for path in sorted(files))
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in states)
 
 
 def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: Path) -> Activity:

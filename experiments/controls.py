@@ -132,10 +132,17 @@ class Controls:
     def load(self, name: str) -> tuple[Platform, Activity]:
         """The platform ``name`` and its activity with the controls in place.
 
-        :raises RequestError: as `load_platform`, `activity_of` and `of_platform` do, and for
-            speeds that there are not.
+        :raises RequestError: as `load_platform` and `applied` do.
         """
-        platform = self.of_platform(load_platform(name))
+        return self.applied(load_platform(name))
+
+    def applied(self, platform: Platform) -> tuple[Platform, Activity]:
+        """``platform`` and its activity with the controls in place.
+
+        :raises RequestError: as `activity_of` and `of_platform` do, and for speeds that there are
+            not.
+        """
+        platform = self.of_platform(platform)
         activity = activity_of(platform)
         if self.speeds not in SPEEDS:
             raise unknown("speeds", self.speeds, SPEEDS)

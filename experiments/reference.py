@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import cache
 
 from configs.inherit import activity_of
 from configs.platform_file import list_platforms, load_platform
@@ -19,6 +20,7 @@ _FORM = re.compile(r"([a-z0-9-]+)@([1-9]\d{0,4})")
 ALLOWED = "CORE@MHZ, such as cortex-a72@1200"
 
 
+@cache
 def reference_turn_ns(text: str) -> Fraction:
     """Duration in ns of a turn of rt-app's busy loop on the reference ``text``.
 

@@ -94,9 +94,13 @@ class Names:
 class Files:
     """Where requests get what their names stand for; one that keeps it reads each file once."""
 
+    def platform(self, name: str) -> Platform:
+        """The platform ``name``."""
+        return load_platform(name)
+
     def machine(self, name: str, controls: Controls) -> tuple[Platform, Activity]:
         """The platform ``name`` and its activity with ``controls`` in place, checked."""
-        platform, activity = controls.load(name)
+        platform, activity = controls.applied(self.platform(name))
         if controls.speeds != HARDWARE:
             check_capacity(platform, activity)
         controls.turn_ns()
@@ -107,11 +111,14 @@ class Files:
         scenario = load_scenario(name, platform)
         for program in scenario.programs:
             check_present(program.run)
+        _check_expected(scenario, self.known_variants(own))
+        return scenario
+
+    def known_variants(self, own: Own) -> list[str]:
+        """Variants that expectations may name."""
         catalogue = load_catalogue()
         known = [*catalogue.variants, *catalogue.planned, *catalogue.broken, *own.names]
-        known += [name for name in variant_names() if name not in known]
-        _check_expected(scenario, known)
-        return scenario
+        return known + [name for name in variant_names() if name not in known]
 
     def variant(self, name: str, own: Own) -> tuple[Kernel, Variant]:
         """The variant ``name`` and its kernel."""

@@ -19,7 +19,6 @@ from analysis.derive import code_digest
 from configs.activity import Activity
 from configs.overrides import overridden
 from configs.platform import Platform
-from configs.platform_file import load_platform
 from engines.base import Engine
 from experiments.cell import built_digests, identity_of
 from experiments.controls import Controls
@@ -57,6 +56,18 @@ class _KeptFiles(Files):
             self._kept[key] = make()
         return self._kept[key]
 
+    def platform(self, name: str) -> Platform:
+        made: Platform = self._once(
+            ("platform", name), lambda: super(_KeptFiles, self).platform(name)
+        )
+        return made
+
+    def known_variants(self, own: Own) -> list[str]:
+        made: list[str] = self._once(
+            ("variants", tuple(own.names)), lambda: super(_KeptFiles, self).known_variants(own)
+        )
+        return made
+
     def machine(self, name: str, controls: Controls) -> tuple[Platform, Activity]:
         made: tuple[Platform, Activity] = self._once(
             ("machine", name, controls), lambda: super(_KeptFiles, self).machine(name, controls)
@@ -64,8 +75,10 @@ class _KeptFiles(Files):
         return made
 
     def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
+        # A scenario takes names of CPUs and capacities from the platform, and nothing else.
+        clusters = tuple((cluster.name, cluster.cpus) for cluster in platform.clusters)
         made: Scenario = self._once(
-            ("scenario", name, platform.digest),
+            ("scenario", name, clusters, platform.capacities, platform.largest.name),
             lambda: super(_KeptFiles, self).scenario(name, platform, own),
         )
         return made
@@ -95,9 +108,8 @@ class Resolver:
         self._file = file
         self._files = _KeptFiles()
         self._platforms: dict[str, str] = {}
-        self._bases: dict[str, Platform] = {}
         self._engines: dict[tuple[str, str], str] = {}
-        self._kernels: dict[Kernel, dict[str, str]] = {}
+        self._kernels: dict[object, dict[str, str]] = {}
         #: A line for each figure of a derived platform that was computed, by platform.
         self.computed: dict[str, tuple[str, ...]] = {}
 
@@ -123,23 +135,18 @@ class Resolver:
         if name not in self._platforms:
             path = self._folder / f"{name}.toml"
             base = point.platform
-            made = overridden(base, self._base(base), settings)
+            made = overridden(base, self._files.platform(base), settings)
             data = made.text.encode()
             if not path.is_file() or path.read_bytes() != data:
                 write_atomic(path, data)
             try:
-                load_platform(path)
+                self._files.platform(str(path))
             except RequestError as error:
                 shown = str(error).partition(f"{path.name}: ")[2] or str(error)
                 raise RequestError(shown) from error
             self.computed[name] = made.computed
             self._platforms[name] = str(path)
         return self._platforms[name]
-
-    def _base(self, name: str) -> Platform:
-        if name not in self._bases:
-            self._bases[name] = load_platform(name)
-        return self._bases[name]
 
     def _wrong(self, point: Point, error: RequestError) -> RequestError:
         return RequestError(f"{self._file}: cell {point.words}: {error}")
@@ -166,6 +173,7 @@ class Resolver:
         request, variant = names.request, names.variant
         parts = [names.platform.digest, names.activity.digest, names.kernel.name, variant.dtb]
         parts += [boot_args(variant), request.engine, names.engine.mode, str(request.elide)]
+        parts += [names.scenario.image, repr(names.kernel.more)]
         return digest_of({"machine": [*parts, request.energy_model.words]})[:16]
 
     @cached_property
@@ -174,9 +182,10 @@ class Resolver:
         return code_digest(_CODE)
 
     def _built(self, names: Names) -> dict[str, str]:
-        if names.kernel not in self._kernels:
-            self._kernels[names.kernel] = built_digests(names)
-        return self._kernels[names.kernel]
+        key = names.kernel, names.scenario.image, tuple(names.scenario.prepared)
+        if key not in self._kernels:
+            self._kernels[key] = built_digests(names)
+        return self._kernels[key]
 
     def _engine(self, engine: Engine) -> str:
         key = (engine.name, engine.mode)

@@ -28,7 +28,7 @@ from tests.support.markdown import INLINE_CODE, ROOT, lines
 EASCOPE = ".venv/bin/eascope"
 PYTHON = ".venv/bin/python"
 #: What else a page may tell somebody to type.
-SHELL = {"git", "cd", "export", "mkdir", "printf", "cp", "ls"}
+SHELL = {"git", "cd", "sbatch", "export", "mkdir", "printf", "cp", "ls"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
 #: Names that stand for a reader's own.
 OWN = re.compile(r"my-idea|NAME|.*\.toml")

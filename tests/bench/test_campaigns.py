@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns of 100 000 cells: planning, status, a warm re-run. Bounds are on processor time.
+
+The cells are those of kernels that every machine has built for tests; none of them is run. What is
+finished is a listing of empty folders and a ledger: nothing opens them.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder
+from experiments.sweeps.resolver import cell_id
+from experiments.sweeps.survey import Survey, cost_of
+from host.cache import runs_root
+from host.dry import nothing_built
+from tests.bench.test_analysis import processor_s
+from tests.support.campaigns import campaign, surveyed
+
+pytestmark = pytest.mark.guest
+
+CELLS = 100_000
+#: 125 derived platforms.
+TABLES = ["as is", "every 2nd", "4 even", "6 even", "8 even"]
+AXES = {
+    "variant": ["mainline", "cas", "cas-performance", "max-nospare0"],
+    "scenario": [
+        *("eas/video-playback", "eas/game", "smoke", "busy", "ui/jank", "eas/stacked"),
+        *("uclamp/frequency-spike", "eas/headroom"),
+    ],
+    "set": {
+        "big.opps": TABLES,
+        "little.opps": TABLES,
+        "dvfs.rate_limit_us": [500, 1000, 2000, 4000, 8000],
+    },
+    "seeds": 25,
+}
+
+
+def survey() -> Survey:
+    with nothing_built():
+        return surveyed(campaign("bench", **AXES), look_up=False)
+
+
+def finish(of: Survey) -> None:
+    """Folders and ledger of a campaign that is done, in files of 20 cells."""
+    runs_root().mkdir(parents=True, exist_ok=True)
+    number = 0
+    for group in of.groups:
+        ledger = LedgerFile(ledger_folder("bench") / f"{number}.jsonl")
+        for seed in of.campaign.seeds:
+            simkey = f"{number:064x}"
+            (runs_root() / simkey).mkdir()
+            cell = cell_id(group.group_id, seed)
+            ledger.add(LedgerLine(cell, DONE, simkey, host_s=1.0, sim_s=5.0, mips=900.0))
+            number += 1
+        ledger.close()
+
+
+def test_plan_and_status_of_a_hundred_thousand_cells() -> None:
+    begin = processor_s()
+    first = survey()
+    cost = cost_of(first)
+    plan_s = processor_s() - begin
+    assert first.counts["missing"] == CELLS
+    assert cost.core_s > 0
+    finish(first)
+    begin = processor_s()
+    again = survey()
+    status_s = processor_s() - begin
+    assert again.counts["done"] == CELLS
+    assert again.to_run(retry=True) == []
+    print(f"plan {plan_s:.1f} s, status and warm re-run {status_s:.1f} s of processor time")
+    print(f"{1e6 * plan_s / CELLS:.0f} us a cell to plan, {status_s / plan_s:.2f} times that done")
+    assert plan_s < 10.0
+    assert status_s < 5.0
+
+
+def test_memory_of_a_plan(tmp_path: Path) -> None:
+    """In a process of its own, because the peak of this one is pytest's."""
+    code = "from tests.bench.test_campaigns import survey; print(survey().cells)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    assert done.stdout.split() == [str(CELLS)]
+    print(f"{peak:.0f} MiB")
+    assert peak < 500
