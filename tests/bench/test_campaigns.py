@@ -10,6 +10,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from experiments.sweeps.resolver import cell_id
 from experiments.sweeps.survey import Survey, cost_of
 from host.cache import runs_root
 from host.dry import nothing_built
-from tests.bench.test_analysis import processor_s
 from tests.support.campaigns import campaign, surveyed
 
 pytestmark = pytest.mark.guest
@@ -63,16 +63,16 @@ def finish(of: Survey) -> None:
 
 
 def test_plan_and_status_of_a_hundred_thousand_cells() -> None:
-    begin = processor_s()
+    begin = time.process_time()
     first = survey()
     cost = cost_of(first)
-    plan_s = processor_s() - begin
+    plan_s = time.process_time() - begin
     assert first.counts["missing"] == CELLS
     assert cost.core_s > 0
     finish(first)
-    begin = processor_s()
+    begin = time.process_time()
     again = survey()
-    status_s = processor_s() - begin
+    status_s = time.process_time() - begin
     assert again.counts["done"] == CELLS
     assert again.to_run(retry=True) == []
     print(f"plan {plan_s:.1f} s, status and warm re-run {status_s:.1f} s of processor time")
