@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A comparison at a glance: what answers the question, in at most `LINES` lines for two variants.
+"""A comparison at a glance: what answers the question, in at most `LINES` lines.
 
 Everything else is in `analysis.compare_text` (``--all``) and in the report.
 """
@@ -15,7 +15,7 @@ from analysis.statistics import ENOUGH
 from analysis.verdict_text import short
 from host.table import Table
 
-#: Lines for two variants, with the two below that say where figures and report are.
+#: Lines, however many variants there are, with the two below that say where figures and report are.
 LINES = 25
 _BELOW = 2
 #: Lines of `attention` that are shown.
@@ -31,7 +31,7 @@ def glance(comparison: Comparison) -> str:
     above = _above(comparison, len(leading))
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [_expectation(verdict) for verdict in comparison.verdicts]
-    room = _room(comparison) - len(above) - len(leading)
+    room = _ROOM - len(above) - len(leading)
     kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
     named = min(len(tasks), max(room - kept, 1))
     heads = ["", "unit", *comparison.names]
@@ -43,28 +43,29 @@ def glance(comparison: Comparison) -> str:
     return "\n".join([*above, *table.text().splitlines(), *below]) + "\n"
 
 
-def _room(comparison: Comparison) -> int:
-    """Lines that may stand above the table and in it, besides its heads."""
-    # Each further variant brings a sentence and expectations of its own.
-    lines = LINES + 3 * max(len(comparison.names) - 2, 0)
-    # The heads, an empty line before the expectations, the note.
-    return lines - _BELOW - 3
+#: Lines that may stand above the table and in it: its heads, an empty line before the expectations
+#: and the note are not among them.
+_ROOM = LINES - _BELOW - 3
 
 
 def _above(comparison: Comparison, leading: int) -> list[str]:
-    """The answer, as many lines of `attention` as there is room for, and what was run.
+    """The answer and lines of `attention`, as many as there is room for, and what was run.
 
     :param leading: rows that the table has anyway.
     """
-    noted = attention(comparison)
-    first, last = answers(comparison), ["", *head(comparison), ""]
-    # A task and an expectation are shown in any case.
-    free = _room(comparison) - len(first) - len(last) - leading - 2
-    kept = min(NOTED, len(noted), max(free, 1))
-    if kept < len(noted):
-        kept = max(min(kept, free - 1), 1)
-    more = len(noted) - kept
-    return [*first, *noted[:kept], *([f"and {more} more such lines: --all"] if more else []), *last]
+    noted, last = attention(comparison), ["", *head(comparison), ""]
+    # A task and an expectation are shown in any case, and the first of what is noted.
+    free = _ROOM - len(last) - leading - 2
+    first = _first(answers(comparison), free - min(len(noted), 1), "variants")
+    return [*first, *_first(noted, min(free - len(first), NOTED + 1), "such lines"), *last]
+
+
+def _first(lines: list[str], room: int, words: str) -> list[str]:
+    """The first of ``lines``, and how many more there are; one of them in any case."""
+    if len(lines) <= min(room, NOTED) or len(lines) < 2:
+        return lines
+    kept = max(min(room - 1, NOTED), 1)
+    return [*lines[:kept], f"and {len(lines) - kept} more {words}: --all"]
 
 
 def everything(comparison: Comparison) -> str:

@@ -34,6 +34,9 @@ LLC_CLUSTER, LLC_ALL = "cluster", "all"
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
 
+#: Power states of idle CPUs, by gem5's names in lower case.
+POWER_STATES = CLK_GATED, SRAM_RETENTION, OFF = ("clk_gated", "sram_retention", "off")
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -14,7 +14,17 @@ from configs.billing import CHIP, Billing, read_billing, read_busy, read_chip_sh
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
-from configs.platform import L3, LLC_ALL, LLC_CLUSTER, Cluster, Dvfs, IdleState, Opp, Platform
+from configs.platform import (
+    L3,
+    LLC_ALL,
+    LLC_CLUSTER,
+    POWER_STATES,
+    Cluster,
+    Dvfs,
+    IdleState,
+    Opp,
+    Platform,
+)
 from configs.source import Sources
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, nearest
@@ -28,9 +38,6 @@ MAX_CPUS = 8
 #: What the device tree calls a complete platform file that is not one of `PLATFORMS`: it lies in
 #: the guest's memory, where a name of another length is another run.
 OWN_MODEL = "own"
-
-#: Power states of idle CPUs, by gem5's names in lower case.
-POWER_STATES = ("clk_gated", "sram_retention", "off")
 
 #: Largest power of one CPU that the kernel's energy model takes (EM_MAX_POWER).
 MAX_POWER_UW = 64_000_000

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from configs.platform import CLK_GATED, OFF, SRAM_RETENTION
 from host.cache import canonical_json, sha256_bytes
 from host.errors import RequestError, bad_input, unknown
 from host.strict import StrictTable, read_json
@@ -34,9 +35,9 @@ CYCLE = "core.cycles"
 #: share of McPAT's own power gating (state-retentive supply).
 STATES = {
     "on": (1.0, 1.0, 1.0),
-    "clk_gated": (0.0, 1.0, 1.0),
-    "sram_retention": (0.0, 0.47, 1.0),
-    "off": (0.0, 0.0, 0.0),
+    CLK_GATED: (0.0, 1.0, 1.0),
+    SRAM_RETENTION: (0.0, 0.47, 1.0),
+    OFF: (0.0, 0.0, 0.0),
 }
 
 CELSIUS = 273.15

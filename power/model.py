@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 
 from configs.activity import Activity
 from configs.billing import CHIP
-from configs.platform import Cluster, Opp, Platform
+from configs.platform import SRAM_RETENTION, Cluster, Opp, Platform
 from host.cache import digest_of
 from power.billed import (
     SHARED,
@@ -40,7 +40,7 @@ FJ_PER_PJ = 1e3
 def shared_microwatt(level: Level, khz: int, microvolts: int, celsius: float) -> tuple[int, int]:
     """Power of L2 and cluster logic in uW: (on, off). Off: no clock, the L2 keeps its content."""
     parts = level.shared_w(khz / 1e3, microvolts / 1e6, celsius)
-    off = STATES["sram_retention"][1] * parts["leakage"]
+    off = STATES[SRAM_RETENTION][1] * parts["leakage"]
     return round(sum(parts.values()) * UW_PER_W), round(off * UW_PER_W)
 
 

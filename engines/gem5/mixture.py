@@ -17,6 +17,7 @@ from pathlib import Path
 from host.errors import RequestError
 from host.proc import run
 from host.toolchain import arm64_tool
+from rootfs.elide import FUNCTION_ADDRESS
 from rootfs.elide_gem5 import (
     AWAY_SHIFT,
     LEAST_STILL,
@@ -30,7 +31,7 @@ from rootfs.elide_gem5 import (
 
 #: Bytes of the function, its table included; up to `ROOM` nothing else of rt-app is executed.
 LENGTH = 352
-ROOM = 0x402A1C - 0x402660
+ROOM = 0x402A1C - FUNCTION_ADDRESS
 #: Bytes of the table: for each CPU, cycles of a turn and its ns of memory, both in sixteenths.
 TABLE_BYTES = 4 * TABLE_CPUS
 #: A slice's own instructions take so many times what the plain function's take.

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from experiments.cli import variants_page
 from experiments.cli.verbs import make_parser
+from host.table import Row, Table, TableCell
 from kernels.variants import load_catalogue
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "command-line.md"
@@ -59,7 +60,7 @@ def _command(parser: argparse.ArgumentParser) -> str:
         rows = [_row(parser, action) for action in group._group_actions if _shown(action)]
         if rows:
             title = (group.title or "options").removeprefix("positional ")
-            lines += [f"| {title} | meaning |", "|---|---|", *rows, ""]
+            lines += [Table.of((title, "meaning"), rows, left=2).markdown(), ""]
     return "\n".join(lines)
 
 
@@ -75,7 +76,7 @@ def _usage(parser: argparse.ArgumentParser) -> str:
     return words.replace(" [-h]", "")
 
 
-def _row(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+def _row(parser: argparse.ArgumentParser, action: argparse.Action) -> Row:
     formatter = parser._get_formatter()
     if action.option_strings:
         value = "" if action.nargs == 0 else f" {formatter._format_args(action, _metavar(action))}"
@@ -84,12 +85,7 @@ def _row(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
         name = formatter._format_args(action, _metavar(action))
     meaning = formatter._expand_help(action) if action.help else ""
     required = " (required)" if action.option_strings and action.required else ""
-    return f"| `{_cell(name)}` | {_cell(meaning)}{required} |"
-
-
-def _cell(text: str) -> str:
-    """``text`` so that no part of it ends the cell of a Markdown table."""
-    return text.replace("|", r"\|")
+    return TableCell(name, "code"), f"{meaning}{required}"
 
 
 def _metavar(action: argparse.Action) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from configs.activity import ACTIVITY, Activity, load_activity, measured_ipc
 from configs.memory_time import KernelTime, kernel_time
+from configs.mixture import MISS_INSTRUCTIONS
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
@@ -17,8 +18,6 @@ from host.table import Column, Table
 
 NAME = "characterisation"
 PLATFORMS = ("juno-r2", "pixel6")
-#: Instructions of an iteration of the kernel of dependent misses, one of them a load (`guest.S`).
-MISS_INSTRUCTIONS = 7
 #: The kernels in words, in the order of the tables.
 WORDS = {
     "busy_loop": "rt-app's busy loop",

@@ -153,6 +153,36 @@ def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> 
     assert everything(small) == f"{answers(small)[0]}\n\n{text_of(small)}"
 
 
+@pytest.mark.parametrize("count", [3, 6, 12])
+@pytest.mark.parametrize("unfinished", [0, 20])
+def test_a_glance_of_many_variants_has_no_more_lines(
+    platform: Platform, count: int, unfinished: int
+) -> None:
+    tasks = [f"task{number}" for number in range(20)]
+    due = {task: Deadlines(60, 60, 0, 60) for task in tasks[:unfinished]}
+    ran = {task: {"little": 1.0} for task in tasks}
+
+    def run(name: str, seed: int) -> Derived:
+        made = stated(name, seed)
+        cell = dataclasses.replace(
+            made.cell,
+            tasks=tuple(task_record(task) for task in tasks),
+            expect=(Expectation(name, "energy_j.total > 1", "s"),),
+        )
+        result = dataclasses.replace(made.result, run_share=ran, deadlines=due)
+        return dataclasses.replace(made, cell=cell, result=result)
+
+    names = ["mainline", *(f"v{number}" for number in range(1, count))]
+    many = comparison(platform, {name: [run(name, seed) for seed in range(10)] for name in names})
+    lines = glance(many).splitlines()
+    assert len(lines) <= LINES - 2
+    assert lines[0] == answers(many)[0]
+    shown = sum(line in answers(many) for line in lines)
+    more = count - 1 - shown
+    assert (f"and {more} more variants: --all" in lines) is (more > 0)
+    assert set(answers(many)) <= set(everything(many).splitlines())
+
+
 def test_no_star_stands_at_a_zero(juno: Platform) -> None:
     def moved(variant: str, seed: int) -> Derived:
         run_record = stated(variant, seed)

@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from configs import platform_file
 from configs.core import list_cores
-from configs.platform import Platform
+from configs.platform import POWER_STATES, Platform
 from engines.gem5.expressions import LEAKS, expressions, number, readable
 from engines.gem5.inside import columns
 from engines.gem5.inside.columns import EVENTS, L2, cpu_events
@@ -108,7 +107,7 @@ def test_an_expression_is_the_sum_over_events(juno: Platform) -> None:
 
 
 def test_power_states_have_the_same_names_everywhere() -> None:
-    assert tuple(STATES) == ("on", *platform_file.POWER_STATES)
+    assert tuple(STATES) == ("on", *POWER_STATES)
     assert ("UNDEFINED", *LEAKS) == columns.POWER_STATES
     assert LEAKS["SRAM_RETENTION"] == STATES["sram_retention"][1] == 0.47
 
