@@ -122,3 +122,14 @@ def test_the_page_of_measures_has_their_needs(capsys: pytest.CaptureFixture[str]
     table = capsys.readouterr().out
     assert table.count("| `") >= len(MEASURES)
     assert table in (REFERENCE / "measures.md").read_text(), "run: python -m analysis.measures"
+
+
+def test_the_glossary_has_every_word_that_output_and_records_use() -> None:
+    """Words of captions, tables and keys that a reader meets without an explanation."""
+    text = (REFERENCE / "glossary.md").read_text()
+    rows = re.findall(r"^\| ([^|]+?) \|", text, re.MULTILINE)
+    assert len(rows) == len(set(rows)) + 1  # the heads of its two tables
+    assert {
+        *("akey", "billed", "deadline", "finding", "frame", "headroom", "mixture", "mode"),
+        *("noise floor", "record", "simkey", "stirring", "study", "verdict"),
+    } <= set(rows)
