@@ -164,7 +164,9 @@ def by_machine(cells: Sequence[Cell]) -> list[int]:
 
 
 def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list[Result]:
-    """Run what is missing of ``cells`` and call ``after`` (derivation) for each, in order of cells.
+    """Run what is missing of ``cells``; call ``after`` (derivation) for each, in order of cells.
+
+    Runs are simulated side by side; ``after`` is called for one at a time.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     :raises KeyboardInterrupt: after every engine has ended.
@@ -175,6 +177,8 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
         say(f"  {len(missing)} of {len(cells)} runs to do, about {duration(expected)}")
     progress = Progress(max(1, len(missing)), expected)
     stop = threading.Event()
+    # polars 2.1 can stop for ever when two threads join tables at once on a busy host.
+    one_at_a_time = threading.Lock()
 
     def simulate(cell: Cell) -> Result:
         def advance(simulated_s: float) -> None:
@@ -191,7 +195,8 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
                 f"{cell.names.request.words}: {duration(run.host.host_s)}, "
                 f"{run.host.mips:.{0 if run.host.mips >= 10 else 1}f} MIPS",
             )
-        return after(cell, run)
+        with one_at_a_time:
+            return after(cell, run)
 
     with ThreadPoolExecutor(workers()) as executor:
         submitted = {i: executor.submit(simulate, cells[i]) for i in by_machine(cells)}

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -211,6 +212,23 @@ def test_pool_runs_what_is_missing_in_order() -> None:
     cells = [cell(key=key) for key in keys]
     names = pool.run_all(cells, lambda cell, run: (cell.simkey, run.fresh))
     assert names == [(key, key != keys[3]) for key in keys]
+
+
+def test_pool_derives_one_run_at_a_time() -> None:
+    alone = threading.Lock()
+    met = []
+
+    def after(_: object, run: Run) -> Run:
+        if not alone.acquire(blocking=False):
+            met.append(run)
+            return run
+        # Long enough for the other worker to come, if it may.
+        threading.Event().wait(0.05)
+        alone.release()
+        return run
+
+    pool.run_all([cell(key=f"{number:02x}" * 32) for number in range(6)], after)
+    assert met == []
 
 
 def test_pool_keeps_what_was_done_before_a_failure() -> None:
