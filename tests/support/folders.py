@@ -34,7 +34,7 @@ def folder_circles(tree: ModuleTree) -> list[str]:
         for module, imported in tree.arrows
         if folders[module] != folders[imported]
     }
-    apart = {pair: where for pair in arrows if (where := _import_of(tree, folders, pair))}
+    apart = {pair: where for pair in sorted(arrows) if (where := _import_of(tree, folders, pair))}
     others = {pair: where for pair, where in apart.items() if not _one_in_the_other(*pair)}
     lines = circle_lines(ModuleTree({name: name for name in folders.values()}, others, {}))
     for above, below in sorted(apart):
