@@ -61,15 +61,21 @@ def table(result: dict[str, Any], name: str) -> pl.DataFrame:
     return pl.read_parquet(folder / f"{name}.parquet")
 
 
+def slices_of_probe(result: dict[str, Any]) -> pl.DataFrame:
+    return table(result, "slices").filter(pl.col("task") == "probe").sort("t0_ns")
+
+
 def test_n_sleeps_give_n_wakeups(probe: dict[str, Any]) -> None:
     assert probe["wakeups"] == {"probe": LOOPS + 2}
     assert table(probe, "latency").filter(pl.col("task") == "probe").height == LOOPS + 2
-    assert probe["migrations"] == 0
+    # The thread is woken wherever the kernel likes; then rt-app gives it its CPU.
+    first, *others = slices_of_probe(probe)["cpu"].to_list()
+    assert set(others) == {1}
+    assert probe["migrations"] == int(first != 1)
 
 
 def test_every_burst_is_a_slice_of_the_work_given(probe: dict[str, Any]) -> None:
-    slices = table(probe, "slices").filter(pl.col("task") == "probe")
-    assert slices["cpu"].unique().to_list() == [1]
+    slices = slices_of_probe(probe).filter(pl.col("cpu") == 1)
     # On a little CPU a burst takes 534 us or more, and the first one, with the thread's start,
     # 2 ms; the thread's end, which is a slice of its own, less than 200 us.
     bursts = slices.filter(pl.col("t1_ns") - pl.col("t0_ns") > 400_000)

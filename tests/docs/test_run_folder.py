@@ -59,7 +59,7 @@ def test_the_files_of_a_run_are_those_that_the_page_lists(
     (run,) = (path for path in tmp_path.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name))
     files = {path.name for path in run.iterdir()}
     always = names("## Files of a run", "always")
-    sometimes = {"rt-app.log", "done", "derived"}
+    sometimes = {"rt-app.log", "trace.dat", "done", "derived"}
     assert sometimes <= names("## Files of a run")
     assert files == always | sometimes
     assert set(json.loads((run / "cell.json").read_bytes())) == names("## `cell.json`")

@@ -49,6 +49,8 @@ NOT_TYPED = {
     "sweep opp-sweep": CAMPAIGN,
     "make results": CAMPAIGN,
     "make model-axes": CAMPAIGN,
+    "make noise": CAMPAIGN,
+    "make hardware": CHECKOUT,
     "make pages": CHECKOUT,
     "make figures": CHECKOUT,
     "make activity-error": CHECKOUT,
