@@ -25,7 +25,7 @@ RESULTS = ROOT / "docs" / "results"
 #: Pages that people type from; others quote the commands that made them.
 PAGES = [page for page in pages() if RESULTS not in page.parents]
 #: Options of other programs than eascope that sentences name.
-OTHERS = {"--debug-flags"}
+OTHERS = {"--debug-flags", "--metrics"}
 
 
 def all_commands(page: Path) -> list[Command]:

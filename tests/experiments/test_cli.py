@@ -165,8 +165,9 @@ def test_examples_are_right() -> None:
     """The example of each help parses; what it names exists."""
     for verb in VERBS.values():
         options = make_parser().parse_args(verb.EXAMPLE.split()[1:])
-        for variant in getattr(options, "variants", [getattr(options, "variant", None)]):
-            if variant is not None:
+        for word in getattr(options, "variants", [getattr(options, "variant", None)]):
+            # A sweep takes several, with commas between.
+            for variant in word.split(",") if word is not None else ():
                 engine = options.engine or DEFAULT_ENGINE
                 resolve(Request(options.platform, variant, options.scenario, engine))
 

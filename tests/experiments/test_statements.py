@@ -189,7 +189,7 @@ def test_a_statement_can_be_shown_and_refuted(name: str, entry: Expectation) -> 
     for number in range(400):
         runs: dict[str, dict[str, float]] = {}
         for place, measure in enumerate(measures):
-            steps = (0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 60.0, 300.0)
+            steps = (0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 2.0, 8.0, 60.0, 300.0)
             step = steps[number // len(steps) ** place % len(steps)]
             runs.setdefault(measure.variant, {})[".".join(measure.path)] = step
         made = {variant: results(values, 1e-6) for variant, values in runs.items()}

@@ -51,7 +51,7 @@ def test_the_record_reads_back_and_its_page_is_drawn(record: ModelAxes, tmp_path
     assert ModelAxes.read(tmp_path / f"{NAME}.json") == record
     text = page.read_text()
     assert "{{" not in text
-    assert "decide in eas/video-playback on juno-r2, 1 of 2 verdicts" in text
+    assert "In eas/video-playback on juno-r2, 1 of 2 verdicts" in text
 
 
 def test_the_plan_has_every_scenario_with_statements() -> None:

@@ -11,10 +11,11 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.support.waiting import until
 
 #: What Debian calls the packages that have the daemons.
 PACKAGES = {
@@ -23,8 +24,8 @@ PACKAGES = {
     "slurmd": "slurmd",
     "sbatch": "slurm-client",
 }
-#: Seconds that the daemons get until the node is idle, and to end.
-READY_S, END_S = 60.0, 20.0
+#: Seconds that the daemons get to end.
+END_S = 20.0
 
 CONF = """\
 ClusterName=eascope
@@ -132,13 +133,12 @@ def _node_state(env: dict[str, str]) -> str:
 
 def _wait_for(there: Callable[[], bool], folder: Path, what: str) -> None:
     """Wait until ``there()`` is true, or say what the daemons have logged."""
-    end = time.monotonic() + READY_S
-    while not there():
-        if time.monotonic() > end:
-            logs = [path for path in sorted(folder.glob("*.log")) + sorted(folder.glob("*.out"))]
-            tails = [f"{path.name}: {path.read_text(errors='replace')[-600:]}" for path in logs]
-            raise AssertionError(f"no {what} after {READY_S:.0f} s\n" + "\n".join(tails))
-        time.sleep(0.2)
+    try:
+        until(there, what)
+    except AssertionError as error:
+        logs = [path for path in sorted(folder.glob("*.log")) + sorted(folder.glob("*.out"))]
+        tails = [f"{path.name}: {path.read_text(errors='replace')[-600:]}" for path in logs]
+        raise AssertionError("\n".join([str(error), *tails])) from error
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
