@@ -77,10 +77,14 @@ def test_smoke_on_atomic_cpus() -> None:
     assert cell.record.mode == "elided"
 
 
+#: Mainline changes the big cluster's frequency with each period of its small task.
+SPIKE = "uclamp/frequency-spike"
+
+
 def test_schedutils_thread_waits_for_a_board_there_too() -> None:
     """The agent proves the thread; no frequency is in force sooner than the board's latency."""
     controls = Controls(dvfs="board")
-    names = resolve(Request("juno-r2", "mainline", "smoke", "gem5", controls=controls))
+    names = resolve(Request("juno-r2", "mainline", SPIKE, "gem5", controls=controls))
     run = execute(prepare(names))
     assert check(run) == []
     derived = derive(run.path, names.platform, names.activity)
