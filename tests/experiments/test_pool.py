@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -13,8 +15,9 @@ from engines.records import HOST
 from engines.registry import get_engine
 from experiments import pool
 from experiments.cell import Cell
-from experiments.pool import BOOT_S, Progress, by_machine, estimate_s
+from experiments.pool import BOOT_S, Progress, by_machine, estimate_s, until_first_failure
 from experiments.runs import execute
+from host.errors import EascopeError
 from tests.support.fake import cell
 from tests.support.records import host_record
 
@@ -82,3 +85,27 @@ def test_cells_of_one_machine_come_after_each_other() -> None:
         for number, (dtb, script) in enumerate(digests)
     ]
     assert by_machine(cells) == [0, 2, 4, 1, 3]
+
+
+def test_waiting_ends_with_the_first_failure_and_looks_at_each_future_once() -> None:
+    class Counted(Future[str]):
+        looked = 0
+
+        def exception(self, timeout: float | None = None) -> BaseException | None:
+            Counted.looked += 1
+            return super().exception(timeout)
+
+    futures = [Counted() for _ in range(300)]
+    for future in futures[:-1]:
+        future.set_result("done")
+    waiter = threading.Thread(target=until_first_failure, args=(futures,))
+    waiter.start()
+    waiter.join(0.5)
+    assert waiter.is_alive()
+    futures[-1].set_result("done")
+    waiter.join()
+    assert Counted.looked == 300
+
+    failing = [Future[str]() for _ in range(3)]
+    failing[1].set_exception(EascopeError("one"))
+    until_first_failure(failing)  # though two have not ended
