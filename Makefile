@@ -40,7 +40,7 @@ kernels: setup ## build every kernel that a variant names
 	@$(PYTHON) -m kernels.build
 
 rootfs: setup ## build the guest images
-	@$(PYTHON) -m rootfs.images
+	@$(PYTHON) -m experiments.guest_image
 
 pages: setup ## draw docs/results and the README's tables from the records of results/, without any run
 	@$(PYTHON) -m studies.draw

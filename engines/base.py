@@ -19,6 +19,7 @@ from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
 from host.imports import REPO
 from host.record import Record
+from rootfs.elide import ElidingCopy
 
 #: Simulated seconds after which a run fails.
 LIMIT_S = 3600.0
@@ -233,6 +234,7 @@ class EngineKind:
     :param summary: a line for lists.
     :param make: the engine in a mode, which is empty where there are no modes.
     :param code: our code that makes a run's files; every run's key has its digest.
+    :param copy: rt-app's, by which it elides the busy loop; every guest image has those of all.
     :param modes: a line on each mode; the first one is the default.
     :param remedy: how to get the engine; empty for one that every machine must have.
     """
@@ -241,5 +243,6 @@ class EngineKind:
     summary: str
     make: Callable[[str], Engine]
     code: tuple[Path, ...]
+    copy: ElidingCopy
     modes: Mapping[str, str] = field(default_factory=dict)
     remedy: str = ""

@@ -16,6 +16,7 @@ from configs.board import Board
 from configs.devicetree import device_tree, device_tree_source
 from engines.base import Engine, Identity, Machine
 from experiments.cell_record import cell_record
+from experiments.guest_image import guest_image
 from experiments.inputs import inputs_of, texts_of
 from experiments.prepared import with_prepared
 from experiments.request import GivenPlatform, Names
@@ -30,8 +31,8 @@ from kernels.state import state_expectations
 from kernels.symbols import trace_symbols
 from kernels.variants import Kernel, boot_args
 from rootfs.content import MINIMAL
-from rootfs.image import ImageArtefact, initramfs
-from rootfs.images import guest_image, provider_asked
+from rootfs.image import ImageArtefact
+from rootfs.images import provider_asked
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
 BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"
@@ -62,18 +63,13 @@ def _kernel(spec: Kernel) -> KernelArtefact:
     return kernel(spec)
 
 
-@cache
-def _initramfs() -> ImageArtefact:
-    return initramfs()
-
-
 def guest_of(scenario: Scenario) -> ImageArtefact:
     """The guest image of a scenario, with what is prepared for its servers.
 
     :raises EascopeError: when something that it is made of cannot be had.
     """
     if scenario.image == MINIMAL:
-        return _initramfs()
+        return guest_image()
     image = guest_image(scenario.image, provider_asked())
     return with_prepared(image, scenario.prepared, BOOT) if scenario.prepared else image
 

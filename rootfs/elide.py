@@ -25,6 +25,9 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 from host.errors import EascopeError
 
@@ -54,6 +57,24 @@ HINT_SINGLE = 0x62
 
 _NOP = 0xD503201F
 _RET = 0xD65F03C0
+
+
+@dataclass(frozen=True)
+class ElidingCopy:
+    """An engine's copy of rt-app, whose busy loop is elided.
+
+    :param name: in records.
+    :param path: in the guest; as long as `rootfs.image.RT_APP`.
+    :param make: the copy, from the executed rt-app.
+    :param sources: files that decide its bytes, besides this one.
+    :param link: a name for people, without the first slash; empty: none.
+    """
+
+    name: str
+    path: str
+    make: Callable[[bytes], bytes]
+    sources: tuple[Path, ...]
+    link: str = ""
 
 
 def skipped_instructions(turns: int, turn_instructions: int = TURN_INSTRUCTIONS) -> int:

@@ -50,9 +50,9 @@ from pathlib import Path
 from host.errors import RequestError
 from host.proc import run
 from host.toolchain import arm64_tool
-from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, with_function
+from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, ElidingCopy, with_function
 
-SOURCE = Path(__file__).parent / "elide_gem5.S"
+SOURCE = Path(__file__).resolve().parent / "elide_gem5.S"
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
 SLICE_NS = 49_152
@@ -82,6 +82,12 @@ MOST_CYCLES = 0xFFFF / SIXTEENTHS
 def elide_gem5(program: bytes) -> bytes:
     """gem5's copy of rt-app as it is in the image, its table empty; see `with_function`."""
     return with_function(program, quiesce_function(OWN_CYCLES["elided"]))
+
+
+#: The copy in the guest image.
+COPY = ElidingCopy(
+    "rt-app-elided-gem5", "/gem5/rt-app", elide_gem5, (Path(__file__).resolve(), SOURCE)
+)
 
 
 @cache

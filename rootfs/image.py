@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's initramfs: our agent as ``/init``, programs, rt-app and its eliding copy, busybox.
+"""The guest's initramfs: our agent as ``/init``, programs, rt-app, its eliding copies, busybox.
 
 It is not compressed, because the guest is the slow machine here: a copied page costs it some
 hundred instructions, an inflated one some ten thousand.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,7 @@ from host.lisa import lisa_binaries
 from host.proc import run
 from host.toolchain import arm64_tool, static_libc
 from rootfs.cpio import Archive
-from rootfs.elide import elide_hint
-from rootfs.elide_gem5 import elide_gem5
+from rootfs.elide import ElidingCopy
 
 AGENT = Path(__file__).parent / "agent"
 #: Programs of ours that a script may name: a file each.
@@ -43,17 +42,15 @@ APPLETS = (
 #: Programs that a script may name. All rt-apps have the same name and a path of the same length:
 #: threads are called the same and the kernel's work to start them is the same, to the instruction.
 RT_APP = "/exec/rt-app"
-RT_APP_ELIDED_HINT = "/hint/rt-app"
-RT_APP_ELIDED_GEM5 = "/gem5/rt-app"
 TRACE_CMD = "/bin/trace-cmd"
 LAUNCH = "/bin/launch"
 PING_PONG = "/bin/ping-pong"
 #: Only where somebody has put one into the overlay.
 PERF = "/bin/perf"
 #: Files here that decide what is in the image, besides what goes into it.
-MAKERS = ("cpio.py", "elide.py", "elide_gem5.py", "elide_gem5.S", "image.py")
-#: Shorter names for people.
-LINKS = {"bin/rt-app": RT_APP, "bin/rt-app-elided-hint": RT_APP_ELIDED_HINT}
+MAKERS = ("cpio.py", "elide.py", "image.py")
+#: A shorter name for people.
+LINK = "bin/rt-app"
 
 
 @dataclass(frozen=True)
@@ -70,13 +67,17 @@ class ImageArtefact:
 
 @dataclass(frozen=True)
 class _Contents:
-    """Where the files of the guest image come from: folders, and the files of the overlay."""
+    """Where the files of the guest image come from.
+
+    They are folders, the files of the overlay, and the engines' eliding copies of rt-app.
+    """
 
     lisa: Path
     busybox: Path
     agent: Path
     programs: Path
     overlay: tuple[Path, ...]
+    copies: tuple[ElidingCopy, ...]
 
     def inputs(self) -> dict[str, Any]:
         """What the image is made of, for its key."""
@@ -88,16 +89,16 @@ class _Contents:
             "rt-app": _digest(self.lisa / "rt-app"),
             "trace-cmd": _digest(self.lisa / "trace-cmd"),
             "makers": {name: _digest(Path(__file__).parent / name) for name in MAKERS},
+            "copies": {
+                copy.name: [copy.path, copy.link, *(_digest(path) for path in copy.sources)]
+                for copy in self.copies
+            },
         }
 
     def rt_apps(self) -> dict[str, bytes]:
         """rt-app and its eliding copies, by their paths in the guest."""
         rt_app = (self.lisa / "rt-app").read_bytes()
-        return {
-            RT_APP: rt_app,
-            RT_APP_ELIDED_HINT: elide_hint(rt_app),
-            RT_APP_ELIDED_GEM5: elide_gem5(rt_app),
-        }
+        return {RT_APP: rt_app, **{copy.path: copy.make(rt_app) for copy in self.copies}}
 
     def archive(self) -> Archive:
         """The image.
@@ -114,8 +115,10 @@ class _Contents:
             archive.link(f"bin/{applet}", "busybox")
         for path, program in self.rt_apps().items():
             archive.file(path[1:], program, 0o755)
-        for name, target in LINKS.items():
-            archive.link(name, target)
+        archive.link(LINK, RT_APP)
+        for copy in self.copies:
+            if copy.link:
+                archive.link(copy.link, copy.path)
         archive.file(TRACE_CMD[1:], (self.lisa / "trace-cmd").read_bytes(), 0o755)
         for name in program_names():
             archive.file(f"bin/{name}", (self.programs / name).read_bytes(), 0o755)
@@ -137,8 +140,7 @@ class _Contents:
             "agent": json.loads((self.agent / "provenance.json").read_bytes()),
             "busybox": json.loads((self.busybox / "provenance.json").read_bytes()),
             "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
-            "rt-app-elided-hint": {"sha256": sha256_bytes(rt_apps[RT_APP_ELIDED_HINT])},
-            "rt-app-elided-gem5": {"sha256": sha256_bytes(rt_apps[RT_APP_ELIDED_GEM5])},
+            **{copy.name: {"sha256": sha256_bytes(rt_apps[copy.path])} for copy in self.copies},
             "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
             "programs": inputs["programs"],
             "overlay": inputs["overlay"],
@@ -150,9 +152,10 @@ def _name(path: Path) -> str:
     return path.relative_to(OVERLAY).as_posix()
 
 
-def initramfs() -> ImageArtefact:
-    """The guest image, from the cache or built.
+def initramfs(copies: Sequence[ElidingCopy]) -> ImageArtefact:
+    """The minimal guest image, from the cache or built.
 
+    :param copies: rt-app's, by which each engine elides the busy loop.
     :raises EascopeError: when a package, the wheel or the compiler is missing or another.
     """
     contents = _Contents(
@@ -161,6 +164,7 @@ def initramfs() -> ImageArtefact:
         agent=guest_agent(),
         programs=guest_programs(),
         overlay=tuple(sorted(path for path in OVERLAY.rglob("*") if path.is_file())),
+        copies=tuple(copies),
     )
 
     def build(folder: Path) -> None:
@@ -259,7 +263,3 @@ def _digest(path: Path) -> str:
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_atomic(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
-
-
-if __name__ == "__main__":
-    print(initramfs().path)

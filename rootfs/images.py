@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest images by name: the minimal one, and the one with what kernel developers run.
 
-``python -m rootfs.images`` prints the path of each (``make rootfs``). The programs image is the
-minimal one, followed by further archives: the kernel unpacks one after the other.
+The programs image is the minimal one, followed by further archives: the kernel unpacks one after
+the other.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from host.cache import artefact, sha256_bytes, sha256_file, write_atomic
@@ -19,6 +17,7 @@ from host.errors import RequestError, unknown
 from rootfs.content import MINIMAL, PROGRAMS, load_content
 from rootfs.cpio import Archive
 from rootfs.debian import debian_programs
+from rootfs.elide import ElidingCopy
 from rootfs.image import ImageArtefact, compiled_programs, initramfs
 
 #: Programs of ours that only the programs image has: a file each, or a folder of files.
@@ -36,11 +35,11 @@ UNITS = {
 }
 
 
-@cache
-def guest_image(name: str = MINIMAL, provider: str = "debian") -> ImageArtefact:
+def image_named(name: str, provider: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
     """A guest image, from the cache or built.
 
     :param name: one of the images of ``content.toml``.
+    :param copies: as for `rootfs.image.initramfs`.
     :param provider: one of `PROVIDERS`; the minimal image is the same from every one.
     :raises RequestError: a name that there is not.
     :raises EascopeError: when something that it is made of cannot be had.
@@ -49,7 +48,8 @@ def guest_image(name: str = MINIMAL, provider: str = "debian") -> ImageArtefact:
         raise unknown("image", name, load_content().images)
     if provider not in PROVIDERS:
         raise unknown("image provider", provider, PROVIDERS)
-    return initramfs() if name == MINIMAL else _programs_image(provider)
+    minimal = initramfs(copies)
+    return minimal if name == MINIMAL else _programs_image(minimal, provider)
 
 
 def provider_asked() -> str:
@@ -91,8 +91,8 @@ def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact
     return _image(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
 
 
-def _programs_image(provider: str) -> ImageArtefact:
-    base, provided, ours = initramfs(), PROVIDERS[provider](), member_programs()
+def _programs_image(base: ImageArtefact, provider: str) -> ImageArtefact:
+    provided, ours = PROVIDERS[provider](), member_programs()
     archive = Archive()
     for name in UNITS:
         archive.file(f"bin/{name}", (ours / name).read_bytes(), 0o755)
@@ -126,21 +126,3 @@ def _image(folder: Path) -> ImageArtefact:
 
 def _write(path: Path, value: object) -> None:
     write_atomic(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Build the images that are named, by default all, and print where they lie."""
-    parser = argparse.ArgumentParser(prog="python -m rootfs.images", description=main.__doc__)
-    parser.add_argument("name", nargs="*", default=[MINIMAL, PROGRAMS])
-    parser.add_argument("--provider", default="debian", help=f"one of {', '.join(PROVIDERS)}")
-    options = parser.parse_args(arguments)
-    try:
-        for name in options.name:
-            print(guest_image(name, options.provider).path)
-    except RequestError as error:
-        parser.error(str(error))
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

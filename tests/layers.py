@@ -39,7 +39,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     # What engines leave in a run's folder, for those who write it and those who read it.
     "engines.records": ("host",),
     # The contract of an engine, and what engines share.
-    "engines": ("host", "configs", "engines.records"),
+    "engines": ("host", "configs", "rootfs", "engines.records"),
     ANY_ENGINE: (
         *("host", "configs", "power", "rootfs", f"{ANY_ENGINE}.inside", "engines.records"),
         "engines",

@@ -13,8 +13,7 @@ from engines.gem5.mixture import with_memory
 from engines.gem5.settings import has_pipelines
 from host.errors import RequestError
 from host.strict import shown_path
-from rootfs.elide_gem5 import MOST_FETCHED, with_table
-from rootfs.image import RT_APP_ELIDED_GEM5
+from rootfs.elide_gem5 import COPY, MOST_FETCHED, with_table
 from rootfs.mixture import mixture_program
 
 
@@ -28,7 +27,7 @@ def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
     cycles = [
         activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
     ]
-    return Elision(RT_APP_ELIDED_GEM5, with_table(mode, cycles))
+    return Elision(COPY.path, with_table(mode, cycles))
 
 
 def mixtures(
@@ -46,7 +45,7 @@ def mixtures(
         turn = mixture(platform, activity, share)
         clusters = [platform.cluster_of(cpu).index for cpu in platform.cpus]
         function = with_memory(mode, [(turn.cycles[i], turn.memory_ns[i]) for i in clusters])
-        copies.append(Elision(mixture_program(number), function, RT_APP_ELIDED_GEM5))
+        copies.append(Elision(mixture_program(number), function, COPY.path))
     return tuple(copies)
 
 

@@ -39,6 +39,7 @@ from engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipe
 from engines.records import Traits
 from host.errors import EascopeError, unknown
 from host.scratch import scratch
+from rootfs.elide_gem5 import COPY
 
 #: gem5 that executes everything: 600 to 2800 host seconds per simulated second on atomic CPUs, by
 #: how busy they are.
@@ -213,6 +214,7 @@ GEM5 = EngineKind(
     "reference engine: gem5's CPU models; --mode says which, and whether busy loops elide",
     make=lambda mode: Gem5Engine(mode=mode),
     code=CODE,
+    copy=COPY,
     modes={name: MODES[name].summary for name in RUN_MODES},
     remedy=f"not needed, another engine is the default; {RECIPE} says how to get it",
 )

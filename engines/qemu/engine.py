@@ -40,7 +40,7 @@ from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need
 from host.scratch import scratch
-from rootfs.image import RT_APP_ELIDED_HINT
+from rootfs.elide import ElidingCopy, elide_hint
 from rootfs.mixture import marked_function, mixture_program
 
 _HERE = Path(__file__).resolve().parent
@@ -48,6 +48,14 @@ _HERE = Path(__file__).resolve().parent
 CODE = (
     *(_HERE / name for name in ("command.py", "files.py", "report.py")),
     *(_HERE.parent / name for name in ("files.py", "records.py")),
+)
+#: rt-app's in the guest image; `rootfs.elide` has all that decides its bytes.
+COPY = ElidingCopy(
+    "rt-app-elided-hint",
+    "/hint/rt-app",
+    elide_hint,
+    sources=(),
+    link="bin/rt-app-elided-hint",
 )
 
 
@@ -119,14 +127,14 @@ class QemuEngine:
 
     def elision(self, platform: Platform, activity: Activity) -> Elision:
         """The copy whose loop is hints; it is the same for every machine."""
-        return Elision(RT_APP_ELIDED_HINT)
+        return Elision(COPY.path)
 
     def mixtures(
         self, platform: Platform, activity: Activity, memory: Sequence[float]
     ) -> tuple[Elision, ...]:
         """Copies with a mark by which the plugin knows them; it is given what their turns take."""
         return tuple(
-            Elision(mixture_program(number), marked_function(number), RT_APP_ELIDED_HINT)
+            Elision(mixture_program(number), marked_function(number), COPY.path)
             for number, _ in enumerate(memory, 1)
         )
 
@@ -192,4 +200,5 @@ QEMU = EngineKind(
     "fast engine: QEMU with a deterministic clock per cluster, constant IPC",
     make=lambda mode: QemuEngine(mode=mode),
     code=CODE,
+    copy=COPY,
 )

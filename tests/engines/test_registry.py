@@ -9,7 +9,7 @@ from configs.devicetree import device_tree_source
 from configs.platform import Platform
 from engines.base import EngineKind
 from engines.gem5.engine import GEM5
-from engines.qemu.engine import QemuEngine
+from engines.qemu.engine import QEMU, QemuEngine
 from engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
 from experiments import devicetree
 from experiments.cli.main import main
@@ -22,6 +22,7 @@ TOY = EngineKind(
     "an engine that nothing knows by name",
     make=lambda mode: QemuEngine(name="toy", mode=mode),
     code=(),
+    copy=QEMU.copy,
     modes={"slow": "slowly", "slower": "even more so"},
 )
 

@@ -18,7 +18,7 @@ def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
     standing = Artefacts(tmp_path)
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cells, "_kernel", standing.kernel)
-    monkeypatch.setattr(cells, "_initramfs", standing.initramfs)
+    monkeypatch.setattr(cells, "guest_image", lambda *asked: standing.initramfs())
     monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
     monkeypatch.setattr(requests, "get_engine", standing.engine)
     monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))

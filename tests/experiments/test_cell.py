@@ -24,8 +24,8 @@ from experiments.request import resolve
 from host.errors import RequestError
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
-from rootfs.elide_gem5 import OWN_CYCLES, quiesce_function, turn_table
-from rootfs.image import RT_APP, RT_APP_ELIDED_GEM5
+from rootfs.elide_gem5 import COPY, OWN_CYCLES, quiesce_function, turn_table
+from rootfs.image import RT_APP
 from tests.support.cells import REQUEST, Artefacts, FakeSettings, prepared
 
 
@@ -158,12 +158,12 @@ def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
     for line in lines:
         if line.startswith("bytes "):
             _, program, offset, digits = line.split()
-            assert program == RT_APP_ELIDED_GEM5
+            assert program == COPY.path
             assert int(offset) == FUNCTION_OFFSET + len(written)
             assert 1 <= len(digits) // 2 <= 64
             written += bytes.fromhex(digits)
     assert bytes(written) == quiesce_function(OWN_CYCLES["elided"])[: -len(table)] + table
-    assert f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/rt-app.json" in lines
+    assert f"spawn rt-app {COPY.path} /tmp/rt-app.json" in lines
     assert not any(line.startswith("bytes ") for line in prepared().machine.script.decode().split())
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
+from engines.registry import ENGINES
 from experiments.request import resolve
 from experiments.rtapp import Workload, compile_scenario
 from experiments.scenario_file import MOST_MEMORY, load_scenario
 from experiments.scenario_names import names
 from host.errors import RequestError
-from rootfs.image import RT_APP_ELIDED_GEM5, RT_APP_ELIDED_HINT
 from tests.support.cells import REQUEST, Artefacts, prepared
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 
@@ -100,7 +100,7 @@ def test_no_memory_is_no_key(
 
 
 @pytest.mark.parametrize(
-    ("engine", "copied"), [("qemu", RT_APP_ELIDED_HINT), ("gem5", RT_APP_ELIDED_GEM5)]
+    ("engine", "copied"), [("qemu", ENGINES["qemu"].copy.path), ("gem5", ENGINES["gem5"].copy.path)]
 )
 def test_the_agent_makes_the_copy_before_the_workload(
     artefacts: Artefacts, tmp_path: Path, engine: str, copied: str

@@ -50,7 +50,6 @@ def write(folder: Path, *parts: str) -> str:
 
 def script_of(path: str, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The agent's lines, with images that stand for the real ones."""
-    monkeypatch.setattr("experiments.cell.guest_image", lambda name, by: artefacts.initramfs())
     monkeypatch.setattr("experiments.cell.with_prepared", lambda image, name, boot: image)
     cell = prepare(resolve(Request("juno-r2", "mainline", path)))
     return cell.machine.script.decode().splitlines()

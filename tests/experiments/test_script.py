@@ -10,13 +10,14 @@ import pytest
 
 from analysis.records.cell import ProgramRecord
 from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
+from engines.qemu.engine import COPY
 from experiments.cell import prepare
 from experiments.controls import Controls
 from experiments.request import resolve
 from experiments.rtapp import compile_scenario
 from experiments.script import script
 from kernels.switches import STATS
-from rootfs.image import RT_APP, RT_APP_ELIDED_HINT
+from rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
 
 
@@ -39,7 +40,7 @@ def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefact
     assert lines.index("write /proc/sys/kernel/sched_energy_aware 0") < lines.index(proof)
     assert lines[start + 1 : stop] == ["sleep-ms 500"], "the agent only sleeps in the window"
     assert lines[-1] == "exit"
-    assert f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json" in lines
+    assert f"spawn rt-app {COPY.path} /tmp/rt-app.json" in lines
     executed = prepared(elide=False).machine.script.decode()
     assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
 
@@ -51,7 +52,7 @@ def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
         for seed in range(10):
             cell = prepared(seed=seed, controls=controls)
             lines = cell.machine.script.decode().splitlines()
-            before = lines[lines.index(f"spawn rt-app {RT_APP_ELIDED_HINT} /tmp/rt-app.json") - 1]
+            before = lines[lines.index(f"spawn rt-app {COPY.path} /tmp/rt-app.json") - 1]
             word, microseconds = before.split()
             assert word == "sleep-us"
             assert cell.record.replicate

@@ -16,13 +16,15 @@ from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
 from engines.qemu.board import BOARD
+from engines.qemu.engine import COPY
 from engines.records import READY, START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT
+from experiments.guest_image import guest_image
 from host.lisa import host_trace_cmd
 from kernels.build import kernel
 from kernels.symbols import trace_symbols
-from rootfs.image import RT_APP, RT_APP_ELIDED_HINT, initramfs
+from rootfs.image import RT_APP
 
 pytestmark = pytest.mark.guest
 
@@ -44,7 +46,7 @@ def boot(juno: Platform, juno_activity: Activity, tmp_path: Path) -> Boot:
             activity=juno_activity,
             image=kernel().image,
             dtb=dtb,
-            initramfs=initramfs().path,
+            initramfs=guest_image().path,
             script=script,
             cmdline=BOOT,
         )
@@ -83,7 +85,7 @@ def workload(loops: int) -> bytes:
     return b"file /tmp/t.json %d\n%s\nspawn rt-app %s /tmp/t.json\n" % (
         len(document),
         document,
-        RT_APP_ELIDED_HINT.encode(),
+        COPY.path.encode(),
     )
 
 
@@ -105,7 +107,7 @@ def test_files_and_state_arrive(boot: Boot) -> None:
     script += b"spawn shell sh -c pwd\nwait shell\ncollect /tmp/shell.log shell.log\nexit\n"
     out = boot(script)
     assert (out / "x").read_bytes() == content
-    assert (out / "rt-app").read_bytes() in initramfs().path.read_bytes()
+    assert (out / "rt-app").read_bytes() in guest_image().path.read_bytes()
     assert (out / "empty").read_bytes() == b""
     assert (out / "state.txt").read_text() == (
         "/proc/sys/kernel/ostype: Linux\n/proc/1/comm: init\n"

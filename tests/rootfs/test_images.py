@@ -11,19 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from experiments.guest_image import COPIES, guest_image
 from host.cache import sha256_file
 from host.errors import EascopeError, RequestError
 from rootfs import debian
 from rootfs.content import CONTENT, GuestData, load_content
 from rootfs.image import ImageArtefact, initramfs, program_names
-from rootfs.images import PROVIDER_VARIABLE, UNITS, guest_image, provider_asked, with_archive
+from rootfs.images import PROVIDER_VARIABLE, UNITS, provider_asked, with_archive
 from tests.support.newc import parse
+
+COMMAND = (sys.executable, "-m", "experiments.guest_image")
 
 
 def test_the_minimal_image_is_what_it_was() -> None:
     """Its bytes are part of the key of every run without programs: nothing here adds to them."""
     minimal = guest_image("minimal")
-    assert minimal == initramfs()
+    assert minimal == initramfs(COPIES)
     entries = parse(minimal.path.read_bytes())
     content = load_content()
     here = {each.path[1:] for each in content.programs.values() if "minimal" in each.images}
@@ -142,12 +145,18 @@ def test_what_the_packages_lack_is_named(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.guest
 def test_the_command_prints_the_paths() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rootfs.images"], capture_output=True, text=True, check=True
+        COMMAND,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     paths = [Path(line) for line in done.stdout.split()]
     assert paths == [guest_image("minimal").path, guest_image("programs").path]
     done = subprocess.run(
-        [sys.executable, "-m", "rootfs.images", "none"], capture_output=True, text=True, check=False
+        [*COMMAND, "none"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     assert "image 'none'" in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.guest_image import COPIES
 from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need, run
@@ -86,7 +87,7 @@ def test_launch_refuses(native: Path, arguments: list[str], code: int, message: 
 def test_the_image_has_the_programs_and_the_overlay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = initramfs()
+    plain = initramfs(COPIES)
     entries = parse(plain.path.read_bytes())
     for name in program_names():
         program = entries[f"bin/{name}"][1]
@@ -96,10 +97,10 @@ def test_the_image_has_the_programs_and_the_overlay(
     monkeypatch.setattr(image, "OVERLAY", tmp_path / "overlay")
     (tmp_path / "overlay" / "bin").mkdir(parents=True)
     (tmp_path / "overlay" / "bin" / "perf").write_bytes(b"a program")
-    with_overlay = initramfs()
+    with_overlay = initramfs(COPIES)
     assert parse(with_overlay.path.read_bytes())["bin/perf"][1] == b"a program"
     assert with_overlay.provenance["sha256"] != plain.provenance["sha256"]
     assert set(with_overlay.provenance["overlay"]) == {"bin/perf"}
     (tmp_path / "overlay" / "bin" / "busybox").write_bytes(b"another")
     with pytest.raises(EascopeError, match=r"overlay/bin/busybox: the guest image has a /bin/busy"):
-        initramfs()
+        initramfs(COPIES)

@@ -14,12 +14,12 @@ import pytest
 
 from engines.qemu.build import plugin
 from engines.qemu.provider import qemu
+from experiments.guest_image import guest_image
 from experiments.null import DOUBLE, double
 from host.errors import EascopeError
 from host.proc import say
 from kernels.build import kernel
 from kernels.naming import variant_named
-from rootfs.image import initramfs
 
 
 def kernels_of(items: Iterable[pytest.Item]) -> list[str]:
@@ -40,7 +40,7 @@ def prepare(kernels: Iterable[str]) -> None:
     """
     qemu()
     plugin()
-    initramfs()
+    guest_image()
     for name in kernels:
         kernel(variant_named(DOUBLE, double())[0] if name == DOUBLE else name)
 

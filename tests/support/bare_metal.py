@@ -22,10 +22,10 @@ from configs.platform import Platform
 from engines.base import EngineRun, Machine
 from engines.qemu.board import BOARD
 from engines.qemu.engine import QemuEngine
+from experiments.guest_image import guest_image
 from host.proc import run
 from host.toolchain import arm64_tool
 from kernels.build import kernel
-from rootfs.image import initramfs
 from tests.support.linux import with_rt_app
 from tests.support.repo import REPO
 
@@ -95,7 +95,7 @@ def linux_machine(
     def make(script: bytes, *, quiet: bool = True, elided: bool = True) -> Machine:
         dtb = tmp_path / "machine.dtb"
         dtb.write_bytes(device_tree(juno, BOARD))
-        image = with_rt_app(initramfs().path, tmp_path / "image.cpio", elided=elided)
+        image = with_rt_app(guest_image().path, tmp_path / "image.cpio", elided=elided)
         cmdline = "console=ttyAMA0 rdinit=/init" + (" quiet" if quiet else "")
         return Machine(
             juno, juno_activity, kernel("base").image, dtb, image, script, cmdline, elided

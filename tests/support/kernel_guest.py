@@ -16,8 +16,8 @@ from engines.base import EngineRun, Machine
 from engines.qemu.board import BOARD
 from engines.registry import get_engine
 from experiments.cell import BOOT
+from experiments.guest_image import guest_image
 from rootfs.cpio import Archive
-from rootfs.image import initramfs
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ def boot(
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
     dtb.write_bytes(device_tree(platform, BOARD))
-    image_of_guest = initramfs().path
+    image_of_guest = guest_image().path
     if programs:
         more = Archive()
         for name, path in programs.items():
             more.file(f"bin/{name}", path.read_bytes(), 0o755)
         image_of_guest = out / "initramfs.cpio"
-        image_of_guest.write_bytes(initramfs().path.read_bytes() + more.data())
+        image_of_guest.write_bytes(guest_image().path.read_bytes() + more.data())
     machine = Machine(
         platform=platform,
         activity=load_activity(platform),

@@ -20,10 +20,10 @@ from engines.base import EngineFailed
 from engines.qemu.board import BOARD
 from engines.qemu.provider import qemu
 from experiments.cell import BOOT
+from experiments.guest_image import guest_image
 from host.proc import need, run
 from kernels.switches import STATS
 from rootfs.cpio import Archive
-from rootfs.image import initramfs
 from tests.support.stress import check_survived, counters, guest_program, stress_line
 from tests.support.waiting import HANG_S, until
 
@@ -74,7 +74,7 @@ def boot_threaded(
     for name, path in programs.items():
         more.file(f"bin/{name}", path.read_bytes(), 0o755)
     script = ("\n".join(["eascope-script 1", *lines, "exit"]) + "\n").encode()
-    initrd.write_bytes(with_script(initramfs().path.read_bytes() + more.data(), script))
+    initrd.write_bytes(with_script(guest_image().path.read_bytes() + more.data(), script))
     command = [
         *qemu().command,
         *("-machine", "virt,gic-version=2", "-cpu", "cortex-a57"),

@@ -28,11 +28,12 @@ from engines.records import START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT, prepare
 from experiments.controls import Controls
+from experiments.guest_image import guest_image
 from experiments.request import Request, resolve
 from experiments.runs import check, execute
 from experiments.script import elision_lines
 from kernels.build import kernel
-from rootfs.image import RT_APP_ELIDED_GEM5, initramfs
+from rootfs.elide_gem5 import COPY
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest]
@@ -49,7 +50,7 @@ def machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Machine:
     dtb.write_bytes(device_tree(juno, BOARD))
     built = kernel()
     return Machine(
-        juno, juno_activity, built.image, dtb, initramfs().path, b"", BOOT, vmlinux=built.vmlinux
+        juno, juno_activity, built.image, dtb, guest_image().path, b"", BOOT, vmlinux=built.vmlinux
     )
 
 
@@ -106,7 +107,7 @@ def rt_app_script(machine: Machine, cpu: int) -> bytes:
         "barrier",
         "trace-setup 2048 sched:sched_switch power:cpu_idle",
         "start",
-        f"spawn rt-app {RT_APP_ELIDED_GEM5} /tmp/r.json",
+        f"spawn rt-app {COPY.path} /tmp/r.json",
         "wait rt-app 10000",
         "stop",
         "trace-collect",

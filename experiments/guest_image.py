@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest images as cells boot them: with every engine's eliding copy of rt-app.
+
+``python -m experiments.guest_image`` builds them and prints the path of each (``make rootfs``).
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import cache
+
+from engines.registry import ENGINES
+from host.errors import RequestError
+from rootfs.content import MINIMAL, PROGRAMS
+from rootfs.image import ImageArtefact
+from rootfs.images import PROVIDERS, image_named
+
+#: rt-app's, of all engines: the image is the same whichever engine boots it.
+COPIES = tuple(kind.copy for kind in ENGINES.values())
+
+
+@cache
+def guest_image(name: str = MINIMAL, provider: str = "debian") -> ImageArtefact:
+    """A guest image, from the cache or built.
+
+    :param name: one of the images of ``content.toml``.
+    :param provider: one of `rootfs.images.PROVIDERS`.
+    :raises EascopeError: a name that there is not, or something that cannot be had.
+    """
+    return image_named(name, provider, COPIES)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build the images that are named, by default all, and print where they lie."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.guest_image", description=main.__doc__
+    )
+    parser.add_argument("name", nargs="*", default=[MINIMAL, PROGRAMS])
+    parser.add_argument("--provider", default="debian", help=f"one of {', '.join(PROVIDERS)}")
+    options = parser.parse_args(arguments)
+    try:
+        for name in options.name:
+            print(guest_image(name, options.provider).path)
+    except RequestError as error:
+        parser.error(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
