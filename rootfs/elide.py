@@ -5,7 +5,7 @@ rt-app burns time in one function: ``x0`` turns of a loop whose result nobody re
 the fast engine that function only counts its turns down, and executes a hint at each step. At the
 hint, the engine adds the turns' instructions to the CPU's local time (see ``engines/qemu``). On any
 other machine a hint is a NOP, and the copy would burn no time at all. So the image has both
-programs. gem5 has a copy of its own, made by `rootfs.elide_gem5`.
+programs. gem5 has a copy of its own, made by `engines.gem5.eliding_copy`.
 
 How many instructions the original executes for ``n`` turns, by counting (single steps of the
 function, which has no data-dependent path: every turn starts from the same constants)::

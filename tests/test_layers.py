@@ -170,7 +170,7 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
         (
             {"engines/base.py": "from engines.qemu import e\n", "engines/qemu/e.py": ""},
             "engines/base.py:1: imports engines.qemu.e: upward from engines to engines.qemu: "
-            "allowed: host, configs, engines.records",
+            "allowed: host, configs, rootfs, engines.records",
         ),
         (
             {

@@ -30,6 +30,7 @@ from engines.gem5.boot import KIND as BOOT_LOADER
 from engines.gem5.boot import boot_loader
 from engines.gem5.checkpoint import KIND as CHECKPOINT
 from engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
+from engines.gem5.eliding_copy import COPY
 from engines.gem5.elision import elision, mixtures
 from engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
 from engines.gem5.process import TERMINAL, Gem5Ended, supervise
@@ -39,7 +40,6 @@ from engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipe
 from engines.records import Traits
 from host.errors import EascopeError, unknown
 from host.scratch import scratch
-from rootfs.elide_gem5 import COPY
 
 #: gem5 that executes everything: 600 to 2800 host seconds per simulated second on atomic CPUs, by
 #: how busy they are.

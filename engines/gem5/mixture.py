@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's copy of rt-app for tasks that wait for memory: it stands still twice in a slice.
 
-``elide_gem5.S`` with MEMORY: first for the turns' cycles, at whatever clock the CPU has, then for
+``eliding_copy.S`` with MEMORY: first for the turns' cycles, at whatever clock the CPU has, then for
 their ns of memory, which no clock changes. It is longer than rt-app's busy function. Behind that
 lies what calibrates rt-app, which never runs: our inputs state the calibration.
 """
@@ -9,25 +9,19 @@ lies what calibrates rt-app, which never runs: our inputs state the calibration.
 from __future__ import annotations
 
 import struct
-import tempfile
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
-from host.errors import RequestError
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.elide import FUNCTION_ADDRESS
-from rootfs.elide_gem5 import (
-    AWAY_SHIFT,
+from engines.gem5.eliding_copy import (
     LEAST_STILL,
     MOST_CYCLES,
     OWN_CYCLES,
-    PROBE_TURNS,
     SIXTEENTHS,
-    SOURCE,
     TABLE_CPUS,
+    assembled,
 )
+from host.errors import RequestError
+from rootfs.elide import FUNCTION_ADDRESS
 
 #: Bytes of the function, its table included; up to `ROOM` nothing else of rt-app is executed.
 LENGTH = 352
@@ -43,23 +37,11 @@ MOST_NS = MOST_CYCLES
 
 @cache
 def memory_function(own_cycles: int) -> bytes:
-    """``elide_gem5.S`` with MEMORY, assembled.
+    """``eliding_copy.S`` with MEMORY, assembled.
 
     :raises EascopeError: when the cross compiler is missing.
     """
-    values = {
-        "MEMORY": 1,
-        "LENGTH": LENGTH,
-        "AWAY_SHIFT": AWAY_SHIFT,
-        "OWN_CYCLES": own_cycles,
-        "PROBE_TURNS": PROBE_TURNS,
-    }
-    with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
-        made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
-        defines = [f"-D{name}={value}" for name, value in values.items()]
-        run([arm64_tool("gcc"), *defines, "-c", "-o", made, SOURCE], label="eliding function")
-        run([arm64_tool("objcopy"), "-O", "binary", made, flat], label="eliding function")
-        return flat.read_bytes()
+    return assembled(MEMORY=1, LENGTH=LENGTH, OWN_CYCLES=own_cycles)
 
 
 def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:

@@ -47,7 +47,7 @@ OPERATIONS = {
             "rootfs/agent/transport-m5ops.c",
             ["exit", "fail", "checkpoint", "write_file", "read_file", "work_begin"],
         ),
-        ("rootfs/elide_gem5.S", ["quiesce_cycle", "quiesce_ns", "rpns"]),
+        ("engines/gem5/eliding_copy.S", ["quiesce_cycle", "quiesce_ns", "rpns"]),
         ("engines/gem5/boot/boot.S", ["fail"]),
         ("experiments/characterise/guest.S", ["work_begin", "exit"]),
     ],

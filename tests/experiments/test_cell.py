@@ -15,6 +15,7 @@ import pytest
 from analysis.records.cell import CellRecord, WindowRecord
 from configs.core import Parameter
 from configs.guest import FEATURES
+from engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_table
 from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
@@ -24,7 +25,6 @@ from experiments.request import resolve
 from host.errors import RequestError
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
-from rootfs.elide_gem5 import COPY, OWN_CYCLES, quiesce_function, turn_table
 from rootfs.image import RT_APP
 from tests.support.cells import REQUEST, Artefacts, FakeSettings, prepared
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fixtures of the rootfs tests: the agent compiled for this machine, LISA's rt-app."""
+"""Fixtures of the rootfs tests: the agent compiled for this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from host.lisa import lisa_binaries
 from host.proc import need, run
 from rootfs.image import AGENT, FLAGS
 from tests.support.agent import AgentRun
@@ -45,9 +44,3 @@ def agent(native_agent: Path, tmp_path: Path) -> Callable[[bytes], AgentRun]:
         return AgentRun(done.returncode, done.stdout.decode().splitlines(), out)
 
     return start
-
-
-@pytest.fixture(scope="session")
-def rt_app() -> Path:
-    """LISA's arm64 rt-app."""
-    return lisa_binaries() / "arm64" / "rt-app"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from engines.gem5.eliding_copy import elide
 from experiments.guest_image import COPIES
 from host import cache, lisa
 from host.cache import cache_root, sha256_file
 from host.errors import EascopeError
 from rootfs import image
 from rootfs.elide import elide_hint
-from rootfs.elide_gem5 import elide_gem5
 from rootfs.image import guest_agent, initramfs
 from tests.support.newc import parse
 
@@ -40,7 +40,7 @@ def test_content(rt_app: Path) -> None:
     assert entries["init"][1] == (guest_agent() / "agent").read_bytes()
     assert entries["exec/rt-app"][1] == rt_app.read_bytes()
     assert entries["hint/rt-app"][1] == elide_hint(rt_app.read_bytes())
-    assert entries["gem5/rt-app"][1] == elide_gem5(rt_app.read_bytes())
+    assert entries["gem5/rt-app"][1] == elide(rt_app.read_bytes())
     assert entries["bin/rt-app-elided-hint"][1] == b"/hint/rt-app"
     assert {"rt-app-elided-hint", "rt-app-elided-gem5"} < {*built.provenance}
     assert entries["bin/rt-app"][1] == image.RT_APP.encode()

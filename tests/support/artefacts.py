@@ -9,6 +9,7 @@ of ``eascope compare --null``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from engines.qemu.provider import qemu
 from experiments.guest_image import guest_image
 from experiments.null import DOUBLE, double
 from host.errors import EascopeError
+from host.lisa import lisa_binaries
 from host.proc import say
 from kernels.build import kernel
 from kernels.naming import variant_named
@@ -59,3 +61,9 @@ def _artefacts(request: pytest.FixtureRequest) -> None:
             prepare(kernels)
         except EascopeError as error:
             say(f"  what tests boot cannot be had: {error}")
+
+
+@pytest.fixture(scope="session")
+def rt_app() -> Path:
+    """LISA's arm64 rt-app."""
+    return lisa_binaries() / "arm64" / "rt-app"

@@ -23,6 +23,7 @@ from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
 from engines.gem5.board import BOARD
+from engines.gem5.eliding_copy import COPY
 from engines.gem5.elision import elision
 from engines.records import START, STOP
 from engines.registry import get_engine
@@ -33,7 +34,6 @@ from experiments.request import Request, resolve
 from experiments.runs import check, execute
 from experiments.script import elision_lines
 from kernels.build import kernel
-from rootfs.elide_gem5 import COPY
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest]

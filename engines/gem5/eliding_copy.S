@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What stands in place of rt-app's busy loop in the copy for gem5: x0 turns pass while the CPU
- * stands still, by gem5's pseudo operations. elide_gem5.py says why it is done like this.
+ * stands still, by gem5's pseudo operations. eliding_copy.py says why it is done like this.
  *
  * The assembler is given PROBE_TURNS (length of the first slice after a look around), OWN_CYCLES
  * (what a slice costs besides standing still) and AWAY_SHIFT (see x15).

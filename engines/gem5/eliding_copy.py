@@ -4,7 +4,7 @@
 In this copy the busy function (see `rootfs.elide`) consists of slices. A slice stands for a number
 of turns: the CPU stands still for their cycles by gem5's operation quiesce_cycle. The scheduler
 sees a running task. Ticks, preemption, migration and OPP changes act as on a loop that is executed.
-The body is ``elide_gem5.S``; this is what it does and why.
+The body is ``eliding_copy.S``; this is what it does and why.
 
 **Length of a slice.** A slice is `SLICE_NS` long, in turns, by how long the slice before took. A
 change of frequency does not change the slice in which it falls, so slices bound that error. The
@@ -52,7 +52,7 @@ from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, ElidingCopy, with_function
 
-SOURCE = Path(__file__).resolve().parent / "elide_gem5.S"
+SOURCE = Path(__file__).resolve().parent / "eliding_copy.S"
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
 SLICE_NS = 49_152
@@ -79,24 +79,31 @@ LEAST_CYCLES = 2 * OWN_CYCLES["elided"]
 MOST_CYCLES = 0xFFFF / SIXTEENTHS
 
 
-def elide_gem5(program: bytes) -> bytes:
+def elide(program: bytes) -> bytes:
     """gem5's copy of rt-app as it is in the image, its table empty; see `with_function`."""
     return with_function(program, quiesce_function(OWN_CYCLES["elided"]))
 
 
 #: The copy in the guest image.
-COPY = ElidingCopy(
-    "rt-app-elided-gem5", "/gem5/rt-app", elide_gem5, (Path(__file__).resolve(), SOURCE)
-)
+COPY = ElidingCopy("rt-app-elided-gem5", "/gem5/rt-app", elide, (Path(__file__).resolve(), SOURCE))
 
 
 @cache
 def quiesce_function(own_cycles: int) -> bytes:
-    """``elide_gem5.S``, assembled; it fits the original's place to the byte.
+    """``eliding_copy.S``, assembled; it fits the original's place to the byte.
 
     :raises EascopeError: when the cross compiler is missing.
     """
-    values = {"AWAY_SHIFT": AWAY_SHIFT, "OWN_CYCLES": own_cycles, "PROBE_TURNS": PROBE_TURNS}
+    return assembled(OWN_CYCLES=own_cycles)
+
+
+def assembled(**more: int) -> bytes:
+    """``eliding_copy.S``, assembled.
+
+    :param more: values that it is given besides the lengths of slices.
+    :raises EascopeError: when the cross compiler is missing.
+    """
+    values = {"AWAY_SHIFT": AWAY_SHIFT, "PROBE_TURNS": PROBE_TURNS, **more}
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
         made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
         defines = [f"-D{name}={value}" for name, value in values.items()]

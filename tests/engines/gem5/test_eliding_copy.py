@@ -8,20 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from engines.gem5 import eliding_copy
+from engines.gem5.eliding_copy import AWAY_NS, quiesce_function, turn_table, with_table
 from host.errors import EascopeError, RequestError
-from rootfs import elide, elide_gem5
-from rootfs.elide_gem5 import AWAY_NS, quiesce_function, turn_table, with_table
+from rootfs import elide
 from tests.support.gem5_world import LITTLE, SYSCALL_CYCLES, TABLE, Interrupt, World
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
 MODE = "elided"
-OWN_CYCLES = elide_gem5.OWN_CYCLES[MODE]
+OWN_CYCLES = eliding_copy.OWN_CYCLES[MODE]
 
 
 @pytest.fixture(scope="session")
 def patched(rt_app: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The copy with a table, as the agent leaves it."""
-    program = bytearray(elide_gem5.elide_gem5(rt_app.read_bytes()))
+    program = bytearray(eliding_copy.elide(rt_app.read_bytes()))
     program[START:STOP] = with_table(MODE, TABLE)
     path = tmp_path_factory.mktemp("gem5") / "rt-app"
     path.write_bytes(program)
@@ -30,22 +31,22 @@ def patched(rt_app: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_only_the_function_changes(rt_app: Path) -> None:
     original = rt_app.read_bytes()
-    copy = elide_gem5.elide_gem5(original)
+    copy = eliding_copy.elide(original)
     assert len(copy) == len(original)
     assert copy[:START] == original[:START]
     assert copy[STOP:] == original[STOP:]
     assert copy[START:STOP] != original[START:STOP]
-    assert copy[elide_gem5.TABLE_OFFSET : STOP] == bytes(elide_gem5.TABLE_BYTES)
+    assert copy[eliding_copy.TABLE_OFFSET : STOP] == bytes(eliding_copy.TABLE_BYTES)
 
 
 def test_the_runs_table_fits_over_the_one_in_the_image() -> None:
     function = with_table(MODE, TABLE)
     assert len(function) == STOP - START
     assert (
-        function[: -elide_gem5.TABLE_BYTES]
-        == quiesce_function(OWN_CYCLES)[: -elide_gem5.TABLE_BYTES]
+        function[: -eliding_copy.TABLE_BYTES]
+        == quiesce_function(OWN_CYCLES)[: -eliding_copy.TABLE_BYTES]
     )
-    assert function[-elide_gem5.TABLE_BYTES :] == turn_table(TABLE)
+    assert function[-eliding_copy.TABLE_BYTES :] == turn_table(TABLE)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +57,13 @@ def test_a_slice_of_one_turn_stands_still_for_a_while(mode: str, shortest: float
     """pixel6's big CPUs do a turn in 54 cycles at the board's speeds."""
     function = with_table(mode, [223.0, shortest])
     expected = quiesce_function(own)
-    assert function[: -elide_gem5.TABLE_BYTES] == expected[: -elide_gem5.TABLE_BYTES]
-    assert shortest - own >= elide_gem5.LEAST_STILL
+    assert function[: -eliding_copy.TABLE_BYTES] == expected[: -eliding_copy.TABLE_BYTES]
+    assert shortest - own >= eliding_copy.LEAST_STILL
 
 
 def test_another_rt_app_is_refused(rt_app: Path) -> None:
     with pytest.raises(EascopeError, match=r"rt-app: SHA-256 .*: its busy loop cannot be elided"):
-        elide_gem5.elide_gem5(rt_app.read_bytes() + b"\0")
+        eliding_copy.elide(rt_app.read_bytes() + b"\0")
 
 
 @pytest.mark.parametrize("turns", [1, 7, 8, 9, 250, 15_000])
@@ -86,10 +87,10 @@ def test_slices_are_at_most_50_us(patched: Path) -> None:
         world = World(patched, cpu=cpu, ghz=ghz)
         world.burn(20_000)
         assert max(world.slices) <= 50_000
-        assert max(world.slices) >= 0.97 * elide_gem5.SLICE_NS
+        assert max(world.slices) >= 0.97 * eliding_copy.SLICE_NS
 
 
-@pytest.mark.parametrize("fetch_width", [0, 4, elide_gem5.MOST_FETCHED])
+@pytest.mark.parametrize("fetch_width", [0, 4, eliding_copy.MOST_FETCHED])
 @pytest.mark.parametrize("phase_ns", range(0, 50_000, 7_001))
 def test_standing_still_and_ticks_add_up_to_the_turns(
     patched: Path, phase_ns: int, fetch_width: int
@@ -113,7 +114,7 @@ def test_standing_still_and_ticks_add_up_to_the_turns(
 def test_a_fetched_group_does_not_reach_the_exclusives() -> None:
     words = [f"{word:08x}" for word in struct.unpack("<65I", with_table(MODE, TABLE))]
     wfe, stxr = words.index("d503205f"), words.index("c8017fff")
-    assert stxr - wfe - 1 == elide_gem5.MOST_FETCHED
+    assert stxr - wfe - 1 == eliding_copy.MOST_FETCHED
 
 
 def test_preempted_time_is_nobodys_turns(patched: Path) -> None:
@@ -137,7 +138,7 @@ def test_a_short_absence_counts_for_less_than_a_slice(patched: Path) -> None:
     assert not world.interrupts
     assert world.asked == 1
     lost = 80_000 - world.turns
-    assert 0 < lost < 10 * elide_gem5.SLICE_NS / LITTLE
+    assert 0 < lost < 10 * eliding_copy.SLICE_NS / LITTLE
 
 
 @pytest.mark.parametrize("second_ns", [2e6, 20e6])
@@ -148,7 +149,7 @@ def test_a_second_of_cpu_time_passes(patched: Path, second_ns: float) -> None:
     world.thread_ns = 1e9 - second_ns
     world.burn(200_000)
     assert not world.interrupts
-    slice_turns = elide_gem5.SLICE_NS / LITTLE
+    slice_turns = eliding_copy.SLICE_NS / LITTLE
     own = len(world.slices) * OWN_CYCLES / LITTLE
     assert world.turns == pytest.approx(200_000 - own, abs=slice_turns + 9 * 15)
 
