@@ -34,6 +34,10 @@ BOOT_S = 3.0
 QUIET_S = 10.0
 
 
+#: Cells that are ordered by machine at once: a boot costs about as much as one short run.
+BLOCK = 400
+
+
 class Cancelled(BaseException):
     """Raised inside a worker to end it; not an ``Exception``, so it is never taken as a failure."""
 
@@ -154,13 +158,16 @@ class Progress:
             say(f"{clear}  [{self.done}/{self.total}] {text}")
 
 
-def by_machine(cells: Sequence[Cell]) -> list[int]:
-    """The cells' numbers, those of one machine after each other: they share its boot."""
-    groups: dict[tuple[str, ...], list[int]] = {}
+def by_machine(cells: Sequence[Cell], block: int = BLOCK) -> list[int]:
+    """The cells' numbers, those of one machine after each other: they share its boot.
+
+    Each ``block`` of cells comes before the next one, so an interrupted request has whole seeds.
+    """
+    groups: dict[tuple[int, *tuple[str, ...]], list[int]] = {}
     for i, cell in enumerate(cells):
         digests = cell.record.digests
         machine = tuple(digests[name] for name in sorted(digests) if name != "script")
-        groups.setdefault(machine, []).append(i)
+        groups.setdefault((i // block, *machine), []).append(i)
     return [i for group in groups.values() for i in group]
 
 

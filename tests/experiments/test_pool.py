@@ -85,6 +85,7 @@ def test_cells_of_one_machine_come_after_each_other() -> None:
         for number, (dtb, script) in enumerate(digests)
     ]
     assert by_machine(cells) == [0, 2, 4, 1, 3]
+    assert by_machine(cells, block=3) == [0, 2, 1, 3, 4]
 
 
 def test_waiting_ends_with_the_first_failure_and_looks_at_each_future_once() -> None:
