@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Why EAS chose a CPU: each decision with its candidates and what it would have cost there.
 
-From the event ``eascope:sched_feec_decision``, which runs with ``--decisions`` record. Energies are
-the kernel's estimates, in its own unit (the energy model's cost times utilization), so they compare
-within a decision and with others of the same platform, and are no joules.
+From one of two events, which runs with ``--decisions`` record. The kernel `feec` says each decision
+with all that it compared (``eascope:sched_feec_decision``). Any other kernel says each energy that
+it computes (``eascope:sched_compute_energy``), from which `analysis.energies` puts decisions
+together. Energies are the kernel's estimates, in its own unit (the energy model's cost times
+utilization), so they compare within a decision and with others of the same platform, and are no
+joules.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.derive import Derived
+from analysis.energies import COMPUTE_EVENT, ComputedDecision, computed_decisions
 from analysis.records.cell import CellRecord
 from analysis.tables.tasks import OTHER, thread_names, with_task
 from analysis.trace import DECISION_EVENT, TraceError, read_trace
@@ -32,13 +36,14 @@ LISTED = 40
 class Candidate:
     """A CPU that was compared.
 
-    :param fits: as the kernel's ``util_fits_cpu()``: 1, or -1 when only a boost cannot be met.
+    :param fits: as the kernel's ``util_fits_cpu()``: 1, or -1 when only a boost cannot be met; None
+        where the kernel does not say it.
     :param tasks: other runnable tasks on the CPU; None where the mode does not count them.
     :param energy: what the task adds there, in the energy model's unit.
     """
 
     cpu: int
-    fits: int
+    fits: int | None
     tasks: int | None
     energy: int
 
@@ -46,7 +51,7 @@ class Candidate:
     def words(self) -> str:
         """In words: ``3: 6092, 1 task``."""
         more = [] if self.tasks is None else [f"{self.tasks} task{'' if self.tasks == 1 else 's'}"]
-        more += [] if self.fits > 0 else ["boost not met"]
+        more += ["boost not met"] if self.fits is not None and self.fits < 0 else []
         return f"{self.cpu}: {', '.join([str(self.energy), *more])}"
 
 
@@ -58,17 +63,22 @@ def candidates(text: str) -> list[Candidate]:
     parsed = []
     for fields in text.split():
         cpu, fits, _, tasks, energy = fields.split(":")
-        number = None if tasks == "-" else int(tasks)
-        parsed.append(Candidate(int(cpu), int(fits), number, int(energy)))
+        parsed.append(Candidate(int(cpu), _number(fits), _number(tasks), int(energy)))
     return parsed
 
 
-def reason(mode: int, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]) -> str:
+def _number(text: str) -> int | None:
+    return None if text == "-" else int(text)
+
+
+def reason(mode: int | None, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]) -> str:
     """By what ``dst_cpu`` stands out among the candidates: the first criterion that sets it apart.
 
     The order is that of all modes: what fits, then energy (by which a domain's CPUs differ as their
     costs do), then, where the mode looks at them, headroom and the number of tasks, then where the
-    task was.
+    task was. Where the kernel does not say what fits, more energy than another's is ``not energy``.
+
+    :param mode: of the event; None: the kernel has one mode.
     """
     if dst_cpu < 0:
         return "no answer"
@@ -79,14 +89,15 @@ def reason(mode: int, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]
     (best,) = chosen[:1]
     if not others:
         return "only candidate"
-    if any(other.fits > best.fits for other in others):
+    if any((other.fits or 0) > (best.fits or 0) for other in others):
         return "other"
     others = [other for other in others if other.fits == best.fits]
     if not others:
         return "fits better"
     least = min(other.energy for other in others)
     if best.energy != least:
-        return "least energy" if best.energy < least else "other"
+        by_fit = "other" if best.fits else "not energy"
+        return "least energy" if best.energy < least else by_fit
     equal = [other for other in others if other.energy == least]
     if best.tasks is not None:
         fewest = min(other.tasks or 0 for other in equal)
@@ -103,13 +114,15 @@ def decisions(run: Derived) -> pl.DataFrame:
     """The decisions of the run's window, in the order of time.
 
     Columns: ``t_ns`` (since the window's start), ``task`` (null for other threads), ``thread``,
-    ``pid``, ``path``, ``mode``, ``prev_cpu``, ``dst_cpu`` (-1: no answer), ``reason``,
-    ``candidates`` (text of the event).
+    ``pid``, ``path``, ``mode`` (null where the kernel has one), ``prev_cpu``, ``dst_cpu`` (-1: no
+    answer), ``reason``, ``candidates`` (``cpu:fits:cost:nr:energy`` of each, ``-`` for unknown).
 
     :raises TraceError: when a list of candidates is not understood.
     """
     window = read_window(run.run / "marks.json")
-    table = read_trace(run.run / "trace.dat").table(DECISION_EVENT)
+    trace = read_trace(run.run / "trace.dat")
+    said = _recorded(run.cell, DECISION_EVENT)
+    table = trace.table(DECISION_EVENT) if said else _computed(computed_decisions(trace))
     table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))
     table = table.filter(pl.col("t_ns").is_between(0, window.ns, closed="left"))
     reasons, paths = [], []
@@ -128,9 +141,33 @@ def decisions(run: Derived) -> pl.DataFrame:
     )
 
 
+def _computed(shown: Sequence[ComputedDecision]) -> pl.DataFrame:
+    """Decisions that energies show, as the event `DECISION_EVENT` would have them."""
+    columns: dict[str, list[object]] = {
+        "t_ns": [each.t_ns for each in shown],
+        "comm": [each.thread for each in shown],
+        "pid": [each.pid for each in shown],
+        "prev_cpu": [each.prev_cpu for each in shown],
+        "dst_cpu": [each.dst_cpu for each in shown],
+        "mode": [None for _ in shown],
+        "path": [0 if each.woken else 1 for each in shown],
+        "candidates": [
+            " ".join(f"{cpu}:-:-:-:{energy}" for cpu, energy in each.energies.items())
+            for each in shown
+        ],
+    }
+    texts = ("comm", "candidates")
+    types = {name: pl.String if name in texts else pl.Int64 for name in columns}
+    return pl.DataFrame(columns, schema=types)
+
+
+def _recorded(cell: CellRecord, event: str) -> bool:
+    return any(each.endswith(f":{event}") for each in cell.controls.trace_events)
+
+
 def recorded(cell: CellRecord) -> bool:
-    """Whether a run of ``cell`` has recorded decisions."""
-    return any(event.endswith(f":{DECISION_EVENT}") for event in cell.controls.trace_events)
+    """Whether a run of ``cell`` has recorded decisions, or the energies that show them."""
+    return _recorded(cell, DECISION_EVENT) or _recorded(cell, COMPUTE_EVENT)
 
 
 def summary(tables: Mapping[str, pl.DataFrame]) -> Table:
@@ -190,4 +227,8 @@ def text(tables: Mapping[str, pl.DataFrame]) -> str:
     """`summary` as aligned lines for a terminal; empty when nothing was recorded."""
     if not tables:
         return ""
-    return f"decisions of EAS, first seed\n{summary(tables).text()}\n"
+    silent = [f"{name}: EAS compared no CPUs\n" for name in tables if tables[name].is_empty()]
+    some = summary(tables)
+    return "".join(
+        ["decisions of EAS, first seed\n", f"{some.text()}\n" if some.rows else "", *silent]
+    )

@@ -23,6 +23,7 @@ from experiments.request import GivenPlatform, Names
 from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario
 from experiments.script import script
+from experiments.trace_events import recorded_events
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.dry import NotBuilt
 from host.errors import EascopeError
@@ -128,6 +129,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         noise=request.controls.noise,
         turn_ns=request.controls.turn_ns(),
     )
+    events = _events(names, image)
     text = script(
         names.scenario,
         platform,
@@ -136,8 +138,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         switches=variant.switches,
         expectations=proofs_of(names),
         full=request.full,
-        decisions=request.controls.decisions,
-        traced=request.controls.traced,
+        events=events,
         mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
         symbols=trace_symbols(image.vmlinux),
     )
@@ -150,6 +151,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         image=image,
         guest=guest_of(names.scenario),
         workload=workload,
+        events=events,
         digests=digests,
         simkey=simkey,
         identity=identity,
@@ -159,6 +161,21 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     texts = texts_of(machine, names.kernel, image, names.scenario.path)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
+
+
+def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
+    """What the run records.
+
+    :raises RequestError: what is asked for and the kernel does not have.
+    """
+    controls = names.request.controls
+    return recorded_events(
+        controls.events,
+        decisions=controls.decisions,
+        traced=controls.traced,
+        vmlinux=image.vmlinux,
+        kernel=names.kernel.name,
+    )
 
 
 def proofs_of(names: Names) -> list[tuple[str, ...]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +24,28 @@ from analysis.records.cell import (
 from engines.base import Identity
 from experiments.request import Names
 from experiments.rtapp import FTRACE, Workload
-from experiments.script import trace_events, trace_kib
+from experiments.trace_events import trace_kib
 from kernels.build import KernelArtefact
 from power.given import given_record
 from rootfs.image import ImageArtefact
 
 
-def cell_record(
+def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
     names: Names,
     *,
     image: KernelArtefact,
     guest: ImageArtefact,
     workload: Workload,
+    events: Sequence[str],
     digests: dict[str, str],
     simkey: str,
     identity: Identity,
     settings: dict[str, Any],
 ) -> CellRecord:
-    """``cell.json``: the inputs in words and digests."""
+    """``cell.json``: the inputs in words and digests.
+
+    :param events: what the run records, as ``system:name``.
+    """
     request, platform, scenario = names.request, names.platform, names.scenario
     return CellRecord(
         schema=SCHEMA,
@@ -61,7 +66,7 @@ def cell_record(
         digests=digests,
         inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
         set_otherwise=tuple(request.controls.words),
-        controls=_controls_record(names, image, workload),
+        controls=_controls_record(names, image, workload, events),
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
         window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
@@ -90,26 +95,23 @@ def _source_conditions(names: Names) -> SourceConditionsRecord | None:
     return SourceConditionsRecord(had.source, had.platform, tuple(had.controls.words))
 
 
-def _controls_record(names: Names, image: KernelArtefact, workload: Workload) -> ControlsRecord:
+def _controls_record(
+    names: Names, image: KernelArtefact, workload: Workload, events: Sequence[str]
+) -> ControlsRecord:
     """What a comparison holds fixed and its inputs say; ``state.txt`` has what the guest says."""
     request, platform = names.request, names.platform
-    decisions, traced = request.controls.decisions, request.controls.traced
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),
         rate_limit_us=platform.rate_limit_us,
         transition_latency_us=platform.transition_latency_us,
         speeds=request.controls.speeds,
-        trace_events=tuple(trace_events(decisions, traced=traced)),
+        trace_events=tuple(events),
         others={
             "trace_markers": f"rt-app: {FTRACE}",
             "trace_kib_per_cpu": trace_kib(
-                names.scenario,
-                request.full,
-                platform,
-                decisions=decisions,
-                stir_ms=workload.replicate.stir_ms,
+                names.scenario, request.full, platform, events, stir_ms=workload.replicate.stir_ms
             )
-            if traced
+            if events
             else 0,
             "temperature_c": platform.temperature_c,
         },

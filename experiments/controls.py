@@ -59,6 +59,8 @@ class Controls:
     delay_dequeue: bool = True
     #: Record each decision of EAS with its candidates; it takes some of the guest's time.
     decisions: bool = False
+    #: Trace events that are recorded besides those of every run; likewise.
+    events: tuple[str, ...] = ()
     #: Which speeds core types have: one of `configs.activity.SPEEDS`.
     speeds: str = "board"
     #: Exit times of idle states in percent of the platform's, for the kernel and the machine.
@@ -97,6 +99,7 @@ class Controls:
             words.append("no-delay-dequeue")
         if self.decisions:
             words.append("decisions")
+        words += [f"event-{event.rpartition(':')[2]}" for event in self.events]
         if self.speeds != "board":
             words.append(speeds_control(self.speeds))
         if self.idle_exit_percent != 100:

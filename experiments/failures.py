@@ -36,7 +36,7 @@ def explained(reason: str, variant: str) -> str:
     if _FULL.search(reason):
         return (
             f"{reason}: the trace does not fit into its buffers: take a scenario with a shorter "
-            "window or fewer wake-ups, leave out --full or --decisions, or give the platform more "
-            "memory_mib"
+            "window or fewer wake-ups, leave out --full, --decisions or --events, or give the "
+            "platform more memory_mib"
         )
     return reason

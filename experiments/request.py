@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import NewType
 
 from analysis.statement import parse as parse_statement
-from analysis.trace import DECISION_EVENT
 from configs.activity import (
     HARDWARE,
     Activity,
@@ -23,12 +22,13 @@ from experiments.controls import AS_IT_IS, Controls
 from experiments.program_kinds import check_present
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
+from experiments.trace_events import check_queues_have
 from host.errors import RequestError, bad_input, names_allowed
 from host.strict import shown_path
 from kernels.naming import variant_named, variant_names
 from kernels.own import NOTHING, Own
 from kernels.state import on_platform
-from kernels.variants import LISTING, Kernel, Variant, kernel_adds_event, load_catalogue
+from kernels.variants import LISTING, Kernel, Variant, load_catalogue
 from power.given import USUAL, GivenModel, as_given
 
 #: `Request.control_words`: all that the scenario's source had.
@@ -145,11 +145,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     _check_memory(scenario, request, platform, activity)
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform))
-    if request.controls.decisions and not kernel_adds_event(kernel, DECISION_EVENT):
-        raise RequestError(
-            f"--decisions: the kernel {variant.kernel!r} of {variant.name!r} has no event "
-            f"{DECISION_EVENT}: allowed: variants of the kernel feec (feec-a decides as mainline)"
-        )
+    check_queues_have(request.controls.events, kernel, variant.name)
     given = GivenPlatform(as_given(platform, request.energy_model))
     return Names(request, platform, activity, variant, scenario, engine, given, kernel)
 

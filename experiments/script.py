@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from analysis.trace import DECISION_EVENT
 from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from configs.platform import Platform
 from engines.base import Elision
@@ -13,27 +12,10 @@ from experiments import members
 from experiments.program import MEASURED
 from experiments.rtapp import Workload, memory_name
 from experiments.scenario import Scenario
+from experiments.trace_events import TRACE_EVENTS, trace_kib
 from kernels.switches import STATS
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
-
-#: What every run records; compared variants record the same, so that tracing costs them the same.
-TRACE_EVENTS = (
-    "sched:sched_switch",
-    "sched:sched_waking",
-    "sched:sched_wakeup",
-    "sched:sched_wakeup_new",
-    "sched:sched_migrate_task",
-    "task:task_rename",
-    "power:cpu_frequency",
-    "power:cpu_idle",
-    "lisa:lisa__sched_overutilized",
-)
-#: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
-TRACE_KIB_PER_S = 512
-TRACE_KIB_LEAST = 2048
-#: Share of the guest's memory that the buffers may take together.
-TRACE_MEMORY_SHARE = 0.5
 
 #: Where uclamp is in use from boot on, as on a phone, every task's clamps count. Else the kernel
 #: leaves them out until the first clamp of all, and counts what was runnable by then only from its
@@ -52,28 +34,6 @@ REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVER
 COPY = "/bin/busybox cp"
 #: The agent's verb `bytes` takes so many at once.
 AGENT_BYTES = 64
-
-
-def trace_events(decisions: bool, *, traced: bool = True) -> tuple[str, ...]:
-    """The events that a run records."""
-    if not traced:
-        return ()
-    return (*TRACE_EVENTS, f"eascope:{DECISION_EVENT}") if decisions else TRACE_EVENTS
-
-
-def trace_kib(
-    scenario: Scenario, full: bool, platform: Platform, *, decisions: bool = False, stir_ms: int = 0
-) -> int:
-    """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory.
-
-    :param decisions: they are as long as the other events of a wake-up together.
-    :param stir_ms: how long CPUs are stirred before the warm-up.
-    """
-    seconds = scenario.window.simulated_s(full) + stir_ms / 1000
-    programs = sum(each.trace_bytes(full) for each in scenario.programs)
-    wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * (2 if decisions else 1)
-    most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
-    return min(most, max(TRACE_KIB_LEAST, wanted))
 
 
 def elision_lines(elision: Elision) -> list[str]:
@@ -108,8 +68,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
     full: bool,
-    decisions: bool = False,
-    traced: bool = True,
+    events: Sequence[str] = TRACE_EVENTS,
     mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
@@ -119,8 +78,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param elision: what elides rt-app's busy loop; None: it is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
-    :param decisions: whether each decision of EAS is recorded.
-    :param traced: whether anything is.
+    :param events: what is recorded, as ``system:name``; empty: nothing.
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
@@ -129,9 +87,9 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         elision = None
     proofs = [" ".join(words) for words in expectations]
     setup, begin, collect = [], [], []
-    if traced:
-        kib = trace_kib(scenario, full, platform, decisions=decisions, stir_ms=replicate.stir_ms)
-        setup = [f"trace-setup {kib} {' '.join(trace_events(decisions))}"]
+    if events:
+        kib = trace_kib(scenario, full, platform, events, stir_ms=replicate.stir_ms)
+        setup = [f"trace-setup {kib} {' '.join(events)}"]
         setup += [f"trace-symbol {address} {name}" for address, name in symbols]
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         begin, collect = [f"write {TRACING_ON} 1"], ["trace-collect"]

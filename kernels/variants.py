@@ -19,7 +19,7 @@ from configs.devicetree import FLAVOURS
 from host.errors import RequestError, missing_key, one_line
 from host.strict import NAME_RULE, StrictTable, is_name, read_toml
 from kernels.queues import folders_of_queues, series_patches
-from kernels.releases import DEFAULT, RELEASES
+from kernels.releases import RELEASES
 from kernels.switches import read_switches
 from kernels.trees import Tree
 
@@ -208,16 +208,6 @@ def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
 def load_kernels(path: Path = VARIANTS) -> dict[str, Kernel]:
     """All kernels by name, in the file's order; raises as `load_variants` does."""
     return dict(load_catalogue(path).kernels)
-
-
-def kernel_adds_event(kernel: Kernel, event: str) -> bool:
-    """Whether a patch of ``kernel`` adds the trace event ``event``."""
-    start = f"+TRACE_EVENT({event},\n"
-    return any(
-        start in patch.read_text(errors="replace")
-        for folder in kernel.folders(SERIES)
-        for patch in series_patches(folder, kernel.release or DEFAULT)
-    )
 
 
 def _named(top: StrictTable, key: str) -> list[StrictTable]:

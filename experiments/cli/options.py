@@ -189,6 +189,14 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
         help="record and report why EAS chose each CPU (candidates, energies); such runs have keys "
         "of their own, because recording takes guest time",
     )
+    group.add_argument(
+        "--events",
+        action="append",
+        default=[],
+        metavar="E[,E]",
+        help="record more trace events, by name or group (eas, pelt, uclamp, cpufreq), for "
+        "trace-cmd, KernelShark and LISA; such runs have keys of their own, too",
+    )
     add_energy_model(group)
 
 

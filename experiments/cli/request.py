@@ -20,6 +20,7 @@ def request_of(
     from engines.registry import DEFAULT_ENGINE
     from experiments.controls import Controls
     from experiments.request import Request
+    from experiments.trace_events import read_events
     from kernels.own import read_own
 
     controls = Controls(
@@ -29,6 +30,7 @@ def request_of(
         fast_switch=False if options.no_fast_switch else None,
         delay_dequeue=not options.no_delay_dequeue,
         decisions=options.decisions,
+        events=read_events(options.events),
         speeds=options.speeds,
         llc=options.llc,
         idle_exit_percent=options.idle_exit_percent,

@@ -34,7 +34,7 @@ KEYS = {
 #: Axes that every campaign has.
 NEEDED = ("platform", "scenario", "variant")
 #: Controls that no campaign varies: they are a scenario's, or of two values.
-_NO_AXES = ("switches", "calibration_ns", "reference")
+_NO_AXES = ("switches", "calibration_ns", "reference", "events")
 MOST_SEEDS = 1000
 MOST_VALUES = 1000
 

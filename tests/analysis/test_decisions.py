@@ -25,6 +25,9 @@ CASES = {
     "more energy": (1, 0, 1, "0:1:30:0:100 1:1:40:0:130", "other"),
     "leaves for an equal": (1, 0, 1, "0:1:30:0:100 1:1:30:0:100", "other"),
     "fits worse": (1, 0, 1, "0:1:30:0:100 1:-1:30:0:50", "other"),
+    "fit unknown, less energy": (None, 0, 1, "0:-:-:-:100 1:-:-:-:90", "least energy"),
+    "fit unknown, the same": (None, 1, 1, "0:-:-:-:100 1:-:-:-:100", "stays among equals"),
+    "fit unknown, more energy": (None, 0, 1, "0:-:-:-:100 1:-:-:-:130", "not energy"),
 }
 
 
@@ -69,6 +72,7 @@ def test_summary_counts_by_task_and_puts_other_threads_last() -> None:
     )
     assert text({}) == ""
     assert "feec-b   video            3      1  least" in text({"feec-b": table})
+    assert text({"cas": table.clear()}).splitlines()[1:] == ["cas: EAS compared no CPUs"]
 
 
 def test_listing_names_the_chosen_candidate_first() -> None:
@@ -77,6 +81,7 @@ def test_listing_names_the_chosen_candidate_first() -> None:
     assert isinstance(row, list)
     assert row[1:7] == ["1.000", "video", "wake", "0", "4", "least energy"]
     assert row[7] == "4: 7, 2 tasks; 0: 9, 1 task, boost not met; 5: 8"
+    assert [each.words for each in candidates("0:-:-:-:9")] == ["0: 9"]
 
 
 def test_a_run_states_whether_it_recorded_decisions() -> None:
@@ -84,5 +89,6 @@ def test_a_run_states_whether_it_recorded_decisions() -> None:
         ((), False),
         (("sched:sched_switch",), False),
         (("sched:sched_switch", "eascope:sched_feec_decision"), True),
+        (("sched:sched_switch", "eascope:sched_compute_energy"), True),
     ):
         assert recorded(cell_record(controls=controls_record(trace_events=events))) is expected

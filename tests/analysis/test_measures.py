@@ -22,7 +22,7 @@ from analysis.window import read_window
 from configs.activity import Activity
 from configs.platform import Platform
 from engines.records import COUNTERS, MARKS
-from experiments.script import trace_events
+from experiments.trace_events import TRACE_EVENTS
 from power.billed import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
@@ -106,7 +106,7 @@ def test_a_measure_reads_the_files_that_it_declares(
 
 
 def test_every_event_that_a_measure_needs_is_recorded() -> None:
-    recorded = {event.partition(":")[2] for event in trace_events(False)} | {"print"}
+    recorded = {event.partition(":")[2] for event in TRACE_EVENTS} | {"print"}
     assert {event for measure in MEASURES for event in measure.events} <= recorded
 
 

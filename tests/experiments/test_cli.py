@@ -92,10 +92,11 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
         [*COMPARE, "--rate-limit-us", "40"],
         ["rate limit 40 us", "at least the transition latency (50 us)"],
     ),
-    "decisions of a kernel that does not tell": (
-        [*RUN, "--decisions"],
-        ["--decisions", "'base' of 'mainline'", "allowed: variants of the kernel feec"],
+    "event of another queue": (
+        [*RUN, "--events", "sched_eas_push"],
+        ["--events", "'base' of 'mainline'", "sched_eas_push", "with the queue feec"],
     ),
+    "no event": ([*COMPARE, "--events", "eas;pelt"], ["--events 'eas;pelt'", "separated by"]),
     "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
     "power verb": (
         ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],

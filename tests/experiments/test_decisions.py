@@ -12,6 +12,7 @@ import pytest
 
 from analysis.decisions import candidates, decisions
 from analysis.derive import Derived
+from analysis.energies import computed_decisions
 from analysis.trace import read_trace
 from experiments.finished import derived_by
 from experiments.runs import Run
@@ -32,6 +33,74 @@ def recorded_with(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, A
     done = eascope(*COMPARE, EASCOPE_RUNS=str(runs))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), runs
+
+
+@pytest.fixture(scope="module")
+def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of `feec-a` that records its decisions, and the energies that they compared."""
+    runs = tmp_path_factory.mktemp("both") / "runs"
+    options = ("--platform", "juno-r2", "--scenario", "eas/video-playback", "--decisions", "--json")
+    done = eascope(
+        "run", *options, "--variant", "feec-a", "--events", "eas", EASCOPE_RUNS=str(runs)
+    )
+    assert done.returncode == 0, done.stderr
+    return next(runs.glob("*/trace.dat"))
+
+
+def test_energies_show_the_decisions_that_the_kernel_says(both_ways: Path) -> None:
+    """Mainline's placement says both. A kernel worker's decision is about where it slept last."""
+    trace = read_trace(both_ways)
+    said = {
+        (row["pid"], row["prev_cpu"], row["dst_cpu"], each)
+        for row in trace.table("sched_feec_decision").iter_rows(named=True)
+        if not row["comm"].startswith("kworker")
+        for each in [tuple((other.cpu, other.energy) for other in candidates(row["candidates"]))]
+        if each
+    }
+    shown = {
+        (each.pid, each.prev_cpu, each.dst_cpu, tuple(each.energies.items()))
+        for each in computed_decisions(trace)
+        if not each.thread.startswith("kworker")
+    }
+    assert len(said) > 500
+    assert shown == said
+
+
+@pytest.mark.kernels("sum")
+def test_kernels_that_say_no_decisions_show_their_energies(tmp_path: Path) -> None:
+    """`cas` never asks EAS. Where it is asked, all that it chose was compared, or where it was."""
+    options = ("--platform", "juno-r2", "--scenario", "eas/video-playback", "--decisions", "--json")
+    variants = ("mainline", "uclamp-sum", "cas")
+    done = eascope("compare", *variants, *options, EASCOPE_RUNS=str(tmp_path / "runs"))
+    assert done.returncode == 0, done.stderr
+    compared = json.loads(done.stdout)
+    for variant in variants[:2]:
+        run = run_of(compared, variant)
+        assert run.cell.controls.trace_events[-1] == "eascope:sched_compute_energy"
+        table = decisions(run)
+        assert table.filter(pl.col("task") == "render").height > 100
+        moved = table.filter(pl.col("prev_cpu") != pl.col("dst_cpu"))
+        assert moved.height
+        assert moved.filter(pl.col("reason") == "not compared").is_empty()
+    assert decisions(run_of(compared, "cas")).is_empty()
+
+
+def test_events_that_are_asked_for_are_in_the_trace(tmp_path: Path) -> None:
+    options = ("--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke", "--json")
+    runs = str(tmp_path / "runs")
+    asked = ("--events", "pelt,uclamp", "--events", "timer:hrtimer_start")
+    done = eascope("run", *options, *asked, EASCOPE_RUNS=runs)
+    assert done.returncode == 0, done.stderr
+    names = read_trace(next((tmp_path / "runs").glob("*/trace.dat"))).names()
+    wanted = {"lisa__sched_pelt_cfs", "lisa__sched_pelt_se", "sched_uclamp_task", "hrtimer_start"}
+    assert wanted <= names
+    assert "sched_compute_energy" not in names
+    before = sorted((tmp_path / "runs").iterdir())
+    wrong = eascope("run", *options, "--events", "timer:hrtimer_strat", EASCOPE_RUNS=runs)
+    assert wrong.returncode == 2
+    assert "the kernel 'base' has no event 'timer:hrtimer_strat' (did you mean" in wrong.stderr
+    assert wrong.stderr.count("\n") == 1
+    assert sorted((tmp_path / "runs").iterdir()) == before
 
 
 def run_of(compared: dict[str, Any], variant: str) -> Derived:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Decisions of EAS from the energies that it computes, on a kernel that says nothing else of them.
+
+``find_energy_efficient_cpu()`` computes for each performance domain the energy without the task
+(``dst_cpu=-1``), and then the energy with the task on up to two of its CPUs: the one where it was,
+and the one with most spare capacity. The event ``eascope:sched_compute_energy`` has all of them. A
+task's wake-up comes before them on the same CPU, and its migration, if there is one, after them.
+Interrupts are off meanwhile, so no other task is switched to, woken or moved there.
+
+What these events do not say: whether a task fits (so why a CPU was no candidate), and decisions
+that compared no CPU.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from analysis.trace import Trace, TraceError
+
+#: What EAS computes, on any kernel of ours.
+COMPUTE_EVENT = "sched_compute_energy"
+WAKING, MIGRATE = "sched_waking", "sched_migrate_task"
+#: Events that are looked at. Others, which a person may have asked for, can come between.
+_READ = (COMPUTE_EVENT, WAKING, MIGRATE, "sched_switch", "sched_wakeup")
+
+_FIELDS = {
+    COMPUTE_EVENT: re.compile(
+        r"comm=(?P<comm>.*) pid=(?P<pid>\d+) dst_cpu=(?P<cpu>-?\d+) energy=(?P<energy>\d+) "
+    ),
+    WAKING: re.compile(r"comm=(?P<comm>.*) pid=(?P<pid>\d+) .*target_cpu=(?P<cpu>\d+)"),
+    MIGRATE: re.compile(
+        r"comm=(?P<comm>.*) pid=(?P<pid>\d+) .*orig_cpu=(?P<from>\d+) dest_cpu=(?P<cpu>\d+)"
+    ),
+}
+
+
+@dataclass
+class ComputedDecision:
+    """What one call of EAS computed, and where the task went.
+
+    :param t_ns: of the first energy, in the trace's clock.
+    :param woken: whether it was asked by a wake-up; else by a push of a task that is queued.
+    :param prev_cpu: where the task was: for a wake-up, where it slept.
+    :param dst_cpu: where it went.
+    :param energies: what the task adds to its domain's energy, by CPU, in the kernel's order.
+    """
+
+    t_ns: int
+    thread: str
+    pid: int
+    woken: bool
+    prev_cpu: int
+    dst_cpu: int
+    energies: dict[int, int] = field(default_factory=dict)
+
+
+def computed_decisions(trace: Trace) -> list[ComputedDecision]:
+    """All decisions that the trace's energies show, in the order of time.
+
+    :raises TraceError: an event has other fields than expected.
+    """
+    found = [
+        decision
+        for (cpu,), events in trace.events.group_by(["cpu"], maintain_order=True)
+        for decision in _of_cpu(trace, int(str(cpu)), events)
+    ]
+    return sorted(found, key=lambda decision: decision.t_ns)
+
+
+def _of_cpu(trace: Trace, cpu: int, events: pl.DataFrame) -> Iterator[ComputedDecision]:
+    """The decisions that were made on ``cpu``: runs of energies of one task, without a gap."""
+    # Of these, only those next to an energy matter.
+    events = events.filter(pl.col("event").is_in(_READ))
+    own = pl.col("event") == COMPUTE_EVENT
+    near = own | own.shift(1, fill_value=False) | own.shift(-1, fill_value=False)
+    last: tuple[str, int, int] | None = None
+    open_one: ComputedDecision | None = None
+    base = 0
+    for t_ns, event, detail in events.filter(near).select("t_ns", "event", "detail").iter_rows():
+        fields = _fields(trace, event, detail)
+        if event != COMPUTE_EVENT:
+            if open_one:
+                yield _ended(open_one, event, fields)
+            open_one = None
+            last = (fields["pid"], int(fields["cpu"]), t_ns) if event == WAKING else None
+            continue
+        pid, at, energy = int(fields["pid"]), int(fields["cpu"]), int(fields["energy"])
+        if open_one and (open_one.pid != pid or at in open_one.energies):
+            # The task was asked about again. That no energy is without it is the event's order.
+            yield open_one
+            open_one = None
+        if open_one is None:
+            woken = last is not None and last[0] == fields["pid"]
+            prev_cpu = last[1] if woken and last else cpu
+            open_one = ComputedDecision(t_ns, fields["comm"], pid, woken, prev_cpu, prev_cpu)
+        last = None
+        if at < 0:
+            base = energy
+        else:
+            open_one.energies[at] = energy - base
+    if open_one:
+        yield open_one
+
+
+def _fields(trace: Trace, event: str, detail: str) -> dict[str, str]:
+    """The fields of an event that are read; none of one that is not."""
+    pattern = _FIELDS.get(event)
+    if pattern is None:
+        return {}
+    parsed = pattern.match(detail)
+    if parsed is None:
+        raise TraceError(f"{trace.path}: event {event} cannot be parsed: {detail!r}")
+    return parsed.groupdict()
+
+
+def _ended(decision: ComputedDecision, event: str, fields: dict[str, str]) -> ComputedDecision:
+    """``decision`` with where the task went, by the event that follows its last energy."""
+    if event == MIGRATE and int(fields["pid"]) == decision.pid:
+        decision.dst_cpu = int(fields["cpu"])
+        if not decision.woken:
+            decision.prev_cpu = int(fields["from"])
+    return decision

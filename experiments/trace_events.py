@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which trace events a run records: those of every run, those asked for, those of decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from analysis.energies import COMPUTE_EVENT
+from analysis.trace import DECISION_EVENT
+from configs.platform import Platform
+from experiments.scenario import Scenario
+from host.errors import RequestError, nearest
+from kernels.events import added_by_all, built_events, qualified
+from kernels.queues import folders_of_queues
+from kernels.variants import SERIES, Kernel
+
+#: What every run records; compared variants record the same, so that tracing costs them the same.
+TRACE_EVENTS = (
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "sched:sched_wakeup",
+    "sched:sched_wakeup_new",
+    "sched:sched_migrate_task",
+    "task:task_rename",
+    "power:cpu_frequency",
+    "power:cpu_idle",
+    "lisa:lisa__sched_overutilized",
+)
+#: What a group of `--events` stands for: events of base, so every kernel of ours has them.
+GROUPS = {
+    "eas": (
+        "eascope:sched_compute_energy",
+        "lisa:lisa__sched_cpu_capacity",
+        "lisa:lisa__sched_util_est_cfs",
+        "lisa:lisa__sched_util_est_se",
+    ),
+    "pelt": (
+        "lisa:lisa__sched_pelt_cfs",
+        "lisa:lisa__sched_pelt_dl",
+        "lisa:lisa__sched_pelt_rt",
+        "lisa:lisa__sched_pelt_se",
+    ),
+    "uclamp": ("eascope:sched_uclamp_cpu", "eascope:sched_uclamp_task"),
+    "cpufreq": ("eascope:gem5_dvfs", "eascope:sched_cpufreq_req"),
+}
+#: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
+TRACE_KIB_PER_S = 512
+TRACE_KIB_LEAST = 2048
+#: How often that where decisions are recorded: they are as long as a wake-up's other events.
+ROOM_FOR_DECISIONS = 2
+#: Where other events are: those of load tracking come with each update, of tasks and of CPUs.
+ROOM_FOR_EVENTS = 8
+#: Share of the guest's memory that the buffers may take together.
+TRACE_MEMORY_SHARE = 0.5
+
+_EVENT = re.compile(r"(?:\w+:)?\w+")
+
+
+def read_events(texts: Iterable[str]) -> tuple[str, ...]:
+    """The events that values of ``--events`` name, groups written out, sorted.
+
+    :raises RequestError: what is no name.
+    """
+    asked: set[str] = set()
+    for text in texts:
+        for word in text.split(","):
+            if not _EVENT.fullmatch(word):
+                raise RequestError(
+                    f"--events {text!r}: {word!r}: allowed: names such as sched_compute_energy or "
+                    f"irq:irq_handler_entry, and the groups {', '.join(GROUPS)}, separated by "
+                    "commas"
+                )
+            asked.update(GROUPS.get(word, (word,)))
+    return tuple(sorted(asked))
+
+
+def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> None:
+    """Refuse what another queue of ours adds than those of ``kernel``, before it is built.
+
+    A person's tree may have a queue applied already: what it has is known when it is built.
+
+    :raises RequestError: the first event that it cannot have.
+    """
+    if kernel.tree:
+        return
+    its = {name for folder in kernel.folders(SERIES) for name in _added_in(folder)}
+    for event in events:
+        name = event.rpartition(":")[2]
+        have = [each.name for each in folders_of_queues(SERIES) if name in _added_in(each)]
+        if have and name not in its:
+            raise RequestError(
+                f"--events: the kernel {kernel.name!r} of {variant!r} has no event {name}: "
+                f"allowed: variants of a kernel with the queue {' or '.join(have)}"
+            )
+
+
+def _added_in(queue: Path) -> set[str]:
+    """Names of the events that a queue adds, in any release."""
+    return added_by_all(queue.rglob("*.patch"))
+
+
+def recorded_events(
+    events: Sequence[str], *, decisions: bool, traced: bool, vmlinux: Path, kernel: str
+) -> tuple[str, ...]:
+    """The events that a run records, as ``system:name``.
+
+    :param events: asked for, of `read_events`.
+    :param decisions: whether what EAS decides on is; of two events, the one that says more.
+    :param vmlinux: the built kernel, which is read where something is asked for.
+    :param kernel: its name, for messages.
+    :raises RequestError: the kernel has no such event.
+    """
+    if not traced:
+        return ()
+    if not events and not decisions:
+        return TRACE_EVENTS
+    there = built_events(vmlinux)
+    more = {_system_and_name(event, there, kernel) for event in events} - {*TRACE_EVENTS}
+    last: tuple[str, ...] = ()
+    if decisions:
+        wanted = DECISION_EVENT if DECISION_EVENT in there else COMPUTE_EVENT
+        last = (_system_and_name(wanted, there, kernel),)
+    return (*TRACE_EVENTS, *sorted(more - {*last}), *last)
+
+
+def _system_and_name(event: str, there: dict[str, tuple[str, ...]], kernel: str) -> str:
+    """``system:name`` of an event that may be named without its system.
+
+    :raises RequestError: the kernel has none, or several of that name.
+    """
+    known = qualified(there)
+    named = [each for each in known if event in (each, each.partition(":")[2])]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        allowed = f": allowed: {' or '.join(named)}"
+    else:
+        near = nearest(event, known if ":" in event else there, 3)
+        allowed = f"{near}: allowed: an event that it was built with (it has {len(known)})"
+    raise RequestError(f"--events: the kernel {kernel!r} has no event {event!r}{allowed}")
+
+
+def trace_kib(
+    scenario: Scenario,
+    full: bool,
+    platform: Platform,
+    events: Sequence[str] = TRACE_EVENTS,
+    *,
+    stir_ms: int = 0,
+) -> int:
+    """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory.
+
+    :param events: what is recorded, of `recorded_events`.
+    :param stir_ms: how long CPUs are stirred before the warm-up.
+    """
+    seconds = scenario.window.simulated_s(full) + stir_ms / 1000
+    programs = sum(each.trace_bytes(full) for each in scenario.programs)
+    wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * _room(events)
+    most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
+    return min(most, max(TRACE_KIB_LEAST, wanted))
+
+
+def _room(events: Sequence[str]) -> int:
+    """How often the usual ring buffer ``events`` need."""
+    more = [event.partition(":")[2] for event in events if event not in TRACE_EVENTS]
+    if not more:
+        return 1
+    of_decisions = all(name in (DECISION_EVENT, COMPUTE_EVENT) for name in more)
+    return ROOM_FOR_DECISIONS if of_decisions else ROOM_FOR_EVENTS
