@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
@@ -53,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
             chosen = [sourced(page) for page in chosen]
         comparisons = compare(chosen, options.seeds, options.full) if chosen else {}
         given = sys.argv[1:] if arguments is None else arguments
-        command = " ".join(["python -m studies.pages", *given])
+        command = " ".join(["python -m studies.pages", *without_folder(given)])
         for page in chosen:
             rows = [
                 (group, load_scenario(group.scenario, compared.platform), compared)
@@ -66,6 +67,17 @@ def main(arguments: list[str] | None = None) -> int:
             record = wakeup_record(command, of)
             say(f"  {save(WAKEUP_COST, record, options.folder)}")
     return ending.code
+
+
+def without_folder(arguments: Sequence[str]) -> list[str]:
+    """``arguments`` without ``--folder``, which does not say how a record was made."""
+    kept: list[str] = []
+    skip = False
+    for argument in arguments:
+        if not skip and not argument.startswith("--folder"):
+            kept.append(argument)
+        skip = argument == "--folder"
+    return kept
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from analysis.statement import parse as parse_statement
 from configs.platform_file import load_platform
 from experiments.controls import AS_IT_IS, Controls
 from experiments.scenario_file import load_scenario
-from host.errors import unknown
+from kernels.naming import variant_named
 from kernels.variants import load_variants
 
 #: The five of the RFC of uclamp sum aggregation, in its order.
@@ -69,6 +69,8 @@ OF_THE_PHONE = (
 )
 #: Whether a cap depends on the weight of the task that has it.
 WEIGHTS = ("uclamp/capped-background", "uclamp/hidden-overutilization-nice")
+#: What followed the rework, written for 7.3, beside the rework in its form for 6.12.
+PUSHED = ("uclamp/eight-capped-hogs", ("mainline", "cas", "feec-d", "mainline@7.3", "push-v8@7.3"))
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
 
 
@@ -110,8 +112,7 @@ def only(page: Page, variants: Sequence[str]) -> Page:
     :raises RequestError: a variant that does not exist.
     """
     for name in variants:
-        if name not in load_variants():
-            raise unknown("variant", name, load_variants())
+        variant_named(name)
     groups = (
         replace(group, variants=tuple(name for name in group.variants if name in variants))
         for group in page.groups
@@ -178,6 +179,10 @@ def _eas(platform: str) -> tuple[PageGroup, ...]:
     return tuple(
         PageGroup(scenario, stuck if "false-overloaded" in scenario else rework) for scenario in EAS
     )
+
+
+def _pushed(platform: str) -> tuple[PageGroup, ...]:
+    return (PageGroup(*PUSHED),)
 
 
 #: What is set otherwise, one at a time.
@@ -258,6 +263,7 @@ _PAGES: Mapping[str, tuple[str, _Groups]] = {
     "uclamp-pixel6": ("pixel6", _and_source(_phone)),
     "eas-pixel6": ("pixel6", _and_known_bad(_and_source(_eas))),
     "eas-juno-r2": ("juno-r2", _and_source(_eas)),
+    "push-pixel6": ("pixel6", _pushed),
     "controls": ("juno-r2", _controls),
 }
 #: The pages, which are the records, by name.
