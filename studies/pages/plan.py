@@ -69,7 +69,7 @@ OF_THE_PHONE = (
 )
 #: Whether a cap depends on the weight of the task that has it.
 WEIGHTS = ("uclamp/capped-background", "uclamp/hidden-overutilization-nice")
-#: What followed the rework, written for 7.3, beside the rework in its form for 6.12.
+#: What followed the rework, written for 7.3, and the rework in its form for 6.12.
 PUSHED = ("uclamp/eight-capped-hogs", ("mainline", "cas", "feec-d", "mainline@7.3", "push-v8@7.3"))
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
 
