@@ -65,16 +65,16 @@ def built_events(vmlinux: Path) -> dict[str, tuple[str, ...]]:
     symbols = [words for line in listing.splitlines() if len(words := line.split()) == 3]
     systems = {int(at, 16): name[1] for at, _, text in symbols if (name := _SYSTEM.fullmatch(text))}
     image = _Image(vmlinux)
-    found: dict[str, set[str]] = {}
+    events: dict[str, set[str]] = {}
     for at, _, text in symbols:
         # Of `event_class_NAME` and other symbols that are no calls, the chain ends nowhere.
         if name := _CALL.fullmatch(text):
             owner = image.pointer(image.pointer(int(at, 16) + _CLASS_OF_CALL) + _SYSTEM_OF_CLASS)
             if owner in systems:
-                found.setdefault(name[1], set()).add(systems[owner])
-    if not found:
+                events.setdefault(name[1], set()).add(systems[owner])
+    if not events:
         raise EascopeError(f"{vmlinux}: has no trace events")
-    return {name: tuple(sorted(found[name])) for name in sorted(found)}
+    return {name: tuple(sorted(events[name])) for name in sorted(events)}
 
 
 def qualified(events: dict[str, tuple[str, ...]]) -> list[str]:

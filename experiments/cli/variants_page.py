@@ -25,7 +25,11 @@ HEADING = "## The variants that there are\n"
 HEAD = """
 Drawn from `kernels/variants.toml` by `python -m experiments.cli.reference`; `eascope list variants
 --long` prints the same. A switch without a folder is a file of `/sys/kernel/debug/sched/eascope`.
-What is ours has no source to deviate from.
+
+`as NAME` means: what `NAME` deviates by, this variant deviates by, too. `as mainline` is the
+least: the kernels of all variants have the base queue. A line that begins with a release is about
+that release alone. What no line names is meant to be as in the source or, in what is ours, as in
+the variant that it changes.
 """
 
 _LINK = re.compile(r"https://\S*[^\s,;.]")

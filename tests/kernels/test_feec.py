@@ -12,12 +12,15 @@ FILES = "/sys/kernel/debug/sched/eascope"
 #: feec_mode, eas_push, eas_group_filter, feec_pd_opp.
 POINTS = {
     "feec-a": (0, 0, 0, 0),
+    "feec-a-ou4": (0, 0, 0, 0),
     "feec-a1": (0, 0, 1, 0),
     "feec-b": (1, 0, 1, 0),
     "feec-c": (1, 2, 1, 0),
     "feec-d": (1, 1, 1, 0),
+    "feec-d-ou2": (1, 1, 1, 0),
     "feec-d-ou4": (1, 1, 1, 0),
     "feec-d-ou8": (1, 1, 1, 0),
+    "feec-d-ou16": (1, 1, 1, 0),
     "feec-b-headroom": (2, 0, 1, 0),
     "feec-b-pd-opp": (1, 0, 1, 1),
     "feec-b-plus": (2, 0, 1, 1),
@@ -52,8 +55,8 @@ def expected(name: str) -> dict[str, int]:
     if push:
         paces = OURS if name.endswith("-plus") else SOURCE
         files |= dict(zip(("eas_push_min_interval_us", "eas_push_batch"), paces, strict=True))
-    if name.startswith("feec-d-ou"):
-        files["ou_delay_us"] = 1000 * int(name[-1])
+    if "-ou" in name:
+        files["ou_delay_us"] = 1000 * int(name.rpartition("-ou")[2])
     return files
 
 

@@ -58,6 +58,20 @@ def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
     assert cas.declares["eas"] is False
 
 
+def deviates_as(name: str) -> set[str]:
+    """The variants as which ``name`` deviates, directly or not."""
+    deviations = load_variants()[name].deviations
+    named = {match[1] for text in deviations if (match := re.match(r"as ([\w-]+)(,|$)", text))}
+    return named | {further for other in named for further in deviates_as(other)}
+
+
+def test_every_variant_says_that_its_kernel_has_what_mainlines_has() -> None:
+    """All kernels have the base queue, so what it changes of Linux all variants deviate by."""
+    assert load_variants()["mainline"].deviations
+    others = [name for name in load_variants() if name != "mainline"]
+    assert [name for name in others if "mainline" not in deviates_as(name)] == []
+
+
 def test_every_series_is_part_of_a_kernel() -> None:
     used = {series for kernel in load_kernels().values() for series in kernel.series}
     assert used == {path.name for path in folders_of_queues(SERIES)}
@@ -211,12 +225,12 @@ BAD = {
         "schedutil where eas = true",
     ),
     "a deviation that is no text": (
-        ("deviations = []", "deviations = [1]"),
+        ('deviations = ["as feec-a"]', "deviations = [1]"),
         "deviations = [1]",
         "a list of texts on one line each",
     ),
     "a deviation that says nothing": (
-        ("deviations = []", 'deviations = [" "]'),
+        ('deviations = ["as feec-a"]', 'deviations = [" "]'),
         "deviations = [' ']",
         "empty where nothing deviates",
     ),
