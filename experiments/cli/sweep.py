@@ -49,8 +49,9 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or nothing could be begun.
     """
+    from experiments.sweeps.array_script import write_array
     from experiments.sweeps.ledger import platforms_folder
-    from experiments.sweeps.session import begin, check_snakemake, profile_folder, write_array
+    from experiments.sweeps.session import begin, check_snakemake, profile_folder
     from experiments.sweeps.survey import survey_of
 
     campaign = campaign_of(options)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,8 @@ from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
 from experiments.sweeps.part import SCHEMA, PartGroup, SweepPart, split
 from experiments.sweeps.point import Point
-from host.cache import cache_root, runs_root, write_atomic
+from experiments.sweeps.slurm import JOB_LOGS, SLURM, slurm_environment, slurm_options
+from host.cache import cache_root, runs_root
 from host.errors import EascopeError, RequestError, names_allowed
 from host.proc import duration, say
 from host.writing import writing_into
@@ -152,28 +152,15 @@ def snakemake_command(session: SweepSession, jobs: int, profile: str | None) -> 
     if profile is None:
         return [*command, "--cores", str(jobs)]
     command += ["--profile", str(profile_folder(profile)), "--jobs", str(jobs)]
-    return command + (_SQUEUE if executor_of(profile) == "slurm" and _no_accounting() else [])
+    return command + (slurm_options() if executor_of(profile) == SLURM else [])
 
 
-#: Snakemake's plugin asks sacct by default, which a Slurm without accounting does not have.
-_SQUEUE = ["--slurm-status-command", "squeue"]
-
-
-def _no_accounting() -> bool:
-    """Whether the Slurm here says that it keeps no accounts."""
-    try:
-        done = subprocess.run(
-            ["scontrol", "show", "config"], capture_output=True, check=False, text=True
-        )
-    except FileNotFoundError:  # Snakemake says it in its own words
-        return False
-    return bool(re.search(r"^AccountingStorageType\s*=.*none$", done.stdout, re.MULTILINE))
-
-
-def environment() -> dict[str, str]:
+def environment(session: SweepSession, profile: str | None) -> dict[str, str]:
     """The environment of a sweep's jobs, which run in other folders."""
+    slurm = profile is not None and executor_of(profile) == SLURM
     return {
         **os.environ,
+        **(slurm_environment(session.folder) if slurm else {}),
         "EASCOPE_RUNS": str(runs_root()),
         "EASCOPE_CACHE": str(cache_root()),
         # Temporary files of Snakemake's own cache.
@@ -195,7 +182,7 @@ def run_session(session: SweepSession, jobs: int, profile: str | None, expected_
             stdout=stream,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            env=environment(),
+            env=environment(session, profile),
             start_new_session=True,
         )
         try:
@@ -294,44 +281,12 @@ class SweepProgress:
 
 def _explain(session: SweepSession, log: Path, code: int) -> None:
     """Raise for cells that no part has said anything of."""
-    texts = [path for path in sorted((session.folder / "log").glob("*.txt")) if path.stat().st_size]
-    shown = texts[-1] if texts else log
+    # What a part says itself comes first; then what a cluster says of its job.
+    places = [*session.folder.glob("log/*.txt"), *session.folder.glob(JOB_LOGS)]
+    texts = [path for path in places if path.stat().st_size]
+    shown = texts[0] if texts else log
     lines = shown.read_text(errors="replace").strip().splitlines()
     raise EascopeError(
         f"Snakemake ended with exit code {code} and cells that were not begun: {log}\n"
         + "\n".join(f"  {line}" for line in lines[-8:])
     )
-
-
-ARRAY = """#!/bin/sh
-# Runs {cells} cells of the campaign {name} as {parts} tasks: sbatch {script}
-# Afterwards: eascope status {name}
-#SBATCH --job-name=eascope-{name}
-#SBATCH --array=0-{last}%{jobs}
-#SBATCH --cpus-per-task=1
-#SBATCH --mem=1500
-#SBATCH --time=04:00:00
-#SBATCH --output={folder}/log/%a.txt
-export EASCOPE_RUNS={runs}
-export EASCOPE_CACHE={cache}
-exec {python} -m experiments.cli.main part {folder}/parts/"$SLURM_ARRAY_TASK_ID".json
-"""
-
-
-def write_array(session: SweepSession, script: Path, jobs: int) -> None:
-    """A Slurm script that runs the parts of ``session`` without Snakemake."""
-    text = ARRAY.format(
-        cells=session.cells,
-        name=session.campaign.name,
-        parts=len(session.parts),
-        script=script.name,
-        last=len(session.parts) - 1,
-        jobs=jobs,
-        folder=shlex.quote(str(session.folder)),
-        runs=shlex.quote(str(runs_root())),
-        cache=shlex.quote(str(cache_root())),
-        python=shlex.quote(sys.executable),
-    )
-    with writing_into(script.parent):
-        write_atomic(script, text.encode())
-    script.chmod(0o755)
