@@ -15,6 +15,7 @@ from analysis.records.cell import (
 from configs.board import Board
 from configs.devicetree import device_tree, device_tree_source
 from engines.base import Engine, Identity, Machine
+from experiments.built_once import built_once
 from experiments.cell_record import cell_record
 from experiments.guest_image import guest_image
 from experiments.inputs import inputs_of, texts_of
@@ -61,7 +62,12 @@ class Cell:
 
 @cache
 def _kernel(spec: Kernel) -> KernelArtefact:
-    return kernel(spec)
+    return built_once(partial(kernel, spec))
+
+
+@cache
+def _had(make: Callable[..., ImageArtefact], *names: str) -> ImageArtefact:
+    return built_once(partial(make, *names))
 
 
 def guest_of(scenario: Scenario) -> ImageArtefact:
@@ -70,8 +76,8 @@ def guest_of(scenario: Scenario) -> ImageArtefact:
     :raises EascopeError: when something that it is made of cannot be had.
     """
     if scenario.image == MINIMAL:
-        return guest_image()
-    image = guest_image(scenario.image, provider_asked())
+        return _had(guest_image)
+    image = _had(guest_image, scenario.image, provider_asked())
     return with_prepared(image, scenario.prepared, BOOT) if scenario.prepared else image
 
 

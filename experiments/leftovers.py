@@ -15,9 +15,11 @@ from analysis.derive import analysis_version
 from analysis.derived_folder import DERIVED, KEY
 from experiments.runs import LOCKS, all_runs, lock_of
 from host.cache import MANIFEST, cache_root, entries, lock_of_entry, runs_root
+from host.claims import MARK as CLAIM
+from host.claims import left_over_everywhere
 from host.errors import EascopeError
 from host.record import load_json
-from host.scratch import MARK, left_over
+from host.scratch import MARK
 
 #: Kinds in the order in which they are listed, and what they are.
 KINDS = {
@@ -95,7 +97,7 @@ def _temporary(days: float) -> Iterator[Leftover]:
 def _locks(days: float) -> Iterator[Leftover]:
     paths = [*(runs_root() / LOCKS).glob("*"), *cache_root().glob("*/.*.lock")]
     for path in sorted(paths):
-        if path.is_file():
+        if path.is_file() and CLAIM not in path.name:  # a claim goes with its lock
             yield _entry("locks", path, "no process holds it", _unheld(path))
 
 
@@ -166,7 +168,9 @@ def _unheld(*paths: Path) -> Callable[[], AbstractContextManager[bool]]:
     @contextmanager
     def free() -> Iterator[bool]:
         with ExitStack() as stack:
-            yield all(stack.enter_context(left_over(path)) for path in paths if path.exists())
+            yield all(
+                stack.enter_context(left_over_everywhere(path)) for path in paths if path.exists()
+            )
 
     return free
 

@@ -3,7 +3,7 @@
 
 A run is written under a temporary name and renamed when it is complete, so a directory with
 ``done`` is whole and one without is a failed run. A lock per simkey, freed by the kernel when its
-holder dies, keeps two processes off the same cell.
+holder dies, keeps two processes off the same cell, and a claim two machines (`host.claims`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from experiments.cell import Cell
 from experiments.failures import explained
 from experiments.inputs import FOLDER as INPUTS
 from host.cache import runs_root
+from host.claims import locked_everywhere
 from host.errors import EascopeError, RequestError
 from host.proc import say
-from host.scratch import MARK, locked, scratch
+from host.scratch import MARK, scratch
 from host.sealed import DONE, added, damage, files_of, seal
 from host.writing import writing_into
 
@@ -142,7 +143,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     def waiting() -> None:
         say(f"  {cell.simkey[:12]}: another process runs this cell, waiting for it")
 
-    with writing_into(root), locked(lock_of(cell.simkey), waiting):
+    with writing_into(root), locked_everywhere(lock_of(cell.simkey), waiting):
         if (run := existing(cell.simkey)) is not None:
             return run
         for stale in root.glob(f".{cell.simkey}{MARK}*"):
@@ -246,7 +247,13 @@ def _write_failure(work: Path, error: Exception) -> None:
 
 
 def _publish(work: Path, final: Path) -> None:
-    """Give the directory its name; an earlier failed run of the same cell makes way."""
+    """Give the directory its name; an earlier failed run of the same cell makes way.
+
+    A finished one stays: a machine that took the cell over while this process stood still made it,
+    of the same bytes.
+    """
+    if Run(final).state == "done":
+        return
     for path in files_of(work).values():
         path.chmod(0o444)
     if final.exists():

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One machine builds at a time, where several share a cache whose locks do not reach the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from host.cache import cache_root
+from host.claims import locked_everywhere
+from host.dry import NotBuilt, nothing_built, work_folder
+from host.proc import say
+
+T = TypeVar("T")
+#: The lock of whoever builds, in the cache.
+LOCK = ".building.lock"
+
+
+def built_once(make: Callable[[], T]) -> T:
+    """What ``make`` gives, which builds it where the cache does not have it.
+
+    :raises EascopeError: as ``make``.
+    :raises NotBuilt: within `host.dry.nothing_built`, when it is not there.
+    """
+    if work_folder() is None:
+        try:
+            with nothing_built():
+                make()
+        except NotBuilt:
+            with locked_everywhere(cache_root() / LOCK, _waiting):
+                return make()
+    return make()
+
+
+def _waiting() -> None:
+    say(f"  {cache_root()}: another process builds there, waiting for it")

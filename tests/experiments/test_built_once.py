@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machines that share a cache whose locks do not reach the others build one after another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.built_once import LOCK, built_once
+from host import dry
+from host.cache import artefact, cache_root
+from host.claims import claims_on
+
+BUILD = """
+import fcntl, sys, time
+from pathlib import Path
+fcntl.flock = lambda *_: None
+from host import claims
+claims.LOOK_S = 0.02
+claims.this_boot = lambda: sys.argv[1]
+claims.started_at = lambda _: 1
+from experiments.built_once import built_once
+from host.cache import artefact
+def build(work):
+    with Path(sys.argv[2]).open("a") as stream:
+        stream.write("x")
+    time.sleep(1)
+    (work / "file").write_text("kernel")
+print("ready", flush=True)
+sys.stdin.readline()
+print(built_once(lambda: artefact("kernel", {"a": 1}, build)))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+
+
+def test_machines_build_an_artefact_once(tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    machines = [
+        subprocess.Popen(
+            [sys.executable, "-c", BUILD, name, str(built)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in "abc"
+    ]
+    # All have begun before the first one builds.
+    for each in machines:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    for each in machines:
+        assert each.stdin is not None
+        each.stdin.write("\n")
+        each.stdin.flush()
+    outputs = [each.communicate(timeout=120) for each in machines]
+    assert [each.returncode for each in machines] == [0] * 3, outputs
+    assert built.read_text() == "x"
+    assert len({out for out, _ in outputs}) == 1
+
+
+def test_what_is_there_needs_no_lock_and_is_marked_as_used(tmp_path: Path) -> None:
+    calls: list[bool] = []
+
+    def make() -> Path:
+        calls.append(dry.work_folder() is not None)
+        return artefact("kernel", {"a": 1}, lambda work: (work / "file").write_text("") and None)
+
+    folder = built_once(make)
+    assert calls == [True, False]
+    assert folder.parent == cache_root() / "kernel"
+    (cache_root() / LOCK).unlink()
+    calls.clear()
+    assert built_once(make) == folder
+    assert calls == [True, False], "the second one says that it was used"
+    assert not (cache_root() / LOCK).exists()
+    assert claims_on(cache_root() / LOCK) == []
