@@ -39,10 +39,16 @@ if [ -n "$missing" ]; then
 	rm -f "$log"
 fi
 
-if [ ! -x .venv/bin/python ]; then
+# Python makes .venv/bin/python before it installs pip, so an interrupted try can leave it without a
+# whole pip. The mark is there until .venv is made.
+unfinished=.venv/unfinished
+if [ -e "$unfinished" ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 	echo "setup: making .venv" >&2
 	rm -rf .venv
+	mkdir .venv
+	touch "$unfinished"
 	python3 -m venv .venv
+	rm "$unfinished"
 fi
 echo "setup: installing Python packages (under 1 min)" >&2
 .venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev,sweep]'
