@@ -23,7 +23,6 @@ def _energy(comparison: Comparison, name: str) -> str:
     base, energy = comparison.baseline, comparison.primary
     difference = energy.differences[name]
     of_work = "" if energy is comparison.total else f" {energy.row.label}"
-    by_work = of_work and f" by their energy{of_work}"
     seeds = f"{difference.seeds} seeds" if difference.seeds > 1 else "one seed"
     if difference.clear is None:
         percent = "" if difference.percent is None else f" ({difference.percent:+.1f} %)"
@@ -36,8 +35,8 @@ def _energy(comparison: Comparison, name: str) -> str:
     interval = percent_interval(difference)
     if not difference.clear:
         return (
-            f"{name} and {base} cannot be told apart{by_work}: {difference.percent:+.1f} % "
-            f"({interval}), {seeds}"
+            f"energy{of_work} of {name} and {base} cannot be told apart: "
+            f"{difference.percent:+.1f} % ({interval}), {seeds}"
         )
     word = "more" if difference.absolute > 0 else "less"
     percent = f"{abs(difference.percent):.1f} %"

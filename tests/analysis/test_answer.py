@@ -59,7 +59,7 @@ def test_ten_seeds_give_an_interval_and_a_reservation(platform: Platform) -> Non
 def test_an_answer_with_zero_in_its_interval_states_no_winner(platform: Platform) -> None:
     energies = [value * (1.02 if seed % 2 else 0.99) for seed, value in enumerate(BASE)]
     (words,) = answers(of_energies(platform, mainline=BASE, cas=energies))
-    assert words.startswith("cas and mainline cannot be told apart: +0.5 % (-")
+    assert words.startswith("energy of cas and mainline cannot be told apart: +0.5 % (-")
     assert " .. +" in words
     assert words.endswith("), 20 seeds")
     assert "uses" not in words
@@ -67,7 +67,22 @@ def test_an_answer_with_zero_in_its_interval_states_no_winner(platform: Platform
 
 def test_the_same_energy(platform: Platform) -> None:
     (words,) = answers(of_energies(platform, mainline=BASE, cas=BASE))
-    assert words == "cas and mainline cannot be told apart: +0.0 % (+0.0 .. +0.0), 20 seeds"
+    assert words == (
+        "energy of cas and mainline cannot be told apart: +0.0 % (+0.0 .. +0.0), 20 seeds"
+    )
+
+
+def test_an_answer_per_work_names_it(platform: Platform) -> None:
+    """Energies that differ by as much as work: not those of the window are alike."""
+    runs = {
+        name: [
+            with_energy(stated(name, seed), factor * total, work=factor, energy_per_work_j=total)
+            for seed, total in enumerate(BASE)
+        ]
+        for name, factor in (("mainline", 1.0), ("cas", 1.1))
+    }
+    (words,) = answers(comparison(platform, runs))
+    assert words.startswith("energy per s of work of cas and mainline cannot be told apart: +0.0 %")
 
 
 @pytest.mark.parametrize(("seeds", "words"), [(1, "one seed"), (ENOUGH - 1, "9 seeds")])
