@@ -32,7 +32,7 @@ class Machine:
     ``script`` holds the exact bytes that the guest agent reads; ``cmdline`` is the kernel's command
     line; with ``elide`` rt-app's busy loop is not executed but accounted for. ``vmlinux`` is the
     same kernel as an ELF file with symbols, for engines that boot that. ``memory`` has the shares
-    of tasks that wait for memory (`configs.mixture`): for each, rt-app has a copy.
+    of tasks that wait for memory (`engines.timing.mixture`): for each, rt-app has a copy.
     """
 
     platform: Platform

@@ -22,13 +22,13 @@ from configs.activity import (
     at_kernel_rate,
     at_measured_speeds,
 )
-from configs.guest import FEATURES
 from configs.inherit import activity_of
 from configs.platform import LLC_ALL, LLC_CLUSTER, Cluster, Platform
 from configs.platform_file import load_platform
 from experiments.reference import reference_turn_ns
 from host.cache import digest_of
 from host.errors import RequestError, unknown
+from kernels.guest_files import FEATURES
 from kernels.switches import Switches
 from kernels.variants import Variant
 

@@ -12,11 +12,11 @@ from configs.activity import (
     Activity,
     check_capacity,
 )
-from configs.mixture import mixture
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.base import Engine
 from engines.registry import DEFAULT_ENGINE, get_engine
+from engines.timing.mixture import mixture
 from experiments.conditions import conditions_of
 from experiments.controls import AS_IT_IS, Controls
 from experiments.program_kinds import check_present

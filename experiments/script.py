@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from configs.platform import Platform
 from engines.base import Elision
 from experiments import members
@@ -13,6 +12,7 @@ from experiments.program import MEASURED
 from experiments.rtapp import Workload, memory_name
 from experiments.scenario import Scenario
 from experiments.trace_events import TRACE_EVENTS, trace_kib
+from kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from kernels.switches import STATS
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP

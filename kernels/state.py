@@ -12,8 +12,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from configs.devicetree import opps_of
-from configs.guest import ENERGY_AWARE, SCHED_DEBUG
 from configs.platform import Cluster, Platform
+from kernels.guest_files import ENERGY_AWARE, SCHED_DEBUG
 from kernels.switches import STATS, switch_proofs
 from kernels.variants import EAS_GOVERNOR, Variant
 

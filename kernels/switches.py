@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from configs.guest import FEATURES, SCHED_DEBUG
 from host.errors import missing_key
 from host.strict import StrictTable
+from kernels.guest_files import FEATURES, SCHED_DEBUG
 
 #: Where a switch may write; anything else is not a switch of the scheduler.
 SWITCH_ROOTS = (

@@ -19,10 +19,10 @@ from analysis.results.origin import RESULTS
 from configs.activity import load_activity
 from configs.billing import MEASURED, PROFILE, PUBLISHED
 from configs.platform_file import load_platform
-from experiments.characterise.record import capacities
 from power.billed import StatedPower
 from studies.agreement import page as agreement_page
 from studies.characterisation.page import PLATFORMS
+from studies.characterisation.record import capacities
 from studies.demo import plan as demo
 from studies.hardware import page as hardware_page
 from studies.hardware import plan as hardware

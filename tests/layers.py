@@ -38,31 +38,29 @@ TABLE: dict[str, tuple[str, ...]] = {
     f"{ANY_ENGINE}.inside": (),
     # What engines leave in a run's folder, for those who write it and those who read it.
     "engines.records": ("host",),
+    # How long work takes on a core, for engines and for those who read their runs.
+    "engines.timing": ("host", "configs"),
     # The contract of an engine, and what engines share.
     "engines": ("host", "configs", "rootfs", "engines.records"),
     ANY_ENGINE: (
         *("host", "configs", "power", "rootfs", f"{ANY_ENGINE}.inside", "engines.records"),
-        "engines",
+        *("engines.timing", "engines"),
     ),
     "engines.registry": ("host", "engines", ANY_ENGINE),
-    "analysis": ("host", "configs", "power", "engines.records"),
+    "analysis": ("host", "configs", "power", "kernels", "engines.records", "engines.timing"),
     "experiments": (
-        *("host", "configs", "power", "rootfs", "kernels", "engines.records", "engines"),
-        *("engines.registry", "analysis"),
+        *("host", "configs", "power", "rootfs", "kernels", "engines.records"),
+        *("engines.timing", "engines", "engines.registry", "analysis"),
     ),
-    # What measures gem5's cores, so it runs programs on gem5 that are no cells.
-    "experiments.characterise": (
-        *("host", "configs", "rootfs", "engines.gem5.inside", "engines.records", "engines"),
-        *("engines.gem5", "analysis", "experiments"),
-    ),
+    # `studies.characterisation` runs programs on gem5 that are no cells, so it knows its parts.
     "studies": (
-        *("host", "configs", "power", "kernels"),
-        *("engines.records", "engines", "engines.gem5", "analysis", "experiments"),
-        "experiments.characterise",
+        *("host", "configs", "power", "rootfs", "kernels", "engines.gem5.inside"),
+        *("engines.records", "engines.timing", "engines", "engines.gem5"),
+        *("analysis", "experiments"),
     ),
     "experiments.cli": (
-        *("host", "configs", "power", "kernels", "engines.records"),
-        *("engines.registry", "analysis", "experiments", "experiments.characterise"),
+        *("host", "configs", "power", "kernels", "engines.records", "engines.timing"),
+        *("engines.registry", "analysis", "experiments", "studies"),
     ),
 }
 

@@ -179,7 +179,7 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
             },
             "engines/gem5/a.py:1: imports engines.qemu.e: undeclared from engines.gem5 to "
             "engines.qemu: allowed: host, configs, power, rootfs, engines.gem5.inside, "
-            "engines.records, engines",
+            "engines.records, engines.timing, engines",
         ),
         (
             {"engines/gem5/inside/a.py": "import json, m5.stats\nimport numpy\n"},

@@ -9,9 +9,9 @@ from analysis.measures.registry import STATE, measure
 from analysis.records.result import Busy, Pushes
 from analysis.source import RunData
 from analysis.tables import events, kernel_counters, shares
-from configs.guest import ENERGY_AWARE
 from configs.platform import Cluster
 from engines.records import COUNTERS
+from kernels.guest_files import ENERGY_AWARE
 from power.billed import SHARED
 
 

@@ -10,8 +10,8 @@ import polars as pl
 
 from analysis.tables.split import within
 from configs.activity import Activity
-from configs.mixture import mixture
 from configs.platform import Platform
+from engines.timing.mixture import mixture
 from power.billed import SHARED
 
 

@@ -13,8 +13,8 @@ from analysis.records.result import Busy
 from analysis.tables.tasks import thread_names
 from analysis.window import Window
 from configs.activity import Activity
-from configs.mixture import Mixture, mixture
 from configs.platform import Cluster, Platform
+from engines.timing.mixture import Mixture, mixture
 
 
 def by_cpu(

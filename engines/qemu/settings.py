@@ -11,10 +11,10 @@ import struct
 from dataclasses import dataclass
 
 from configs.activity import Activity
-from configs.mixture import Mixture, mixture
 from configs.platform import Cluster, Platform
 from engines.base import LIMIT_S, Machine
 from engines.qemu.board import BOARD
+from engines.timing.mixture import Mixture, mixture
 from host.record import Record
 from rootfs.elide import (
     BULK_TURNS,

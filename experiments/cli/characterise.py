@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _measure(platform: Platform, parts: Sequence[str]) -> None:
     """Measure the parts and write their files."""
-    from experiments.characterise.parts import check_ready, measure_kernels, measure_system
+    from studies.characterisation.parts import check_ready, measure_kernels, measure_system
 
     check_ready(platform)
     for part, measure in (("kernels", measure_kernels), ("system", measure_system)):
@@ -76,8 +76,8 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
 def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of the workload kernels, and the capacities that they make: JSON and text."""
     from configs.activity import load_activity
-    from configs.mixture import misses
-    from experiments.characterise.record import capacities, text, times
+    from engines.timing.mixture import misses
+    from studies.characterisation.record import capacities, text, times
 
     activity = load_activity(platform)
     if not activity.measured:
@@ -98,7 +98,7 @@ def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of everything but the busy loop: JSON and text."""
     from configs.activity import load_activity
     from configs.system_activity import load_system, system_path
-    from experiments.characterise.system import system_text
+    from studies.characterisation.system import system_text
 
     folder = load_activity(platform).path.parent
     system = load_system(platform, folder)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's cores, as they were measured."""
+"""How fast gem5's detailed cores are: workload kernels, system code; see `parts`."""

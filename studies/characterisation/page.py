@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from configs.activity import ACTIVITY, Activity, load_activity, measured_ipc
-from configs.memory_time import KernelTime, kernel_time
-from configs.mixture import MISS_INSTRUCTIONS
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
 from engines.gem5.settings import machine_settings
-from experiments.characterise.record import capacities
+from engines.timing.kernel_time import KernelTime, kernel_time
+from engines.timing.mixture import MISS_INSTRUCTIONS
 from host.table import Column, Table
+from studies.characterisation.record import capacities
 
 NAME = "characterisation"
 PLATFORMS = ("juno-r2", "pixel6")

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from configs.activity import Activity, at_measured_speeds, load_activity
-from configs.mixture import Mixture, mixture
 from configs.platform import Platform
 from configs.platform_file import load_platform
-from experiments.characterise.guest import Chain
+from engines.timing.mixture import Mixture, mixture
+from studies.characterisation.guest import Chain
 
 NAME = "memory-time"
 PLATFORMS = ("juno-r2", "pixel6")

@@ -14,8 +14,8 @@ from analysis.tables.split import ENDS, split
 from analysis.trace import Trace
 from analysis.window import Window
 from configs.activity import load_activity
-from configs.mixture import mixture
 from configs.platform import Platform
+from engines.timing.mixture import mixture
 from host.errors import EascopeError
 
 US = 1000

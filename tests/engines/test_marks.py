@@ -49,7 +49,7 @@ OPERATIONS = {
         ),
         ("engines/gem5/eliding_copy.S", ["quiesce_cycle", "quiesce_ns", "rpns"]),
         ("engines/gem5/boot/boot.S", ["fail"]),
-        ("experiments/characterise/guest.S", ["work_begin", "exit"]),
+        ("studies/characterisation/guest.S", ["work_begin", "exit"]),
     ],
 )
 def test_operations_of_gem5_have_one_number_each(source: str, used: list[str]) -> None:

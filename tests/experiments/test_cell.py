@@ -14,7 +14,6 @@ import pytest
 
 from analysis.records.cell import CellRecord, WindowRecord
 from configs.core import Parameter
-from configs.guest import FEATURES
 from engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_table
 from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
@@ -23,6 +22,7 @@ from experiments.cell import prepare
 from experiments.controls import Controls
 from experiments.request import resolve
 from host.errors import RequestError
+from kernels.guest_files import FEATURES
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from configs.guest import FEATURES
 from configs.platform_file import load_platform
 from experiments.cautions import wrong_capacities
 from experiments.conditions import conditions_of
@@ -19,6 +18,7 @@ from experiments.rtapp import RT_APP_NAME
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
 from host.errors import RequestError
+from kernels.guest_files import FEATURES
 from tests.support.cells import Artefacts, prepared
 
 SPIKE = "uclamp/frequency-spike"

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from analysis.records.cell import ProgramRecord
-from configs.guest import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from engines.qemu.engine import COPY
 from experiments.cell import prepare
 from experiments.controls import Controls
 from experiments.request import resolve
 from experiments.rtapp import compile_scenario
 from experiments.script import script
+from kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from kernels.switches import STATS
 from rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from configs.guest import FEATURES
 from configs.platform import Platform
+from kernels.guest_files import FEATURES
 from kernels.naming import kernel_named, releases_of, variant_named
 from kernels.state import state_expectations
 from kernels.variants import load_variants

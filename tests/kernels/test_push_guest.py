@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.guest import FEATURES
 from configs.platform import Platform
 from kernels.build import KernelArtefact
+from kernels.guest_files import FEATURES
 from kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
 from tests.support.kernel_guest import boot

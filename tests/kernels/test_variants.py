@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.guest import ENERGY_AWARE, FEATURES
 from configs.platform import Platform
 from host.errors import RequestError
 from kernels import variants as module
+from kernels.guest_files import ENERGY_AWARE, FEATURES
 from kernels.queues import folders_of_queues
 from kernels.state import state_expectations
 from kernels.switches import STATS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.guest import ENERGY_AWARE, FEATURES
 from configs.platform import Platform
 from engines.base import EngineFailed
+from kernels.guest_files import ENERGY_AWARE, FEATURES
 from kernels.naming import releases_of, variant_named
 from kernels.releases import DEFAULT
 from kernels.state import eas_possible, state_expectations

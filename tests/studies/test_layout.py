@@ -14,8 +14,11 @@ from studies.draw import DRAWINGS, ELSEWHERE, PLANNED
 ROOM = Path(studies.__file__).parent
 #: What a study may have.
 LAYOUT = {"__init__", "__main__", "plan", "run", "record", "page"}
-#: Further files of a study whose page has many parts.
-PARTS = {"power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"}}
+#: Further files of a study that measures by programs of its own, or whose page has many parts.
+PARTS = {
+    "characterisation": {"guest", "measure", "parts", "system"},
+    "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},
+}
 #: What studies share.
 SHARED = {"__init__", "costed", "draw", "drawing", "front", "notes", "versions"}
 STUDIES = sorted(path.parent for path in ROOM.glob("*/__init__.py"))

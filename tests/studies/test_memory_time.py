@@ -9,11 +9,11 @@ import pytest
 
 from analysis.results.memory_time import ExecutedMixture, ExecutedOpp, MemoryTime
 from analysis.results.origin import RUNS, Origin
-from configs.mixture import misses_of
-from experiments.characterise.guest import LEVEL_MARKS, Chain, guest
-from experiments.characterise.measure import KernelMeasurement, request
+from engines.timing.mixture import misses_of
 from host.proc import run
 from host.toolchain import arm64_tool
+from studies.characterisation.guest import LEVEL_MARKS, Chain, guest
+from studies.characterisation.measure import KernelMeasurement, request
 from studies.memory_time.page import parts
 from studies.memory_time.plan import PLATFORMS, SHARES, chains, executed_share, measured, taken
 from studies.memory_time.record import mixtures

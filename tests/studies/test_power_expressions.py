@@ -9,10 +9,10 @@ import pytest
 
 from configs.platform import Platform
 from engines.gem5.inside.session import START, STOP
-from experiments.characterise.guest import FIRST_MARK, KERNELS
 from host.errors import EascopeError
 from power.derived import CYCLE
 from power.events import load_events
+from studies.characterisation.guest import FIRST_MARK, KERNELS
 from studies.power_expressions.record import compare, statistics
 
 MODEL = "system.cluster_little.cpus.power_model.dynamicPower"

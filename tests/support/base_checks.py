@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from configs.guest import FEATURES
 from configs.platform import Platform
 from kernels.build import KernelArtefact
+from kernels.guest_files import FEATURES
 from kernels.switches import STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import counters, guest_program

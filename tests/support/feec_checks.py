@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.guest import SCHED_DEBUG
 from configs.platform import Platform
 from kernels.build import KernelArtefact
+from kernels.guest_files import SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.guest_cases import GROUP, Found
 from tests.support.kernel_guest import boot

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from configs.activity import Activity
-from configs.mixture import mixture
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu import settings as qemu
+from engines.timing.mixture import mixture
 from host.lisa import lisa_binaries
 from host.proc import run
 from host.toolchain import arm64_tool

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from configs.mixture import mixture
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu.command import BootFiles, command
 from engines.qemu.settings import WORK_UNITS, QemuSettings, settings_of
+from engines.timing.mixture import mixture
 from host.cache import digest_of
 from host.imports import REPO, imported_names
 from host.record import Record

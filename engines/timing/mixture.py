@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from configs.activity import Activity, KernelActivity
-from configs.memory_time import kernel_time
 from configs.platform import Cluster, Platform
+from engines.timing.kernel_time import kernel_time
 from host.errors import RequestError
 from host.strict import shown_path
 

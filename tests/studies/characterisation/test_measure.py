@@ -20,15 +20,15 @@ from engines.gem5.files import read_rows
 from engines.gem5.inside.columns import FIXED
 from engines.gem5.inside.request import RowsFacts
 from engines.gem5.inside.rows import write_rows
-from experiments.characterise import guest as program
-from experiments.characterise.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
-from experiments.characterise.measure import KernelMeasurement, evaluate, measure, request
-from experiments.characterise.record import capacities, table, text, write
 from experiments.cli.main import main
 from host.errors import EascopeError, RequestError
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_SHA256
+from studies.characterisation import guest as program
+from studies.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
+from studies.characterisation.measure import KernelMeasurement, evaluate, measure, request
+from studies.characterisation.record import capacities, table, text, write
 
 
 def _level_marks(level: int, kernel: int) -> tuple[int, int]:

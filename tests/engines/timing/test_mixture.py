@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from configs.activity import Activity, load_activity
-from configs.mixture import MEMORY, MISS_INSTRUCTIONS, misses_of, mixture
 from configs.platform import Platform
 from configs.platform_file import load_platform
-from experiments.characterise.guest import KERNELS, SOURCE
+from engines.timing.mixture import MEMORY, MISS_INSTRUCTIONS, misses_of, mixture
 from host.errors import RequestError
+from studies.characterisation.guest import KERNELS, SOURCE
 
 SHARES = (0.01, 0.1, 0.3, 0.5, 0.7)
 PLATFORMS = ("juno-r2", "pixel6")

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from configs.activity import ACTIVITY, KernelActivity
-from configs.memory_time import KernelTime, kernel_time
-from configs.mixture import misses
 from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
-from experiments.characterise.guest import KERNELS
-from experiments.characterise.measure import KernelMeasurement
+from engines.timing.kernel_time import KernelTime, kernel_time
+from engines.timing.mixture import misses
 from host.cache import write_atomic
 from host.strict import read_json
 from host.table import Column, Table
+from studies.characterisation.guest import KERNELS
+from studies.characterisation.measure import KernelMeasurement
 
 CONDITIONS = (
     "one CPU alone with the cluster's caches and the memory, without an operating system, caches "

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from configs.activity import Activity, KernelActivity
-from configs.memory_time import kernel_time
 from configs.platform import Platform
+from engines.timing.kernel_time import kernel_time
 
 KHZ = (450_000, 800_000, 950_000, 1_200_000)
 
