@@ -32,12 +32,7 @@ def engine_words(cell: CellRecord) -> str:
 
 def kernel_words(kernel: KernelRecord) -> str:
     """``6.12.117-eascope-base from linux-source-6.12 6.12.117-1``."""
-    source, package = (kernel.provenance.get(key) for key in ("source", "package_version"))
-    if source == "KERNEL_SRC":
-        origin = f"KERNEL_SRC, digest {str(kernel.provenance.get('source_sha256'))[:12]}"
-    else:
-        origin = " ".join(str(part) for part in (source, package) if part)
-    return f"{kernel.version} from {origin}" if origin else kernel.version
+    return f"{kernel.version} from {kernel.words}"
 
 
 def error_words(run: Derived) -> str:

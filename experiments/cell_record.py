@@ -58,11 +58,13 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         seed=request.seed,
         duration="full" if request.full else "short",
         elide=request.elide,
-        kernel=KernelRecord(names.variant.kernel, image.version, image.provenance),
+        kernel=KernelRecord(
+            name=names.variant.kernel, version=image.version, **vars(image.provenance)
+        ),
         energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
         declares=dict(names.variant.declares),
         switches=names.variant.switches,
-        initramfs=guest.provenance,
+        initramfs=guest.provenance.encode(),
         digests=digests,
         inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
         set_otherwise=tuple(request.controls.words),

@@ -9,7 +9,6 @@ artefact's key is the digest of these, so an unchanged kernel is never built aga
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -37,6 +36,7 @@ from host.toolchain import arm64_tool, cross_prefix
 from kernels import times
 from kernels.faults import compile_errors
 from kernels.naming import kernel_named, kernel_names
+from kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
 from kernels.queues import series_digest
 from kernels.releases import DEFAULT, release_of
 from kernels.source import ARCHITECTURE, Source, find_source
@@ -46,6 +46,8 @@ from kernels.worktree import OUT, Objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 2
+#: What a built kernel is, next to its files.
+BUILT = "kernel.json"
 #: The directory that `check_queues` compiles.
 SCHEDULER = "kernel/sched/"
 #: Fixed, so that the same inputs give the same bytes.
@@ -73,12 +75,12 @@ class KernelArtefact:
     vmlinux: Path
     config: Path
     version: str
-    provenance: dict[str, Any]
+    provenance: KernelProvenance
 
     @property
     def release(self) -> str:
         """The release whose queues and fragments it was built with."""
-        return release_of(str(self.provenance["upstream"])).name
+        return release_of(self.provenance.upstream).name
 
 
 def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
@@ -119,7 +121,7 @@ def built(name: str = "base") -> KernelArtefact | None:
     :raises EascopeError: when it is not as it was built.
     """
     spec = kernel_named(name)
-    if not os.environ.get("KERNEL_SRC") and not apt(ARCHITECTURE).ready:
+    if not os.environ.get(KERNEL_SRC) and not apt(ARCHITECTURE).ready:
         return None
     try:
         folder = cache_root() / "kernel" / digest_of(_key(spec, find_source((), spec.release)))[:32]
@@ -132,14 +134,14 @@ def built(name: str = "base") -> KernelArtefact | None:
 
 
 def _artefact(name: str, folder: Path) -> KernelArtefact:
-    facts = json.loads((folder / "kernel.json").read_bytes())
+    facts = BuiltKernel.read(folder / BUILT)
     return KernelArtefact(
         name,
         folder / "Image",
         folder / "vmlinux",
         folder / "config",
-        facts["version"],
-        facts["provenance"],
+        facts.version,
+        facts.provenance,
     )
 
 
@@ -207,18 +209,16 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path, objects: O
     shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
     shutil.copy2(out / "vmlinux", folder / "vmlinux")
     shutil.copy2(out / ".config", folder / "config")
-    facts = {
-        "version": (out / "include/config/kernel.release").read_text().strip(),
-        "provenance": {
-            **source.provenance(),
-            "upstream": source.version,
-            "series": list(spec.series),
-            "series_sha256": series_digest(_series_folders(spec), release),
-            "config_sha256": sha256_file(out / ".config"),
-            "compiler": compiler(),
-        },
-    }
-    (folder / "kernel.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+    provenance = KernelProvenance(
+        **vars(source.provenance()),
+        upstream=source.version,
+        series=tuple(spec.series),
+        series_sha256=series_digest(_series_folders(spec), release),
+        config_sha256=sha256_file(out / ".config"),
+        compiler=compiler(),
+    )
+    version = (out / "include/config/kernel.release").read_text().strip()
+    BuiltKernel(version, provenance).write(folder / BUILT)
     if objects is not Objects.COPIED:
         times.remember(objects is Objects.OWN, time.monotonic() - started)
 

@@ -20,6 +20,7 @@ from host.cache import digest_of, sha256_file
 from host.debian import SUITES, apt
 from host.errors import EascopeError, RequestError
 from host.proc import need, run, say
+from kernels.provenance import KERNEL_SRC, SourceProvenance
 from kernels.queues import added_files, patch_label, series_patches
 from kernels.releases import DEFAULT, Release, number, package_of, release_of
 
@@ -92,14 +93,14 @@ class Source:
         """Whether the series were tested on this version."""
         return self.version in self.release.tested
 
-    def provenance(self) -> dict[str, str | bool]:
+    def provenance(self) -> SourceProvenance:
         """What goes into records."""
-        return {
-            "source": "KERNEL_SRC" if self.directory else self.package,
-            "package_version": self.package_version,
-            "source_sha256": self.sha256,
-            "source_tested": self.tested,
-        }
+        return SourceProvenance(
+            source=KERNEL_SRC if self.directory else self.package,
+            package_version=self.package_version,
+            source_sha256=self.sha256,
+            source_tested=self.tested,
+        )
 
     def unpack(self, folder: Path) -> None:
         """Put the tree, without what no build reads, into the empty ``folder``.
@@ -218,7 +219,7 @@ def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
         ``queues`` already.
     :raises EascopeError: when no package is to be had.
     """
-    given = os.environ.get("KERNEL_SRC")
+    given = os.environ.get(KERNEL_SRC)
     if given:
         check_directory(Path(given), queues, release)
         source = directory_source(Path(given))

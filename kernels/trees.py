@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from host.cache import cache_root, digest_of
 from host.dry import work_folder
 from host.errors import RequestError
 from host.proc import CommandFailed, need, run
+from kernels.provenance import GIT, SourceProvenance
 from kernels.queues import added_files, patch_label, series_patches
 from kernels.source import LEFT_OUT, Source, makefile_version, quoted
 
@@ -108,9 +109,9 @@ class TreeSource(Source):
         """A person's tree is what is to be tested: there is nothing to warn of."""
         return True
 
-    def provenance(self) -> dict[str, str | bool]:
+    def provenance(self) -> SourceProvenance:
         """What goes into records."""
-        return {**super().provenance(), "source": "git", "source_tested": False}
+        return replace(super().provenance(), source=GIT, source_tested=False)
 
     def unpack(self, folder: Path) -> None:
         """Put the tree, without what no build reads, into the empty ``folder``.

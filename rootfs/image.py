@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from host.errors import EascopeError
 from host.lisa import VERSION as LISA_VERSION
 from host.lisa import lisa_binaries
 from host.proc import run
+from host.record import REST, Record
 from host.toolchain import arm64_tool, static_libc
 from rootfs.cpio import Archive
 from rootfs.elide import ElidingCopy
@@ -31,6 +32,9 @@ PROGRAMS = Path(__file__).parent / "programs"
 OVERLAY = Path(__file__).parent / "overlay"
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror")
 LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
+
+#: What an image is made of, next to it.
+PROVENANCE = "provenance.json"
 
 #: Names under which busybox is found: enough to look around when something is wrong.
 APPLETS = (
@@ -54,6 +58,20 @@ LINK = "bin/rt-app"
 
 
 @dataclass(frozen=True)
+class ImageProvenance(Record):
+    """``provenance.json`` of an image.
+
+    :param sha256: of the image.
+    :param overlay: of each file of the overlay.
+    :param parts: versions and SHA-256 of everything else in it, by name.
+    """
+
+    sha256: str
+    overlay: Mapping[str, str]
+    parts: Mapping[str, Any] = field(metadata=REST)
+
+
+@dataclass(frozen=True)
 class ImageArtefact:
     """A built initramfs.
 
@@ -62,7 +80,7 @@ class ImageArtefact:
     """
 
     path: Path
-    provenance: dict[str, Any]
+    provenance: ImageProvenance
 
 
 @dataclass(frozen=True)
@@ -132,19 +150,18 @@ class _Contents:
                 ) from error
         return archive
 
-    def provenance(self, image: Path) -> dict[str, Any]:
+    def provenance(self, image: Path) -> ImageProvenance:
         """Versions and digests of what is in the image, and its own."""
         inputs, rt_apps = self.inputs(), self.rt_apps()
-        return {
-            "sha256": _digest(image),
-            "agent": json.loads((self.agent / "provenance.json").read_bytes()),
-            "busybox": json.loads((self.busybox / "provenance.json").read_bytes()),
+        parts = {
+            "agent": json.loads((self.agent / PROVENANCE).read_bytes()),
+            "busybox": json.loads((self.busybox / PROVENANCE).read_bytes()),
             "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
             **{copy.name: {"sha256": sha256_bytes(rt_apps[copy.path])} for copy in self.copies},
             "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
             "programs": inputs["programs"],
-            "overlay": inputs["overlay"],
         }
+        return ImageProvenance(_digest(image), inputs["overlay"], parts)
 
 
 def _name(path: Path) -> str:
@@ -170,11 +187,15 @@ def initramfs(copies: Sequence[ElidingCopy]) -> ImageArtefact:
     def build(folder: Path) -> None:
         image = folder / "initramfs.cpio"
         image.write_bytes(contents.archive().data())
-        _write_json(folder / "provenance.json", contents.provenance(image))
+        contents.provenance(image).write(folder / PROVENANCE)
 
     folder = artefact("initramfs", contents.inputs(), build, label="guest image", estimate_s=1)
-    provenance = json.loads((folder / "provenance.json").read_bytes())
-    return ImageArtefact(folder / "initramfs.cpio", provenance)
+    return image_in(folder)
+
+
+def image_in(folder: Path) -> ImageArtefact:
+    """The image that lies in ``folder``."""
+    return ImageArtefact(folder / "initramfs.cpio", ImageProvenance.read(folder / PROVENANCE))
 
 
 def guest_agent() -> Path:
@@ -230,7 +251,7 @@ def compiled_programs(
             "libc_sha256": fields["libc"],
             "sha256": {name: _digest(work / name) for name in units},
         }
-        _write_json(work / "provenance.json", provenance)
+        _write_json(work / PROVENANCE, provenance)
 
     return artefact(kind, fields, build, label=label, estimate_s=2)
 
@@ -251,7 +272,7 @@ def _busybox() -> Path:
                 if path.is_file()
             )
             (folder / "busybox").write_bytes(program.read_bytes())
-        _write_json(folder / "provenance.json", deb.provenance())
+        _write_json(folder / PROVENANCE, deb.provenance())
 
     fields = {"package": "busybox-static", "architecture": "arm64", "layout": 1}
     return artefact("busybox", fields, build, label="busybox (Debian arm64)", estimate_s=5)

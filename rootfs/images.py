@@ -7,18 +7,19 @@ the other.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from host.cache import artefact, sha256_bytes, sha256_file, write_atomic
+from host.cache import artefact, sha256_bytes, sha256_file
 from host.errors import RequestError, unknown
+from host.record import load_json
 from rootfs.content import MINIMAL, PROGRAMS, load_content
 from rootfs.cpio import Archive
 from rootfs.debian import debian_programs
 from rootfs.elide import ElidingCopy
-from rootfs.image import ImageArtefact, compiled_programs, initramfs
+from rootfs.image import PROVENANCE, ImageArtefact, compiled_programs, image_in, initramfs
 
 #: Programs of ours that only the programs image has: a file each, or a folder of files.
 MEMBERS = Path(__file__).parent / "members"
@@ -84,11 +85,12 @@ def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact
     def build(folder: Path) -> None:
         path = folder / "initramfs.cpio"
         path.write_bytes(image.path.read_bytes() + more)
-        own = {**image.provenance, "sha256": sha256_file(path), "with": label}
-        _write(folder / "provenance.json", own)
+        parts = {**image.provenance.parts, "with": label}
+        own = replace(image.provenance, sha256=sha256_file(path), parts=parts)
+        own.write(folder / PROVENANCE)
 
     fields = {"image": digest, "more": sha256_bytes(more), "label": label}
-    return _image(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
+    return image_in(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
 
 
 def _programs_image(base: ImageArtefact, provider: str) -> ImageArtefact:
@@ -101,14 +103,13 @@ def _programs_image(base: ImageArtefact, provider: str) -> ImageArtefact:
     def build(folder: Path) -> None:
         path = folder / "initramfs.cpio"
         path.write_bytes(b"".join(archives))
-        provenance = {
-            **base.provenance,
-            "sha256": sha256_file(path),
+        parts = {
+            **base.provenance.parts,
             "image": PROGRAMS,
-            "provided": json.loads((provided / "provenance.json").read_bytes()),
+            "provided": load_json(provided / PROVENANCE),
             "members": {name: sha256_file(ours / name) for name in UNITS},
         }
-        _write(folder / "provenance.json", provenance)
+        replace(base.provenance, sha256=sha256_file(path), parts=parts).write(folder / PROVENANCE)
 
     fields = {
         "image": PROGRAMS,
@@ -116,13 +117,4 @@ def _programs_image(base: ImageArtefact, provider: str) -> ImageArtefact:
         "provided": sha256_file(provided / "programs.cpio"),
         "members": {name: sha256_file(ours / name) for name in UNITS},
     }
-    return _image(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
-
-
-def _image(folder: Path) -> ImageArtefact:
-    provenance = json.loads((folder / "provenance.json").read_bytes())
-    return ImageArtefact(folder / "initramfs.cpio", provenance)
-
-
-def _write(path: Path, value: object) -> None:
-    write_atomic(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
+    return image_in(artefact("initramfs", fields, build, label="guest image", estimate_s=1))

@@ -11,6 +11,7 @@ from analysis.records.frames import FramesRecord
 from analysis.records.work import WorkRecord
 from engines.records import Traits
 from host.record import REST, Record
+from kernels.provenance import KERNEL_SRC, KernelProvenance
 
 CELL = "cell.json"
 SCHEMA = 1
@@ -23,25 +24,19 @@ def speeds_control(speeds: str) -> str:
     return f"{speeds}-speeds"
 
 
-@dataclass(frozen=True)
-class KernelRecord(Record):
+@dataclass(frozen=True, kw_only=True)
+class KernelRecord(KernelProvenance):
     """A built kernel: its name, what ``uname -r`` says, and what it was made from."""
 
     name: str
     version: str
-    provenance: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
-
-    @property
-    def upstream(self) -> str:
-        """The Linux version that it is based on; the kernel's own where that is not known."""
-        return str(self.provenance.get("upstream", self.version))
 
     @property
     def source_words(self) -> str:
         """`upstream`, and the digest of the tree where it is a person's own (``KERNEL_SRC``)."""
-        if self.provenance.get("source") != "KERNEL_SRC":
+        if self.source != KERNEL_SRC:
             return self.upstream
-        return f"{self.upstream} (KERNEL_SRC, {str(self.provenance.get('source_sha256'))[:12]})"
+        return f"{self.upstream} ({KERNEL_SRC}, {self.source_sha256[:12]})"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
     places = [(variant, form) for variant in there for form in FORMS]
     slopes = dict(zip(places, measure(places), strict=True))
     upstream = {
-        str(kernel(name).provenance["upstream"])
+        kernel(name).provenance.upstream
         for name in dict.fromkeys(known[variant].kernel for variant in there)
     }
     identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()

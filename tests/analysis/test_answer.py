@@ -13,12 +13,12 @@ from analysis.compare import Comparison, comparison
 from analysis.compare_text import text as text_of
 from analysis.derive import Derived
 from analysis.glance import LINES, everything, glance
-from analysis.records.cell import Expectation, KernelRecord
+from analysis.records.cell import Expectation
 from analysis.records.result import Deadlines
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from analysis.statistics import ENOUGH
 from configs.platform import Platform
-from tests.support.records import task_record
+from tests.support.records import kernel_record, task_record
 from tests.support.stated import stated
 
 
@@ -123,8 +123,8 @@ def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> 
     tasks = [f"task{number}" for number in range(20)]
     expect = tuple(Expectation("cas", f"energy_j.total > {n}", "s") for n in range(20))
     source = {"source": "KERNEL_SRC", "source_sha256": "ab" * 32}
-    kernel = KernelRecord("base", "6.12.1-eascope-base", source)
-    other = KernelRecord("sum", "6.12.1-eascope-sum", source)
+    kernel = kernel_record("base", "6.12.1", **source)
+    other = kernel_record("sum", "6.12.1", **source)
 
     def run(name: str, seed: int) -> Derived:
         run_record = stated(name, seed)

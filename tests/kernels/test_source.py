@@ -44,7 +44,7 @@ def test_untested_version_warns_and_is_recorded(
     assert source.package_version == "6.12.999-2"
     warning = capsys.readouterr().err
     assert "6.12.999-2) is untested: tested are " + ", ".join(RELEASES["6.12"].tested) in warning
-    assert source.provenance()["source_tested"] is False
+    assert source.provenance().source_tested is False
 
 
 def test_upstream_version_of_a_package() -> None:
@@ -82,7 +82,7 @@ def test_each_release_has_a_package_of_its_own(monkeypatch: pytest.MonkeyPatch) 
     assert set(packages) == {"linux-source-7.3"}
     assert source.label == "Linux 7.3.4 (linux-source-7.3 7.3.4-1~bpo13+1)"
     assert source.tested
-    assert source.provenance()["source"] == "linux-source-7.3"
+    assert source.provenance().source == "linux-source-7.3"
 
 
 def test_a_release_that_is_not_offered_says_which_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_kernel_src_is_copied_without_what_no_build_reads(
     monkeypatch.setenv("KERNEL_SRC", str(tree))
     source = find_source()
     assert (source.version, source.package_version) == ("6.12.117", "my kernel")
-    assert source.provenance()["source"] == "KERNEL_SRC"
+    assert source.provenance().source == "KERNEL_SRC"
     source.unpack(tmp_path / "copy")
     copied = {str(p.relative_to(tmp_path / "copy")) for p in (tmp_path / "copy").rglob("*.*")}
     assert copied == {"kernel/fork.c", "include/sound/core.h"}

@@ -36,7 +36,7 @@ def test_a_commit_is_read_without_what_no_build_reads(linux: Path, tmp_path: Pat
     source.unpack(tmp_path / "copy")
     assert set(files(tmp_path / "copy")) == {"Makefile", "a.c", "kernel/b.c", "sound/Kconfig"}
     record = source.provenance()
-    assert (record["source"], record["source_tested"]) == ("git", False)
+    assert (record.source, record.source_tested) == ("git", False)
     assert str(linux) not in str(record)
 
 

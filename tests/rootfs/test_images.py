@@ -16,7 +16,7 @@ from host.cache import sha256_file
 from host.errors import EascopeError, RequestError
 from rootfs import debian
 from rootfs.content import CONTENT, GuestData, load_content
-from rootfs.image import ImageArtefact, initramfs, program_names
+from rootfs.image import ImageArtefact, ImageProvenance, initramfs, program_names
 from rootfs.images import PROVIDER_VARIABLE, UNITS, provider_asked, with_archive
 from tests.support.newc import parse
 
@@ -46,9 +46,9 @@ def test_the_programs_image_is_the_minimal_one_and_more() -> None:
     assert data.startswith(start + provided)
     ours = parse(data[len(start) + len(provided) :])
     assert {f"bin/{name}" for name in UNITS} < {*ours}
-    assert image.provenance["sha256"] == sha256_file(image.path)
-    assert image.provenance["provided"]["packages"]["rt-tests"]
-    assert set(image.provenance["members"]) == {*UNITS}
+    assert image.provenance.sha256 == sha256_file(image.path)
+    assert image.provenance.parts["provided"]["packages"]["rt-tests"]
+    assert set(image.provenance.parts["members"]) == {*UNITS}
     entries = parse(provided)
     for program in load_content().provided():
         content = entries[program.path[1:]][1]
@@ -82,12 +82,12 @@ def test_the_environment_names_the_provider(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_archive_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "image").write_bytes(b"first" * 100)
-    image = ImageArtefact(tmp_path / "image", {"agent": "a"})
+    image = ImageArtefact(tmp_path / "image", ImageProvenance("a" * 64, {}, {"agent": "a"}))
     more = with_archive(image, b"second", "data")
     assert more.path.read_bytes() == b"first" * 100 + b"second"
-    assert more.provenance["with"] == "data"
-    assert more.provenance["agent"] == "a"
-    assert more.provenance["sha256"] == sha256_file(more.path)
+    assert more.provenance.parts["with"] == "data"
+    assert more.provenance.parts["agent"] == "a"
+    assert more.provenance.sha256 == sha256_file(more.path)
     assert with_archive(image, b"third!", "data").path != more.path
 
 

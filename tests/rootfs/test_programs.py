@@ -99,8 +99,8 @@ def test_the_image_has_the_programs_and_the_overlay(
     (tmp_path / "overlay" / "bin" / "perf").write_bytes(b"a program")
     with_overlay = initramfs(COPIES)
     assert parse(with_overlay.path.read_bytes())["bin/perf"][1] == b"a program"
-    assert with_overlay.provenance["sha256"] != plain.provenance["sha256"]
-    assert set(with_overlay.provenance["overlay"]) == {"bin/perf"}
+    assert with_overlay.provenance.sha256 != plain.provenance.sha256
+    assert set(with_overlay.provenance.overlay) == {"bin/perf"}
     (tmp_path / "overlay" / "bin" / "busybox").write_bytes(b"another")
     with pytest.raises(EascopeError, match=r"overlay/bin/busybox: the guest image has a /bin/busy"):
         initramfs(COPIES)

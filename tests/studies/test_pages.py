@@ -12,7 +12,7 @@ import pytest
 from analysis.compare import Comparison, comparison
 from analysis.compare_text import text as text_of
 from analysis.derive import derive
-from analysis.records.cell import Expectation, KernelRecord
+from analysis.records.cell import Expectation
 from analysis.results.comparisons import Change, ScenarioResult
 from analysis.results.findings import Finding
 from configs.activity import Activity
@@ -31,6 +31,7 @@ from studies.pages.plan import EAS, FIVE, OF_THE_PHONE, PageGroup, only, pages, 
 from studies.pages.record import record_of
 from studies.pages.run import requests
 from studies.wakeup_cost.run import lines_changed
+from tests.support.records import kernel_record
 from tests.support.synthetic import make_run
 
 
@@ -92,7 +93,7 @@ def compared(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Compari
     for variant in ("mainline", "cas"):
         runs = [make_run(tmp_path, juno, variant, seed) for seed in range(2)]
         runs_by_variant[variant] = [derive(run, juno, juno_activity) for run in runs]
-    kernel = KernelRecord("base", "6.12.1-eascope-base", {"upstream": "6.12.1"})
+    kernel = kernel_record("base", "6.12.1")
     wrong = Expectation("cas", "energy_j.total < 0", "nobody")
     for variant, runs_of in runs_by_variant.items():
         more = (wrong,) if variant == "cas" else ()

@@ -11,7 +11,6 @@ import pytest
 
 from analysis.compare import Comparison
 from analysis.derive import Derived, derive
-from analysis.records.cell import KernelRecord
 from analysis.results.comparisons import Spread
 from analysis.results.releases import ReleaseComparison, WakeUpOnBoth
 from configs.activity import Activity
@@ -25,6 +24,7 @@ from studies.releases.page import parts
 from studies.releases.plan import CELLS, WAKE_UPS, groups, on
 from studies.releases.record import record_of
 from studies.releases.run import split
+from tests.support.records import kernel_record
 from tests.support.synthetic import make_run
 
 RELEASE_PAIR = (DEFAULT, "7.3")
@@ -56,7 +56,7 @@ def made_runs(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Mappin
     """Ten made-up seeds of two variants by release; the newer release takes twice the energy."""
     made: dict[str, ByVariant] = {}
     for release in RELEASE_PAIR:
-        kernel = KernelRecord("base", f"{release}.1-eascope-base", {"upstream": f"{release}.1"})
+        kernel = kernel_record("base", f"{release}.1")
         made[release] = {}
         for variant in ("mainline", "cas"):
             root = tmp_path / release

@@ -15,6 +15,8 @@ from experiments.request import Request, resolve
 from host.record import Record
 from kernels.releases import DEFAULT
 from kernels.variants import Kernel
+from rootfs.image import ImageProvenance
+from tests.support.records import kernel_provenance
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
 #: What readers of a trace resolve: address and name.
@@ -58,11 +60,13 @@ class Artefacts:
             vmlinux=self.folder / "vmlinux",
             config=self.folder / "config",
             version="6.12.1",
-            provenance={"source_sha256": "s"},
+            provenance=kernel_provenance("6.12.1"),
         )
 
     def initramfs(self) -> Any:
-        return SimpleNamespace(path=self.folder / "initramfs", provenance={"agent": "a"})
+        return SimpleNamespace(
+            path=self.folder / "initramfs", provenance=ImageProvenance("a" * 64, {}, {"agent": "a"})
+        )
 
     def engine(self, name: str, mode: str | None = None) -> Engine:
         """The real engine, but for what it would have to fetch and build."""

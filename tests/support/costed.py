@@ -11,14 +11,13 @@ from analysis.records.cell import (
     EngineSettings,
     Expectation,
     IdentityRecord,
-    KernelRecord,
     MachineRecord,
     Settings,
 )
 from analysis.records.result import Busy, Energy, Judged, Percentiles
 from engines.registry import get_engine
 from studies.costed import CostedRun
-from tests.support.records import cell_record, host_record, result_record
+from tests.support.records import cell_record, host_record, kernel_record, result_record
 
 
 def costed(
@@ -53,7 +52,7 @@ def costed(
         mode="elided" if parts else "",
         settings=Settings(EngineSettings(machine), "", True, 1024),
         expect=(Expectation(variant, statement, "a test"),),
-        kernel=KernelRecord("base", "6.12.1-eascope-base", {"upstream": "6.12.1"}),
+        kernel=kernel_record("base", "6.12.1"),
         engine_identity=IdentityRecord("gem5", "24.0") if parts else IdentityRecord("qemu", "10.0"),
         engine_traits=get_engine("gem5" if parts else "qemu").traits,
     )

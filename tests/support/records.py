@@ -24,6 +24,7 @@ from analysis.records.result import Energy, PowerModelRecord, Result
 from analysis.records.work import LOOPS_WORK
 from engines.qemu.engine import QemuEngine
 from engines.records import HostRecord
+from kernels.provenance import KernelProvenance
 
 
 def task_record(name: str, *threads: str, period_us: int | None = None) -> TaskRecord:
@@ -46,6 +47,27 @@ def host_record(**changes: Any) -> HostRecord:
         host_s=1.0, mips=1.0, sim_s=1.0, cpu_s=1.0, cpus=2, machine="x86_64", python="3.11.7"
     )
     return replace(host, **changes)
+
+
+def kernel_provenance(upstream: str) -> KernelProvenance:
+    """What a kernel of Debian's source was made from."""
+    return KernelProvenance(
+        source=f"linux-source-{'.'.join(upstream.split('.')[:2])}",
+        package_version=f"{upstream}-1",
+        source_sha256="ab" * 32,
+        source_tested=True,
+        upstream=upstream,
+        series=("base",),
+        series_sha256="cd" * 32,
+        config_sha256="ef" * 32,
+        compiler="gcc 12.2.0",
+    )
+
+
+def kernel_record(name: str, upstream: str, **changes: Any) -> KernelRecord:
+    """A kernel of Debian's source."""
+    made_from = {**vars(kernel_provenance(upstream)), **changes}
+    return KernelRecord(name=name, version=f"{upstream}-eascope-{name}", **made_from)
 
 
 def controls_record(**changes: Any) -> ControlsRecord:
@@ -92,11 +114,7 @@ def cell_record(**changes: Any) -> CellRecord:
         seed=0,
         duration="short",
         elide=True,
-        kernel=KernelRecord(
-            "base",
-            "6.12.95-eascope-base",
-            {"source": "linux-source-6.12", "package_version": "6.12.95-1"},
-        ),
+        kernel=kernel_record("base", "6.12.95"),
         energy_model=EnergyModelRecord("published", {}, "published", {}),
         declares={"eas": True},
         switches=(),

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a kernel was made from, as records keep it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from host.record import Record
+
+#: `SourceProvenance.source` of a folder that the environment names, and of a person's git tree.
+KERNEL_SRC, GIT = "KERNEL_SRC", "git"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceProvenance(Record):
+    """Where a kernel's source came from.
+
+    :param source: Debian's package, or `KERNEL_SRC`, or `GIT`.
+    :param package_version: Debian's, or the name of a folder, or a commit.
+    :param source_sha256: of what is unpacked.
+    :param source_tested: whether the queues were tested on this version.
+    """
+
+    source: str
+    package_version: str
+    source_sha256: str
+    source_tested: bool
+
+    @property
+    def words(self) -> str:
+        """``linux-source-6.12 6.12.117-1``; of a folder, the digest instead of its name."""
+        if self.source == KERNEL_SRC:
+            return f"{KERNEL_SRC}, digest {self.source_sha256[:12]}"
+        return f"{self.source} {self.package_version}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelProvenance(SourceProvenance):
+    """What a kernel was built from.
+
+    :param upstream: the Linux version that the source is.
+    :param series: its queues by name, in their order; ``series_sha256`` is over their patches.
+    :param config_sha256: of its complete configuration.
+    :param compiler: first lines of the compiler's and the linker's version.
+    """
+
+    upstream: str
+    series: tuple[str, ...]
+    series_sha256: str
+    config_sha256: str
+    compiler: str
+
+
+@dataclass(frozen=True)
+class BuiltKernel(Record):
+    """``kernel.json`` of a built kernel: what ``uname -r`` prints, and what it was made from."""
+
+    version: str
+    provenance: KernelProvenance
