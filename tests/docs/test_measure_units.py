@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page and the rows of a comparison give a measure the unit that it declares."""
+"""The page lists every key of a result, and the rows of a comparison have the declared units."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 from analysis.measures import MEASURES
+from analysis.records.result import Result
 from analysis.rows import UNITS
 from tests.support.markdown import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "measures.md").read_text()
+NAMES = {measure.name for measure in MEASURES}
 
 
 def _short(unit: str) -> str:
@@ -17,22 +20,21 @@ def _short(unit: str) -> str:
     return "share" if unit.startswith("share") else "" if unit.startswith("1 =") else unit
 
 
-DECLARED = {measure.name: _short(measure.unit) for measure in MEASURES}
+def test_every_key_of_a_result_is_on_the_page_once() -> None:
+    """Measures in the table that code draws, all others in the one below it."""
+    body = PAGE.partition("\n| key | meaning |")[2].partition("\n\n")[0].splitlines()[2:]
+    others = {name for line in body for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert others == {field.name for field in fields(Result)} - NAMES
 
 
-def of_page() -> dict[str, str]:
-    """The page's unit of each key, by the first word of the key."""
-    body = PAGE.partition("\n| key | unit |")[2].partition("\n\n")[0].splitlines()[2:]
-    cells = [line.split("|") for line in body]
-    return {re.findall(r"`(\w+)", cell[1])[0]: cell[2].strip() for cell in cells}
-
-
-def test_units_of_the_page() -> None:
-    page = of_page()
-    assert {name: page.get(name) for name in DECLARED} == {**DECLARED, "eas": "bool"}
+def test_details_are_of_measures_that_there_are() -> None:
+    details = PAGE.partition("### Details of some measures")[2].partition("\n###")[0]
+    named = re.findall(r"^\* `(\w+)", details, re.MULTILINE)
+    assert len(named) > 10
+    assert {*named} <= NAMES
 
 
 def test_units_of_rows() -> None:
-    for name, unit in DECLARED.items():
+    for name, unit in ((measure.name, _short(measure.unit)) for measure in MEASURES):
         named = next((known for end, known in UNITS.items() if name.endswith(end)), "")
         assert named == ("" if unit == "share" else unit), name
