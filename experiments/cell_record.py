@@ -58,9 +58,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         seed=request.seed,
         duration="full" if request.full else "short",
         elide=request.elide,
-        kernel=KernelRecord(
-            name=names.variant.kernel, version=image.version, **vars(image.provenance)
-        ),
+        kernel=_kernel_record(names.variant.kernel, image),
         energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
         declares=dict(names.variant.declares),
         switches=names.variant.switches,
@@ -87,6 +85,10 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         settings=Settings.decode(settings, CELL),
         replicate=workload.replicate,
     )
+
+
+def _kernel_record(name: str, image: KernelArtefact) -> KernelRecord:
+    return KernelRecord(name=name, version=image.version, **vars(image.provenance))
 
 
 def _source_conditions(names: Names) -> SourceConditionsRecord | None:
