@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from host.record import Record
 
-#: `SourceProvenance.source` of a folder that the environment names, and of a person's git tree.
+#: `SourceProvenance.source` of the folder that the variable of this name gives, and of a git tree.
 KERNEL_SRC, GIT = "KERNEL_SRC", "git"
 
 
