@@ -49,6 +49,7 @@ class BootFacts(Record):
 def checkpoint_key(
     identity: Gem5Identity,
     settings: MachineSettings,
+    *,
     vmlinux: Path,
     dtb: Path,
     initrd: Path,

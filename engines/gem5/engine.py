@@ -189,10 +189,10 @@ class Gem5Engine:
         key = checkpoint_key(
             self.identity(),
             settings.machine,
-            files.vmlinux,
-            machine.dtb,
-            machine.initramfs,
-            machine.cmdline,
+            vmlinux=files.vmlinux,
+            dtb=machine.dtb,
+            initrd=machine.initramfs,
+            cmdline=machine.cmdline,
         )
 
         def alive(_: float) -> None:

@@ -14,22 +14,14 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from engines.base import EngineFailed
 from engines.process import Spent, died
-from engines.qemu.process import (
-    LOG,
-    SCRIPT,
-    Limits,
-    QemuEnded,
-    QemuProcess,
-    ended_well,
-    start_qemu,
-)
+from engines.qemu.process import QemuEnded, QemuProcess, QemuRun, ended_well
 from engines.qemu.settings import CONSOLE, RAW_COUNTERS
 from host.cache import digest_of, sha256_file
 
@@ -58,27 +50,20 @@ class Boot:
     files: dict[str, bytes]
     ended: QemuEnded
 
-    def run(
-        self,
-        script: Path,
-        out: Path,
-        log: Path,
-        limits: Limits,
-        on_progress: Callable[[float], None] | None,
-    ) -> QemuEnded:
-        """Go on with ``script`` in the folder ``out``, to the agent's EXIT.
+    def run(self, run: QemuRun, script: Path) -> QemuEnded:
+        """Go on with ``script``, the file of the run's, to the agent's EXIT.
 
         :raises BootGone: when the machine has not taken the script.
         :raises EngineFailed: when the run ends in any other way than by EXIT.
         """
         for name, data in self.files.items():
-            (out / name).write_bytes(data)
-        qemu = QemuProcess(out, log)
+            (run.out / name).write_bytes(data)
+        qemu = QemuProcess(run.out, run.log)
         qemu.ended.report.marks.extend(self.ended.report.marks)
-        reader = self._fork(script, out, log)
+        reader = self._fork(script, run.out, run.log)
         with qemu.timed():
             try:
-                qemu.listen(reader, limits.stall_s, on_progress)
+                qemu.listen(reader, run.stall_s, run.on_progress)
             except BaseException:
                 self.kill()
                 raise
@@ -171,22 +156,14 @@ def end_boots() -> None:
     _BOOTS.end()
 
 
-def _boot(
-    command: list[str],
-    out: Path,
-    log: Path,
-    limits: Limits,
-    on_progress: Callable[[float], None] | None,
-) -> Boot | QemuEnded:
-    """Start QEMU in ``out`` until its agent asks for a script, or a guest without agent ends."""
+def _boot(run: QemuRun) -> Boot | QemuEnded:
+    """Start QEMU until its agent asks for a script, or a guest without agent ends."""
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    qemu = QemuProcess(out, log)
+    qemu = QemuProcess(run.out, run.log)
     with qemu.timed():
         try:
             process, reader = qemu.started(
-                lambda writer: start_qemu(
-                    command, out, log, {"report": writer, "serve": theirs.fileno()}
-                )
+                lambda writer: run.start({"report": writer, "serve": theirs.fileno()})
             )
         except EngineFailed:
             control.close()
@@ -195,7 +172,7 @@ def _boot(
             theirs.close()
         boot = Boot(process, control, {}, qemu.ended)
         try:
-            qemu.listen(reader, limits.stall_s, on_progress)
+            qemu.listen(reader, run.stall_s, run.on_progress)
             said = control.recv(_ANSWER_BYTES).decode().split()
         except BaseException:
             boot.kill()
@@ -206,57 +183,40 @@ def _boot(
         control.close()
         return ended_well(qemu, process.wait())
     qemu.ended.cpu_s = int(said[1]) / 1e6
-    boot.files = {name: (out / name).read_bytes() for name in (CONSOLE, RAW_COUNTERS)}
+    boot.files = {name: (run.out / name).read_bytes() for name in (CONSOLE, RAW_COUNTERS)}
     return boot
 
 
-def _run_and_keep(
-    key: str,
-    boot: Boot,
-    script: Path,
-    out: Path,
-    log: Path,
-    limits: Limits,
-    on_progress: Callable[[float], None] | None,
-) -> QemuEnded:
+def _run_and_keep(key: str, boot: Boot, run: QemuRun, script: Path) -> QemuEnded:
     """`Boot.run`; afterwards the machine waits for its next run, also where a guest has failed."""
     try:
-        return boot.run(script, out, log, limits, on_progress)
+        return boot.run(run, script)
     finally:
         if boot.process.poll() is None:
             _BOOTS.give(key, boot)
 
 
-def run_shared(
-    files: Sequence[Path],
-    command: list[str],
-    script: bytes,
-    out: Path,
-    scratch: Path,
-    limits: Limits,
-    on_progress: Callable[[float], None] | None,
-) -> QemuEnded:
-    """A run of the machine that ``command`` starts, from a boot that is there or a new one.
+def run_shared(files: Sequence[Path], run: QemuRun) -> QemuEnded:
+    """A run of a machine, from a boot that is there or a new one.
 
     The run that boots pays for it.
 
-    :param files: what the guest boots; with ``command`` their bytes tell machines apart.
+    :param files: what the guest boots; with the run's command their bytes tell machines apart.
     :raises EngineFailed: when it ends in any other way than by the agent's EXIT.
     """
-    log, path = scratch / LOG, scratch / SCRIPT
-    path.write_bytes(script)
-    key = digest_of({"command": command, "files": [sha256_file(file) for file in files]})
+    path = run.script_file()
+    key = digest_of({"command": run.command, "files": [sha256_file(file) for file in files]})
     while (boot := _BOOTS.take(key)) is not None:
         try:
-            ended = _run_and_keep(key, boot, path, out, log, limits, on_progress)
+            ended = _run_and_keep(key, boot, run, path)
         except BootGone:
             continue
         ended.shared_instructions = boot.spent.instructions
         return ended
-    booted = _boot(command, out, log, limits, on_progress)
+    booted = _boot(run)
     if isinstance(booted, QemuEnded):
         return booted
-    ended = _run_and_keep(key, booted, path, out, log, limits, on_progress)
+    ended = _run_and_keep(key, booted, run, path)
     ended.host_s += booted.spent.host_s
     ended.cpu_s += booted.spent.cpu_s
     return ended

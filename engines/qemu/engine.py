@@ -32,7 +32,7 @@ from engines.qemu.boots import run_shared
 from engines.qemu.build import plugin, source_digest
 from engines.qemu.command import BootFiles, command
 from engines.qemu.files import counters_table
-from engines.qemu.process import Limits, run_alone
+from engines.qemu.process import QemuRun, run_alone
 from engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
 from engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
 from engines.records import COUNTERS, MARKS, Traits, write_marks
@@ -169,13 +169,18 @@ class QemuEngine:
             files = BootFiles(
                 program.command, plugin(), machine.image, machine.dtb, machine.initramfs
             )
-            how = (command(settings, files), machine.script, out, folder, Limits(stall_s))
+            asked = QemuRun(
+                command=command(settings, files),
+                script=machine.script,
+                out=out,
+                scratch=folder,
+                stall_s=stall_s,
+                on_progress=on_progress,
+            )
             if self.shares_boots:
-                ended = run_shared(
-                    (machine.image, machine.dtb, machine.initramfs), *how, on_progress
-                )
+                ended = run_shared((machine.image, machine.dtb, machine.initramfs), asked)
             else:
-                ended = run_alone(*how, on_progress)
+                ended = run_alone(asked)
         raw = out / RAW_COUNTERS
         write_counters(counters_table(raw, settings.idle_states), out / COUNTERS)
         raw.unlink()

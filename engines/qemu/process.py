@@ -24,11 +24,42 @@ LOG = "qemu.log"
 SCRIPT = "script"
 
 
-@dataclass(frozen=True)
-class Limits:
-    """``stall_s``: host seconds without simulated progress."""
+@dataclass(frozen=True, kw_only=True)
+class QemuRun:
+    """A run that QEMU is to make.
 
+    :param command: its command, the plugin's options last.
+    :param script: what the agent asks for.
+    :param out: the folder that the run fills.
+    :param scratch: the folder of the log and the script.
+    :param stall_s: host seconds without simulated progress after which it fails.
+    :param on_progress: called with the simulated seconds so far.
+    """
+
+    command: list[str]
+    script: bytes
+    out: Path
+    scratch: Path
     stall_s: float
+    on_progress: Callable[[float], None] | None = None
+
+    @property
+    def log(self) -> Path:
+        """What QEMU says."""
+        return self.scratch / LOG
+
+    def script_file(self) -> Path:
+        """The script as a file."""
+        path = self.scratch / SCRIPT
+        path.write_bytes(self.script)
+        return path
+
+    def start(self, options: Mapping[str, int | str]) -> subprocess.Popen[bytes]:
+        """Start QEMU in `out`.
+
+        :param options: as for `start_qemu`.
+        """
+        return start_qemu(self.command, self.out, self.log, options)
 
 
 @dataclass
@@ -122,28 +153,16 @@ def ended_well(qemu: QemuProcess, code: int) -> QemuEnded:
     raise qemu.failed(end.text if end.kind == FAIL else f"fast engine: {end.text}")
 
 
-def run_alone(
-    command: list[str],
-    script: bytes,
-    out: Path,
-    scratch: Path,
-    limits: Limits,
-    on_progress: Callable[[float], None] | None,
-) -> QemuEnded:
-    """Boot QEMU in ``out`` for this run alone, until its guest's agent says EXIT.
+def run_alone(run: QemuRun) -> QemuEnded:
+    """Boot QEMU for this run alone, until its guest's agent says EXIT.
 
-    :param script: what the agent asks for.
-    :param scratch: the folder of the log and the script.
     :raises EngineFailed: when it ends in any other way.
     """
-    log, path = scratch / LOG, scratch / SCRIPT
-    path.write_bytes(script)
-    qemu = QemuProcess(out, log)
+    path = run.script_file()
+    qemu = QemuProcess(run.out, run.log)
     code = qemu.supervise(
-        lambda writer: start_qemu(
-            command, out, log, {"report": writer, "script": quoted(path.absolute())}
-        ),
-        limits.stall_s,
-        on_progress,
+        lambda writer: run.start({"report": writer, "script": quoted(path.absolute())}),
+        run.stall_s,
+        run.on_progress,
     )
     return ended_well(qemu, code)

@@ -17,7 +17,7 @@ from engines.base import EngineFailed, Machine
 from engines.qemu.build import plugin
 from engines.qemu.command import BootFiles, command
 from engines.qemu.engine import QemuEngine
-from engines.qemu.process import Limits, run_alone
+from engines.qemu.process import QemuRun, run_alone
 from engines.qemu.provider import qemu
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
@@ -156,7 +156,7 @@ def test_another_qemu_than_the_plugin_knows_does_not_start(
     out = tmp_path / "out"
     out.mkdir()
     with pytest.raises(EngineFailed, match=message):
-        run_alone(words, b"", out, tmp_path, Limits(60.0), None)
+        run_alone(QemuRun(command=words, script=b"", out=out, scratch=tmp_path, stall_s=60.0))
 
 
 def test_the_fast_engine_has_no_modes() -> None:
