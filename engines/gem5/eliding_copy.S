@@ -4,7 +4,8 @@
  * stands still, by gem5's pseudo operations. eliding_copy.py says why it is done like this.
  *
  * The assembler is given PROBE_TURNS (length of the first slice after a look around), OWN_CYCLES
- * (what a slice costs besides standing still) and AWAY_SHIFT (see x15).
+ * (what a slice costs besides standing still), AWAY_SHIFT (see x15) and TABLE_CPUS (entries of the
+ * table).
  *
  *	x9	turns left
  *	x10	cycles of a turn on this CPU, in sixteenths
@@ -148,13 +149,13 @@ cut:
 
 	.org	LENGTH - 32, 0
 table:
-	.rept	8
+	.rept	TABLE_CPUS
 	.word	0
 	.endr
 #else
 	.org	244, 0				/* as long as the function that it replaces */
 table:
-	.rept	8
+	.rept	TABLE_CPUS
 	.hword	0
 	.endr
 #endif

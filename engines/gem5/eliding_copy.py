@@ -103,7 +103,12 @@ def assembled(**more: int) -> bytes:
     :param more: values that it is given besides the lengths of slices.
     :raises EascopeError: when the cross compiler is missing.
     """
-    values = {"AWAY_SHIFT": AWAY_SHIFT, "PROBE_TURNS": PROBE_TURNS, **more}
+    values = {
+        "AWAY_SHIFT": AWAY_SHIFT,
+        "PROBE_TURNS": PROBE_TURNS,
+        "TABLE_CPUS": TABLE_CPUS,
+        **more,
+    }
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
         made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
         defines = [f"-D{name}={value}" for name, value in values.items()]
