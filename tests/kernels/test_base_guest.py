@@ -9,7 +9,14 @@ import pytest
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact
-from tests.support.base_checks import balance, check_order, check_sleepers, check_util_est
+from tests.support.base_checks import (
+    balance,
+    check_fair_server,
+    check_order,
+    check_sleepers,
+    check_spare,
+    check_util_est,
+)
 from tests.support.releases import kernel_of, of_releases
 
 pytestmark = pytest.mark.guest
@@ -38,3 +45,14 @@ def test_the_order_of_clamps_and_enqueue_is_a_switch(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path, *, first: bool
 ) -> None:
     check_order(base_kernel, juno, tmp_path, first=first)
+
+
+def test_a_fair_server_stops_once(base: KernelArtefact, juno: Platform, tmp_path: Path) -> None:
+    check_fair_server(base, juno, tmp_path)
+
+
+@pytest.mark.parametrize("spare0", [False, True])
+def test_a_cpu_without_spare_capacity_is_a_switch(
+    base: KernelArtefact, juno: Platform, tmp_path: Path, *, spare0: bool
+) -> None:
+    check_spare(base, juno, tmp_path, spare0=spare0)

@@ -27,6 +27,7 @@ from tests.support.sum_checks import (
     PERIOD_MS,
     Guest,
     check_boost,
+    check_cap_kept,
     check_events,
     check_fit,
     check_headroom,
@@ -164,6 +165,10 @@ def test_what_slept_in_another_class_is_forgotten(guest: Guest) -> None:
 @pytest.mark.parametrize("kind", ["cpu", "group"])
 def test_what_moved_in_another_class_is_forgotten(guest: Guest, kind: str) -> None:
     check_reclassed_elsewhere(guest, kind)
+
+
+def test_a_cap_is_kept_in_another_class(guest: Guest) -> None:
+    check_cap_kept(guest)
 
 
 @pytest.mark.parametrize("cap", [100, 1024])

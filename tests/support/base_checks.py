@@ -15,6 +15,9 @@ from tests.support.stress import counters, guest_program
 
 TRACING = "/sys/kernel/tracing"
 GROUP = "/sys/fs/cgroup/group"
+#: A little CPU of juno-r2 has 383.
+LITTLE_CAP = 380
+SCHED = "/sys/kernel/debug/sched"
 
 
 def run(
@@ -104,3 +107,50 @@ def check_order(kernel: KernelArtefact, platform: Platform, folder: Path, *, fir
     boosted = sum(minimum > 800 for minimum in minima) / len(minima)
     # Not each enqueue asks: after some of them the first request comes later.
     assert boosted > 0.75 if first else boosted < 0.25, minima
+
+
+def check_fair_server(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A fair server that has stopped is stopped again: at run time, and where its CPU goes offline.
+
+    Stopped twice it takes its bandwidth twice from the runqueue's, of which the kernel warns.
+    """
+    # In 6.12 it may be that nobody gets bandwidth; the server has been stopped by then.
+    write = (
+        f"for ms in 0 60 50 60; do echo ${{ms}}000000 >{SCHED}/fair_server/cpu$1/runtime; done; :"
+    )
+    lines = [f"file /tmp/write.sh {len(write)}", write]
+    for cpu in (5, 2):
+        online = f"/sys/devices/system/cpu/cpu{cpu}/online"
+        for when in ("busy", "idle"):
+            lines += [f"spawn hog-{when}{cpu} /bin/hog -c {cpu}", "sleep-ms 100"]
+            lines += [f"kill hog-{when}{cpu}", "sleep-ms 20"] if when == "idle" else []
+            lines += [f"spawn {when}{cpu} /bin/busybox sh /tmp/write.sh {cpu}"]
+            lines += [f"wait {when}{cpu} 5000"]
+            lines += [f"kill hog-{when}{cpu}"] if when == "busy" else []
+        lines += [f"write {online} 0", "sleep-ms 20", f"write {online} 1", "sleep-ms 20"]
+    done = run(kernel, platform, folder, ["hog"], lines)
+    assert "WARNING" not in done.console
+
+
+def check_spare(kernel: KernelArtefact, platform: Platform, folder: Path, *, spare0: bool) -> None:
+    """CPUs whose hogs are capped to just what they have fit a capped task, and have no time left.
+
+    EAS looks at such a CPU if the feature says so.
+    """
+    hogs = [f"spawn hog{cpu} /bin/hog -c {cpu} -M {LITTLE_CAP}" for cpu in range(4)]
+    script = [
+        f"write {FEATURES} {'FEEC_SPARE0' if spare0 else 'NO_FEEC_SPARE0'}",
+        *hogs,
+        "sleep-ms 400",
+        "trace-setup 4096 eascope:sched_compute_energy",
+        f"write {TRACING}/tracing_on 1",
+        "spawn light /bin/hog -M 100 -r 500 -p 10000",
+        "sleep-ms 300",
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    trace = run(kernel, platform, folder, ["hog"], script).text("trace.txt")
+    asked = re.findall(r"sched_compute_energy: comm=hog .*dst_cpu=(\d+)", trace)
+    littles = sum(int(cpu) < 4 for cpu in asked)
+    assert len(asked) > 10, trace[-2000:]
+    assert littles > 10 if spare0 else littles == 0, asked

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import difflib
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from kernels.build import configure, fragment_text, make, names
+from configs.platform import Platform
+from kernels.build import KernelArtefact, configure, fragment_text, make, names
 from kernels.naming import kernel_named
 from kernels.source import Source
 from kernels.variants import SERIES
@@ -37,6 +40,33 @@ class Edit:
             f"b/{self.file}",
         )
         return f"diff --git a/{self.file} b/{self.file}\n{''.join(lines)}"
+
+
+class BrokenKernel(Protocol):
+    """Kernels without what ``claim`` says."""
+
+    @property
+    def claim(self) -> str: ...
+
+    @property
+    def kernels(self) -> tuple[str, ...]: ...
+
+    @property
+    def edit(self) -> Edit: ...
+
+
+#: A test of a kernel that fails when the kernel does not do what it claims.
+Check = Callable[[KernelArtefact, Platform, Path], None]
+
+
+@dataclass(frozen=True)
+class GuestMutant:
+    """``kernels`` without what ``claim`` says; ``check`` passes on the whole ones."""
+
+    kernels: tuple[str, ...]
+    claim: str
+    edit: Edit
+    check: Check
 
 
 def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:

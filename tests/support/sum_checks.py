@@ -255,6 +255,29 @@ def check_reclassed_elsewhere(guest: Guest, kind: str) -> None:
     assert set(guest.khz(lines, cpu=cpu, ms=600)) == {fastest}
 
 
+def perfs(guest: Guest, lines: list[str], after: list[str], *, ms: int) -> list[int]:
+    """What CPU 4 asks for in ``ms`` after ``lines``, with headroom and clamps."""
+    event = "eascope:sched_cpufreq_req"
+    traced = guest.traced(lines, event, after, ms=ms)
+    return [_field(line, "perf") for line in traced if "req: cpu=4 " in line]
+
+
+def check_cap_kept(guest: Guest) -> None:
+    """A capped hog has slept for 4 ms as an RT task and is made fair again: its cap is not lost.
+
+    100 with headroom are 125, and others may wake there. Without its cap it asks for 1024.
+    """
+    lines = [
+        # By default an RT task asks for everything.
+        f"write {SYSCTL}/sched_util_clamp_min_rt_default 0",
+        "spawn reclassed /bin/busybox taskset 1 /bin/reclassed 4 100 600 4",
+        "sleep-ms 200",
+    ]
+    asked = perfs(guest, lines, [], ms=600)
+    assert len(asked) > 20, asked
+    assert max(asked) < 700, asked
+
+
 def check_iowait(guest: Guest, cap: int) -> None:
     """Who waits as for I/O again and again is lifted to no more than its cap."""
     lines = [f"spawn iowait /bin/iowait 0 4 {cap}", "sleep-ms 300"]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each mutant of the long tests can be made: what it changes is once in each patched source."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kernels.naming import kernel_named
+from kernels.patching import apply_series
+from kernels.variants import SERIES
+from tests.support.guest_mutants import MUTANTS
+from tests.support.mutants import BrokenKernel, Edit
+from tests.support.queues import source_files
+from tests.support.releases import source_for
+from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
+from tests.support.sum_mutants import CLAIMS
+
+ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *MUTANTS]
+KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_a_mutant_changes_is_once_in_the_source(kernel: str, tmp_path: Path) -> None:
+    source, tree = source_for(kernel), tmp_path / "tree"
+    shutil.copytree(source_files(source), tree)
+    for series in kernel_named(kernel).series:
+        apply_series(tree, SERIES / series, source)
+    for mutant in ALL:
+        if kernel in mutant.kernels:
+            text = (tree / mutant.edit.file).read_text()
+            assert mutant.edit.edited(text) != text, mutant.claim
+
+
+def test_an_edit_that_is_not_there_is_said() -> None:
+    with pytest.raises(AssertionError, match="0 of 'gone'"):
+        Edit("file.c", "gone", "new").edited("text")
+    with pytest.raises(AssertionError, match="2 of 'twice'"):
+        Edit("file.c", "twice", "new").edited("twice twice")

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels of `base`, `feec` and `push` that are broken on purpose; a check must find each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from configs.platform import Platform
+from kernels.build import KernelArtefact
+from tests.support import base_checks as base
+from tests.support import feec_checks as feec
+from tests.support import push_checks as push
+from tests.support.guest_cases import Found
+from tests.support.mutants import Check, Edit, GuestMutant
+
+FAIR = "kernel/sched/fair.c"
+CORE = "kernel/sched/core.c"
+DEADLINE = "kernel/sched/deadline.c"
+EAS = "kernel/sched/eas_switch.c"
+
+
+def _order(first: bool) -> Check:
+    return lambda kernel, platform, folder: base.check_order(kernel, platform, folder, first=first)
+
+
+def _spare(*, spare0: bool) -> Check:
+    return lambda kernel, platform, folder: base.check_spare(
+        kernel, platform, folder, spare0=spare0
+    )
+
+
+def _balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    base.check_sleepers(base.balance(kernel, platform, folder))
+
+
+def _of(cases: dict[str, feec.Case], *checks: Callable[[dict[str, Found]], None]) -> Check:
+    def check(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+        results = feec.run(kernel, platform, cases, folder)
+        for check_result in checks:
+            check_result(results)
+
+    return check
+
+
+def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    feec.check_reserved(feec.reserved(kernel, platform, folder))
+
+
+def _pushed(name: str, check: Callable[[dict[str, Found]], None], *others: str) -> Check:
+    """``check`` of the case ``name``, and of ``others`` that it compares with."""
+    cases = {case: push.CASES[case] for case in (name, *others)}
+    return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
+
+
+MUTANTS = [
+    GuestMutant(
+        ("base",),
+        "a-delayed-task-leaves-util-est-once",
+        Edit(
+            FAIR,
+            "\tif (p->se.sched_delayed)\n\t\treturn;\n\n\t/* Update root cfs_rq's estimated",
+            "\t/* Update root cfs_rq's estimated",
+        ),
+        base.check_util_est,
+    ),
+    GuestMutant(
+        ("base",),
+        "sleepers-are-refused",
+        Edit(
+            FAIR,
+            "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
+            "\tif (p->se.sched_delayed && env->migration_type > migrate_misfit) {\n",
+        ),
+        _balance,
+    ),
+    GuestMutant(
+        ("base",),
+        "sleepers-are-pulled-for-their-load",
+        Edit(
+            FAIR,
+            "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
+            "\tif (p->se.sched_delayed) {\n",
+        ),
+        _balance,
+    ),
+    GuestMutant(
+        ("base",),
+        "clamps-may-count-first",
+        Edit(CORE, "\tif (clamps_first)\n\t\tuclamp_rq_inc", "\tif (0)\n\t\tuclamp_rq_inc"),
+        _order(first=True),
+    ),
+    GuestMutant(
+        ("base",),
+        "clamps-count-last-by-default",
+        Edit(CORE, "clamps_first = sched_feat(UCLAMP_INC_FIRST)", "clamps_first = true"),
+        _order(first=False),
+    ),
+    GuestMutant(
+        ("base", "base@7.3"),
+        "a-cpu-without-spare-capacity-may-be-skipped",
+        Edit(FAIR, "\t\t\tif (!cpu_cap && !sched_feat(FEEC_SPARE0))\n", "\t\t\tif (false)\n"),
+        _spare(spare0=False),
+    ),
+    GuestMutant(
+        ("base", "base@7.3"),
+        "a-cpu-without-spare-capacity-may-be-chosen",
+        Edit(FAIR, "\t\t\tif (!cpu_cap && !sched_feat(FEEC_SPARE0))\n", "\t\t\tif (!cpu_cap)\n"),
+        _spare(spare0=True),
+    ),
+    GuestMutant(
+        ("base",),
+        "a-fair-server-stops-once",
+        Edit(
+            DEADLINE,
+            "\tif (!dl_se->dl_runtime || !dl_se->dl_server_active)\n\t\treturn;\n\n\tdequeue",
+            "\tif (!dl_se->dl_runtime)\n\t\treturn;\n\n\tdequeue",
+        ),
+        base.check_fair_server,
+    ),
+    GuestMutant(
+        ("feec",),
+        "fewest-tasks-decide",
+        Edit(FAIR, "\t\treturn a->nr < b->nr;\n", "\t\treturn a->nr > b->nr;\n"),
+        _of(feec.PLACING, feec.check_number),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-guard-keeps-headroom",
+        Edit(FAIR, "cand->guarded = headroom >= guard;", "cand->guarded = true;"),
+        _of(feec.PLACING, feec.check_guard),
+    ),
+    GuestMutant(
+        ("feec",),
+        "waiting-tasks-are-pushed",
+        Edit(
+            FAIR,
+            "\t\tlist_add_tail(&p->eas_push_node, &rq->eas_pushable);\n",
+            "\t\tINIT_LIST_HEAD(&p->eas_push_node);\n",
+        ),
+        _of(feec.PUSHING, feec.check_push),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-tick-pushes",
+        Edit(FAIR, "\trq->eas_tick_armed = true;\n", "\trq->eas_tick_armed = false;\n"),
+        _of(feec.PUSHING, feec.check_tick),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-interval-limits",
+        Edit(FAIR, "\teascope_count(push_ratelimited);\n\treturn true;\n", "\treturn false;\n"),
+        _of(feec.PUSHING, feec.check_rate),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-interval-is-below-a-tick",
+        Edit(EAS, ".push_min_interval_us = 3000,", ".push_min_interval_us = 4000,"),
+        _of(feec.PUSHING, feec.check_rate),
+    ),
+    GuestMutant(
+        ("feec",),
+        "misfits-are-pushed",
+        Edit(
+            FAIR,
+            "\tif (eas_switch(push_misfit) && eas_task_misfit(p, cpu))\n",
+            "\tif (0 && eas_task_misfit(p, cpu))\n",
+        ),
+        _of(feec.PUSHING, feec.check_misfit),
+    ),
+    GuestMutant(
+        ("feec",),
+        "only-stuck-tasks-are-looked-at",
+        Edit(FAIR, "\t    min(get_actual_cpu_capacity(cpu), eas_uclamp_max(p)))\n", "\t    0)\n"),
+        _of(feec.PUSHING, feec.check_uncapped),
+    ),
+    GuestMutant(
+        ("feec",),
+        "groups-of-capped-tasks-are-filtered",
+        Edit(FAIR, "!eas_switch(group_filter) || !sgs->group_eas_calm", "!sgs->group_eas_calm"),
+        _of(feec.BALANCING, feec.check_filter),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-overutilized-mark-waits",
+        Edit(
+            FAIR,
+            "\treturn since && (s64)(READ_ONCE(rq->clock) - since)",
+            "\treturn since || (s64)1",
+        ),
+        _of(feec.BALANCING, feec.check_delay),
+    ),
+    GuestMutant(
+        ("feec",),
+        "an-emptied-cpu-keeps-what-deadline-tasks-need",
+        Edit(
+            FAIR,
+            "\t\tmin = cpu_util_irq(cpu_rq(cpu)) + cpu_bw_dl(cpu_rq(cpu));\n",
+            "\t\tmin = 0;\n",
+        ),
+        _reserved,
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "waiting-tasks-are-pushed",
+        Edit(
+            FAIR,
+            "\tplist_add(&prev->pushable_tasks, &rq->fair_pushable);\n",
+            "",
+        ),
+        _pushed("waiting", push.check_waiting),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "the-tick-pushes",
+        Edit(FAIR, "\trq->fair_push_armed = true;\n", "\trq->fair_push_armed = false;\n"),
+        _pushed("alone", push.check_alone),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "one-that-may-go-nowhere-is-not-looked-at",
+        Edit(
+            FAIR,
+            "\tif (p->nr_cpus_allowed == 1 || is_migration_disabled(p) || p->se.sched_delayed ||\n",
+            "\tif (is_migration_disabled(p) || p->se.sched_delayed ||\n",
+        ),
+        _pushed("pinned", push.check_pinned),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "only-stuck-tasks-are-looked-at",
+        Edit(
+            FAIR,
+            "\treturn max(task_util_est(p), READ_ONCE(p->se.avg.runnable_avg)) > limit;\n",
+            "\treturn limit;\n",
+        ),
+        _pushed("uncapped", push.check_uncapped),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "nobody-is-stuck-while-overutilized",
+        Edit(
+            FAIR,
+            "\t} else if (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
+            "\t}\n\tif (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
+        ),
+        _pushed("overutilized", push.check_overutilized),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "a-search-that-finds-none-clears-the-note",
+        Edit(
+            FAIR,
+            "\t\t    new_cpu == prev_cpu && cpumask_subset(cpu_active_mask, p->cpus_ptr))\n",
+            "\t\t    0)\n",
+        ),
+        _pushed("full", push.check_full),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "an-idle-cpu-is-no-reason-for-one-that-runs-alone",
+        Edit(
+            FAIR,
+            "sched_feat(FAIR_PUSH_IDLE) && rq->nr_running - cfs_h_nr_delayed(rq) > 1 &&\n",
+            "sched_feat(FAIR_PUSH_IDLE) &&\n",
+        ),
+        _pushed("alone-uncapped", push.check_no_wait),
+    ),
+]

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels of `sum` that are broken on purpose in what its users see; a check must find each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.support.mutants import Check, Edit, GuestMutant
+from tests.support.sum_checks import (
+    Guest,
+    check_boost,
+    check_cap_kept,
+    check_events,
+    check_headroom,
+    check_hidden,
+    check_iowait,
+    check_reclassed,
+    check_reclassed_elsewhere,
+    check_system_limit,
+    check_uncapped,
+)
+
+CORE, FAIR, UCLAMP, TRACE, SCHEDUTIL = (
+    f"kernel/sched/{name}.c"
+    for name in ("core", "fair", "uclamp", "eascope_trace", "cpufreq_schedutil")
+)
+SCHED = "kernel/sched/sched.h"
+SUM = ("sum", "sum@7.3")
+
+
+def _clamped(check: Callable[..., None], *of: str | int) -> Check:
+    """``check`` in a guest, ``of`` a feature and maybe a case of it."""
+    return lambda kernel, platform, folder: check(Guest(kernel.image, platform, folder), *of)
+
+
+MUTANTS = [
+    GuestMutant(
+        SUM,
+        "a-limit-of-the-system-reaches-all",
+        Edit(
+            CORE,
+            "\tfor_each_process_thread(g, p)\n\t\tuclamp_update_active(p);\n",
+            "\tfor_each_process_thread(g, p)\n"
+            "\t\tif (task_group(p) == &root_task_group)\n"
+            "\t\t\tuclamp_update_active(p);\n",
+        ),
+        _clamped(check_system_limit),
+    ),
+    GuestMutant(
+        SUM,
+        "what-slept-in-another-class-is-aged",
+        Edit(
+            UCLAMP,
+            "\tif (sched_feat(ATTACH_AGE_LOAD))\n"
+            "\t\t__uclamp_sum_age(p, cfs_rq_clock_pelt(cfs_rq_of(&p->se)));\n",
+            "",
+        ),
+        _clamped(check_reclassed),
+    ),
+    GuestMutant(
+        SUM,
+        "what-slept-in-another-class-is-aged-not-lost",
+        Edit(
+            UCLAMP,
+            "\t\tpart->bias = uclamp_decay(part->bias, (now >> 20) - (last >> 20));\n",
+            "\t\tpart->bias = 0;\n",
+        ),
+        _clamped(check_cap_kept),
+    ),
+    GuestMutant(
+        SUM,
+        "what-slept-is-kept-for-another-class",
+        Edit(
+            UCLAMP,
+            "\t} else if (part->where == UCLAMP_BLOCKED) {\n\t\tuclamp_del(rq, p);\n\t}\n",
+            "\t} else if (part->where == UCLAMP_BLOCKED) {\n"
+            "\t\tuclamp_del(rq, p);\n\t\tpart->bias = 0;\n\t}\n",
+        ),
+        _clamped(check_cap_kept),
+    ),
+    GuestMutant(
+        SUM,
+        "what-moved-in-another-class-is-aged",
+        Edit(
+            FAIR,
+            "\tif (entity_is_task(se))\n\t\tuclamp_sum_age(task_of(se), p_last_update_time);\n",
+            "",
+        ),
+        _clamped(check_reclassed_elsewhere, "cpu"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-bounds-the-boost-for-io",
+        Edit(SCHEDUTIL, "\tboost = min(boost, uclamp_sum_limit(cpu_rq(sg_cpu->cpu)));\n", "\t;\n"),
+        _clamped(check_iowait, 100),
+    ),
+    GuestMutant(
+        SUM,
+        "what-caps-hide-may-mean-overutilized",
+        Edit(FAIR, "sched_feat(UCLAMP_OU_UNCLAMPED) && !util", "false && !util"),
+        _clamped(check_hidden, "UCLAMP_OU_UNCLAMPED"),
+    ),
+    GuestMutant(
+        SUM,
+        "what-caps-hide-does-not-matter-by-default",
+        Edit(FAIR, "sched_feat(UCLAMP_OU_UNCLAMPED) && !util", "!util"),
+        _clamped(check_hidden, "NO_UCLAMP_OU_UNCLAMPED"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-boost-that-cannot-be-had-fits",
+        Edit(FAIR, "sched_feat(UCLAMP_FITS_TRISTATE) && ", "false && "),
+        _clamped(check_boost, "UCLAMP_FITS_TRISTATE"),
+    ),
+    GuestMutant(
+        SUM,
+        "boosts-may-have-no-headroom",
+        Edit(
+            SCHED,
+            "\tif (!sched_feat(UCLAMP_NO_HEADROOM))\n",
+            "\tif (clamp_id == UCLAMP_MIN || !sched_feat(UCLAMP_NO_HEADROOM))\n",
+        ),
+        _clamped(check_headroom, "UCLAMP_NO_HEADROOM", "boost"),
+    ),
+    GuestMutant(
+        SUM,
+        "caps-may-have-no-headroom",
+        Edit(
+            SCHED,
+            "\tif (!sched_feat(UCLAMP_NO_HEADROOM))\n",
+            "\tif (clamp_id == UCLAMP_MAX || !sched_feat(UCLAMP_NO_HEADROOM))\n",
+        ),
+        _clamped(check_headroom, "UCLAMP_NO_HEADROOM", "cap"),
+    ),
+    GuestMutant(
+        SUM,
+        "events-name-clamps-without-headroom",
+        Edit(TRACE, "uclamp_util_value(p, UCLAMP_MAX)", "uclamp_eff_value(p, UCLAMP_MAX)"),
+        _clamped(check_events, "UCLAMP_NO_HEADROOM"),
+    ),
+    GuestMutant(
+        SUM,
+        "clamps-have-headroom-by-default",
+        Edit(SCHED, "\tif (!sched_feat(UCLAMP_NO_HEADROOM))\n", "\tif (false)\n"),
+        _clamped(check_headroom, "NO_UCLAMP_NO_HEADROOM", "boost"),
+    ),
+    GuestMutant(
+        SUM,
+        "no-cap-is-none",
+        Edit(
+            SCHED,
+            "\tif (clamp_id == UCLAMP_MAX && value == SCHED_CAPACITY_SCALE)\n",
+            "\tif (false)\n",
+        ),
+        _clamped(check_uncapped, "UCLAMP_NO_HEADROOM"),
+    ),
+]

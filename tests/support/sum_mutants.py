@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels in which one claim of `sum` about its sums is broken, and what the kernel says then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.support.mutants import Edit
+
+CORE, FAIR, UCLAMP = (f"kernel/sched/{name}.c" for name in ("core", "fair", "uclamp"))
+
+
+@dataclass(frozen=True)
+class BrokenClaim:
+    """``old``, which is in ``file`` once, becomes ``new``; the kernel then says one of ``says``.
+
+    If ``says`` is empty it survives, but ``counter``, which counts under stress, stays zero.
+    """
+
+    claim: str
+    old: str
+    new: str
+    says: tuple[str, ...] = ()
+    file: str = UCLAMP
+    counter: str = ""
+    kernels: tuple[str, ...] = ("sum", "sum@7.3")
+
+    @property
+    def edit(self) -> Edit:
+        """What makes it of the whole kernel."""
+        return Edit(self.file, self.old, self.new)
+
+
+CLAIMS = [
+    BrokenClaim(
+        "a-limit-of-the-system-reaches-all",
+        "#endif\n\n\tuclamp_update_tasks();\n",
+        "#endif\n",
+        ("effective clamps are stale",),
+        CORE,
+    ),
+    BrokenClaim(
+        "clamps-of-a-group-reach-its-tasks",
+        "\tif (cpu_util_update_eff(of_css(of)))\n\t\tuclamp_update_tasks();\n",
+        "\tcpu_util_update_eff(of_css(of));\n",
+        ("effective clamps are stale",),
+        CORE,
+    ),
+    BrokenClaim(
+        "no-clamp-no-bias",
+        "\treturn (int)uclamp_clamp(p, util) - (int)util;\n",
+        "\treturn (int)uclamp_clamp(p, util) - (int)util + 1;\n",
+        ("bias without clamp", "bias is stale", "bias of the estimate is stale"),
+    ),
+    BrokenClaim(
+        "no-task-no-bias",
+        "\tWRITE_ONCE(sum->est_bias, sum->est_bias - part->est_bias);\n\tpart->est_bias = 0;\n",
+        "\tpart->est_bias = 0;\n",
+        ("sum->bias || sum->est_bias || sum->nr_capped", "sums differ"),
+    ),
+    BrokenClaim(
+        "an-estimate-has-a-bias",
+        "\treturn uclamp_bias(p, READ_ONCE(p->se.avg.util_est) & ~UTIL_AVG_UNCHANGED);\n",
+        "\treturn 0;\n",
+        ("bias of the estimate is stale",),
+    ),
+    BrokenClaim(
+        "what-runs-counts-as-clamped",
+        "\tp->uclamp_part.bias = uclamp_bias(p, uclamp_part_avg(p));\n",
+        "\tif (abs(uclamp_bias(p, uclamp_part_avg(p)) - p->uclamp_part.bias) >= 8)\n"
+        "\t\tp->uclamp_part.bias = uclamp_bias(p, uclamp_part_avg(p));\n",
+        ("bias is stale", "bias without clamp"),
+    ),
+    BrokenClaim(
+        "what-waits-is-forgotten",  # as it was before: a bias that stays
+        "\t\tpart->floor = uclamp_util_value(p, UCLAMP_MIN);\n",
+        "\t\tpart->floor = part->bias;\n",
+        ("lower clamp is stale", "sum is less than what runs"),
+    ),
+    BrokenClaim(
+        "what-waits-decays-as-one",
+        "\tsum->waiting = uclamp_decay(sum->waiting, period - sum->period);\n",
+        "",
+        ("sums differ", "uclamp_whole(sum->waiting)"),
+    ),
+    BrokenClaim(
+        "what-is-promised-stays",
+        "\t\tpart->floor = uclamp_util_value(p, UCLAMP_MIN);\n",
+        "\t\tpart->floor = 0;\n",
+        ("lower clamp is stale",),
+    ),
+    BrokenClaim(
+        "what-slept-decays",
+        "\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        "\tif (sum->blocked > 0)\n"
+        "\t\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        ("negative bias without utilization", "bias is left", "sum of sleeping tasks differs"),
+    ),
+    BrokenClaim(
+        "what-slept-boosted-decays",
+        "\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        "\tif (sum->blocked < 0)\n"
+        "\t\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
+        ("bias is left", "sum of sleeping tasks differs"),
+    ),
+    BrokenClaim(
+        "who-wakes-is-not-asleep",
+        "\t\tsum->blocked -= left;\n",
+        "",
+        ("sum of sleeping tasks differs", "negative bias without utilization", "bias is left"),
+    ),
+    BrokenClaim(
+        "who-leaves-asleep-is-removed",
+        "\t\tuclamp_remove(cfs_rq, uclamp_decay(uclamp_fixed(part->bias), period - part->stamp),\n"
+        "\t\t\t      period);\n",
+        "",
+        ("sum of sleeping tasks differs", "negative bias without utilization", "bias is left"),
+    ),
+    BrokenClaim(
+        "who-changes-groups-asleep-is-there",
+        "\tuclamp_sum_attach(task_rq(p), p);\n",
+        "",
+        ("task is not accounted for",),  # asleep, maybe with a delayed dequeue
+        FAIR,
+    ),
+    BrokenClaim(
+        "what-leaves-a-cpu-leaves-it",
+        "\tif (uclamp_is_runnable(p)) {\n\t\tuclamp_drop_runnable(rq, p);\n",
+        "\tif (uclamp_is_runnable(p)) {\n",
+        ("task is not accounted for", "part->cpu != cpu_of(rq)", "uclamp_is_runnable(p)"),
+    ),
+    BrokenClaim(
+        "who-runs-is-who-runs",
+        "\tsum->curr = p;\n",
+        "\tif (!p || !sum->curr)\n\t\tsum->curr = p;\n",
+        ("another task runs", "task is not accounted for", "other tasks wait"),
+    ),
+    BrokenClaim(
+        "who-runs-does-not-wait",
+        "\t\tnr--;\n\n\treturn nr;\n",
+        "\t\treturn nr;\n\n\treturn nr;\n",
+        ("other tasks wait",),
+    ),
+    BrokenClaim(
+        "who-may-not-run-does-not-wait",
+        "\trq->uclamp_sum.nr_uncapped += throttle ? -cfs_rq->uclamp_nr_uncapped :\n"
+        "\t\t\t\t\t\t cfs_rq->uclamp_nr_uncapped;\n",
+        "",
+        ("other tasks wait", "sum->nr_uncapped"),
+        kernels=("sum",),  # on 7.3 who is throttled sleeps
+    ),
+    BrokenClaim(
+        "caps-that-change-bound-io",
+        "\tWRITE_ONCE(sum->limit, sum->limit + limit - part->limit);\n",
+        "",
+        ("sums differ",),
+    ),
+    BrokenClaim(
+        "who-waits-may-mean-overutilized",
+        "\tif (uclamp_wait_is_used() && !util_fits_cpu(cpu_util_wait(cpu, NULL, -1), cpu)) {\n",
+        "\tif (false) {\n",
+        file=FAIR,
+        counter="uclamp_hidden_ou",
+    ),
+]
