@@ -101,6 +101,10 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
             for column in gem5
         )
         + ("" if agreement.billing else f", {EARLIER_BILLING}"),
+        "residency": ", ".join(
+            f"{_worst_residency(agreement, column):.0f} points from gem5's {column.cpu_words} CPUs"
+            for column in gem5
+        ),
         "wake-ups": ", ".join(
             f"{agreement.wake_ups[column.name].mean:.2f} times as long as on gem5's "
             f"{column.cpu_words} CPUs"
@@ -138,6 +142,15 @@ def _worst(agreement: Agreement, column: AgreementColumn) -> float:
     """The largest difference of energy from gem5's in this mode, in per cent."""
     return max(
         abs(cell.against[column.name].energy_percent)
+        for cell in agreement.cells
+        if column.name in cell.against
+    )
+
+
+def _worst_residency(agreement: Agreement, column: AgreementColumn) -> float:
+    """The largest difference of an OPP's share of the window from gem5's, in points."""
+    return max(
+        cell.against[column.name].residency_points
         for cell in agreement.cells
         if column.name in cell.against
     )
