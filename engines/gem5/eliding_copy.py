@@ -139,7 +139,7 @@ def turn_table(cycles: Sequence[float]) -> bytes:
     for cpu, figure in enumerate(cycles):
         if not LEAST_CYCLES <= figure <= MOST_CYCLES:
             raise RequestError(
-                f"busy loop on CPU {cpu}: {figure:.1f} cycles per turn: allowed where it is "
+                f"busy loop on CPU {cpu}: {figure:.1f} cycles per iteration: allowed where it is "
                 f"elided: {LEAST_CYCLES} to {MOST_CYCLES:.0f}"
             )
     entries = [round(figure * SIXTEENTHS) for figure in cycles]

@@ -21,7 +21,8 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         "campaign",
         nargs="?",
         metavar="CAMPAIGN",
-        help="a name of eascope list campaigns, or a file; without it, the options below say it",
+        help="a name of eascope list campaigns, or a file; without it, the options below describe "
+        "the campaign",
     )
     group = parser.add_argument_group("a campaign without a file; several values with commas")
     group.add_argument("--platform", metavar="P", help="platforms")
@@ -45,7 +46,8 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONSTRAINT",
-        help="what is true of every cell, such as 'little.cpus + big.cpus <= 8'; may be repeated",
+        help="keep only cells for which this holds, such as 'little.cpus + big.cpus <= 8'; may be "
+        "repeated",
     )
     group.add_argument(
         "--reference",

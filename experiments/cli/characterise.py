@@ -31,7 +31,9 @@ PARTS = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The platform, and which parts are measured or shown."""
-    parser.add_argument("platform", metavar="P", help="see: eascope list platforms")
+    parser.add_argument(
+        "platform", metavar="P", help="model of a board, see: eascope list platforms"
+    )
     parser.add_argument(
         "--show", action="store_true", help="print what was measured before; measure nothing"
     )

@@ -39,8 +39,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--release",
         default="",
         metavar="R",
-        help=f"the release that it is tried on: {' or '.join(RELEASES)} (default {DEFAULT}, or "
-        "that of KERNEL_SRC)",
+        help=f"release of Linux that the patches are applied to: {' or '.join(RELEASES)} "
+        f"(default {DEFAULT}, or that of KERNEL_SRC)",
     )
     parser.add_argument(
         "--no-compile", action="store_true", help="only apply it; do not compile kernel/sched/"

@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_campaign(parser)
     add_jobs(parser)
     parser.add_argument(
-        "--retry-failed", action="store_true", help="run cells that have failed again, too"
+        "--retry-failed", action="store_true", help="also run the cells again that failed before"
     )
     parser.add_argument(
         "--profile",
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--script",
         metavar="FILE",
-        help="run nothing, but write a Slurm array script that does it without Snakemake",
+        help="run nothing; write a Slurm array script that runs the jobs without Snakemake",
     )
 
 

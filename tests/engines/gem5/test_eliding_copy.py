@@ -178,5 +178,7 @@ def test_table() -> None:
     assert struct.unpack("<8H", turn_table((223, 105.625))) == (3568, 1690, 0, 0, 0, 0, 0, 0)
     with pytest.raises(RequestError, match="9 CPUs: allowed on gem5: up to 8"):
         turn_table([223.0] * 9)
-    with pytest.raises(RequestError, match=r"CPU 1: 20.0 cycles per turn: allowed .* 48 to 4096"):
+    with pytest.raises(
+        RequestError, match=r"CPU 1: 20.0 cycles per iteration: allowed .* 48 to 4096"
+    ):
         turn_table((223.0, 20.0))
