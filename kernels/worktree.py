@@ -24,7 +24,7 @@ from typing import Any
 
 from host.cache import cache_root, sha256_file, write_atomic
 from host.errors import EascopeError
-from host.proc import CommandFailed, Step
+from host.proc import CommandFailed, Step, say
 from host.scratch import locked
 from kernels.patching import apply_patch, take_back
 from kernels.queues import changed_files, series_patches
@@ -45,6 +45,10 @@ STAMPS = "eascope-stamps.json"
 UNPACK_S = 30.0
 
 
+def _say_that_we_wait() -> None:
+    say("  waiting for another process, which builds a kernel in the same tree")
+
+
 @contextmanager
 def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
     """The tree of ``source`` with ``queues`` applied, for as long as nobody else may have it.
@@ -57,7 +61,7 @@ def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> It
     """
     home = home_of(source)
     release = source.release.name
-    with locked(home / ".lock"):
+    with locked(home / ".lock", _say_that_we_wait):
         kept = _Kept(home)
         series = [series_patches(queue, release) for queue in queues]
         digests = [sha256_file(patch) for patches in series for patch in patches]

@@ -1,36 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands for a reader's own patches, typed in where the reader has one.
+"""The commands for a reader's own patches and trees, typed in where the reader has them.
 
-The reader's patch changes a comment of the scheduler, so a kernel with it is built from another
-one's objects. What the commands write into the checkout is written into a copy of it. Commands for
-Linux 7.3 differ by the release alone and are left out.
+The reader's patch changes comments of the scheduler, so a kernel with it is built from another
+one's objects. The reader's tree of Linux is Debian's source as a git repository, with the patch on
+a branch. What the commands write into the checkout is written into a copy of it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from experiments.null import PATCH
 from host.cache import cache_root
+from kernels.releases import DEFAULT
+from kernels.source import best, offered
 from tests.support.command import changed
 from tests.support.markdown import ROOT
-from tests.support.printed import EASCOPE, Command, commands
+from tests.support.printed import ASSIGNMENT, EASCOPE, Command, commands
 from tests.support.toy_linux import git
 from tests.support.waiting import call
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
-MAIL = "From me Thu Jan  1 00:00:00 1970\nFrom: Me <me@localhost>\n"
-OWN = re.compile(r"my-idea")
+OWN = re.compile(r"my-idea|my-branch|KERNEL_SRC=")
+LATER = "7.3"
+#: A comment of fair.c that both releases have, and what the reader makes of it.
+OLD, NEW = "Completely Fair Scheduling (CFS) Class", "Completely Fair Scheduling (CFS) class"
+TREE_FILE = "kernel/sched/fair.c"
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,15 @@ class Reader:
     checkout: Path
     home: Path
 
-    def type(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def type(self, text: str) -> subprocess.CompletedProcess[str]:
         """A printed command, with one seed."""
-        arguments = [word.replace("~", str(self.home)) for word in words[1:]]
+        words = shlex.split(text.replace("~", str(self.home)))
+        env = {}
+        while ASSIGNMENT.match(words[0]):
+            name, _, env[name] = words.pop(0).partition("=")
+        if words[0] == "git":
+            return call(words, dict(os.environ))
+        arguments = words[1:]
         if "--seeds" in arguments:
             arguments = changed(arguments, "--seeds", "1")
         environment = {
@@ -50,55 +60,125 @@ class Reader:
             "EASCOPE_CACHE": str(cache_root()),
             "EASCOPE_RUNS": str(self.checkout / "runs"),
             "PYTHONPATH": str(self.checkout),
+            **env,
         }
         # Where `-m` and PYTHONPATH have the copy, it comes before the installed checkout.
         command = ["env", "-C", str(self.checkout), sys.executable, "-m", "experiments.cli.main"]
         return call([*command, *arguments], environment)
 
 
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of git trees of Linux by release, without what no build reads."""
+    return tmp_path_factory.mktemp("trees")
+
+
+def linux(trees: Path, release: str) -> Path:
+    """The tree of a release: the commit `vRELEASE`, and the reader's `my-branch`, checked out."""
+    folder = trees / release
+    if not folder.exists():
+        best(offered(release)).unpack(folder)
+        git(trees, "init", "--quiet", "--initial-branch=main", str(folder))
+        # What Debian packs, its .gitignore may leave out.
+        git(folder, "add", "--force", ".")
+        git(folder, "commit", "--quiet", f"--message=Linux {release}")
+        git(folder, "tag", f"v{release}")
+        git(folder, "checkout", "--quiet", "-b", "my-branch")
+        text = (folder / TREE_FILE).read_text()
+        assert OLD in text
+        (folder / TREE_FILE).write_text(text.replace(OLD, NEW, 1))
+        git(folder, "commit", "--quiet", "--all", "--message=sched/fair: Write class as others do")
+    return folder
+
+
 @pytest.fixture
 def reader(tmp_path: Path) -> Reader:
-    """A copy of the checkout, the patch in every form that pages name."""
+    """A copy of the checkout, and an empty home."""
     checkout, home = tmp_path / "checkout", tmp_path / "home"
     for name in git(ROOT, "ls-files", "-z").split("\0"):
         if name and (ROOT / name).is_file():
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, checkout / name)
-    patch = PATCH.read_text()
-    (home / "my-idea").mkdir(parents=True)
-    (home / "my-idea" / "0001-my-idea.patch").write_text(MAIL + patch)
-    (checkout / "v2.mbx").write_text(MAIL + patch.replace("[PATCH]", "[PATCH v2 1/1]"))
-    (checkout / "my-idea.patch").write_text(patch)
+    home.mkdir()
     return Reader(checkout, home)
 
 
-def printed(name: str, wanted: str = "") -> list[Command]:
-    """The commands of a page that are about the reader's own, in their order."""
+def equip(reader: Reader, tree: Path, release: str) -> None:
+    """Give the reader the tree, and the patch in every form that pages name."""
+    (reader.home / "linux").symlink_to(tree)
+    (reader.home / "src").mkdir()
+    (reader.home / "src" / "linux").symlink_to(tree)
+    commits = f"v{release}..my-branch"
+    patch = git(tree, "format-patch", "--stdout", commits) + "\n"
+    git(tree, "format-patch", "--quiet", "-o", str(reader.home / "my-idea"), commits)
+    for name in ("v2.mbx", "v8.mbx"):
+        version = f"--reroll-count={name[1]}"
+        mails = git(tree, "format-patch", "--stdout", "--cover-letter", version, commits) + "\n"
+        (reader.checkout / name).write_text(mails)
+    (reader.checkout / "my-idea.patch").write_text(patch)
+
+
+def release_of(command: Command) -> str:
+    """The release that a command is about."""
+    return LATER if re.search(r"@v?7\.3|--release 7\.3|KERNEL_SRC=", command.text) else DEFAULT
+
+
+def printed(name: str, release: str, wanted: str = "") -> list[Command]:
+    """The commands of a page that are about the reader's own on a release, in their order."""
     return [
         command
         for command in commands(ROOT / name, (ROOT / name).read_text())
-        if command.words[:1] == [EASCOPE]
+        if command.words[:1] in ([EASCOPE], ["git"])
         and OWN.search(command.text)
         and wanted in command.text
-        and "@7.3" not in command.text
-        and "--release 7.3" not in command.text
+        and release_of(command) == release
     ]
 
 
+OWN_KERNEL, SERIES = "docs/recipes/your-own-kernel.md", "docs/recipes/your-patch.md"
+
+
 @pytest.mark.parametrize(
-    ("page", "wanted", "count"),
+    ("page", "release", "wanted", "count"),
     [
-        ("README.md", "", 2),
-        ("docs/recipes/your-patch.md", "", 2),
-        ("docs/recipes/your-own-kernel.md", "--patch", 1),
+        ("README.md", DEFAULT, "", 3),
+        (SERIES, DEFAULT, "", 4),
+        (SERIES, LATER, "", 2),
+        (OWN_KERNEL, DEFAULT, "--patch", 1),
+        (OWN_KERNEL, LATER, "--kernel", 1),
+        (OWN_KERNEL, LATER, "KERNEL_SRC=", 1),
     ],
 )
-def test_a_page_can_be_typed_in_with_a_patch(
-    page: str, wanted: str, count: int, reader: Reader
+def test_a_page_can_be_typed_in_with_a_patch_or_a_tree(
+    page: str, release: str, wanted: str, count: int, reader: Reader, trees: Path
 ) -> None:
-    typed = printed(page, wanted)
+    equip(reader, linux(trees, release), release)
+    typed = printed(page, release, wanted)
     assert len(typed) == count
     for command in typed:
-        done = reader.type(command.words)
+        done = reader.type(command.text)
         assert done.returncode == 0, f"{command.text}: {done.stderr}"
-    assert "my-idea" in done.stdout.splitlines()[0]
+    # The head of the last comparison names what was compared.
+    (variant,) = [
+        word for word in typed[-1].words if re.fullmatch("(my-idea(@.*)?|mine|cas)", word)
+    ]
+    assert variant in done.stdout
+
+
+@pytest.mark.parametrize("source", ["v2.mbx", "~/my-idea", "~/linux@v6.12..my-branch"])
+def test_a_series_is_imported_from_what_the_page_names(
+    source: str, reader: Reader, trees: Path
+) -> None:
+    """Each is the same patch, which applies and compiles, after our base queue and before it."""
+    assert f"| `{source}`" in (ROOT / SERIES).read_text()
+    equip(reader, linux(trees, DEFAULT), DEFAULT)
+    for onto in ("base", "plain"):
+        name = f"mine-onto-{onto}"
+        text = f"{EASCOPE} series import {source} --name {name} --onto {onto}"
+        done = reader.type(text)
+        assert done.returncode == 0, f"{text}: {done.stderr}"
+        assert f"{name} applies and kernel/sched/ compiles: Linux 6.12" in done.stdout
+        folder = reader.checkout / "kernels" / "series" / name
+        (patch,) = (folder / "series").read_text().split()
+        assert f"+ * {NEW}" in (folder / patch).read_text()
+        assert f"{name} = " in (reader.checkout / "kernels" / "variants.toml").read_text()

@@ -32,10 +32,11 @@ PAGES = [
 #: Why a command is not typed here: it needs what no fresh machine has, or it is run elsewhere.
 OF_CI = "CI runs it as it stands (.ci/run)"
 OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
-READERS_PATCH = "needs the reader's patch; test_long_own_patches.py types it on 6.12"
-READERS_TREE = "needs the reader's tree of Linux; tests/kernels has toy trees"
+READERS_OWN = "needs the reader's patch or tree of Linux; test_long_own_patches.py types it"
 CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
-CAMPAIGN = "runs hundreds of cells; tests/studies and tests/experiments have smaller cases"
+CAMPAIGN = (
+    "runs hundreds of cells; test_make_results.py, tests/studies, tests/experiments run fewer"
+)
 MEASUREMENTS = "needs measurements that are not committed"
 MODELS = "writes committed models of the checkout; tests/power hold them equal"
 NOT_TYPED = {
@@ -43,9 +44,9 @@ NOT_TYPED = {
     "make test": OF_CI,
     "doctor": OF_THE_HOST,
     "verify": OF_THE_HOST,
-    "my-idea": READERS_PATCH,
-    "~/linux": READERS_TREE,
-    "KERNEL_SRC=": READERS_TREE,
+    "my-idea": READERS_OWN,
+    "~/linux": READERS_OWN,
+    "KERNEL_SRC=": READERS_OWN,
     "sweep opp-sweep": CAMPAIGN,
     "make results": CAMPAIGN,
     "make model-axes": CAMPAIGN,

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from host.errors import EascopeError
+from kernels import worktree as module
 from kernels.patching import PatchFailed
 from kernels.source import Source
 from kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
+from tests.support.waiting import until
 
 FILES = ("a.c", "b.c", "c.c")
 
@@ -177,3 +180,26 @@ def test_objects_of_few_kernels_are_kept(toy: Toy, tmp_path: Path) -> None:
     assert len(list((tmp_path / "cache" / FOLDER / "objects").iterdir())) == KEPT_OBJECTS
     assert build(toy, queues[-2]) == set()
     assert build(toy, queues[0]) == {"a.c"}, "from a copy of another kernel's objects"
+
+
+def test_who_waits_for_another_build_says_so(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build may take minutes, and until it ends nothing else would be printed."""
+    said: list[str] = []
+    monkeypatch.setattr(module, "say", said.append)
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+
+    def second() -> None:
+        with worktree(toy, [base]):
+            said.append("has it")
+
+    other = Thread(target=second)
+    with worktree(toy, [base]):
+        other.start()
+        until(lambda: bool(said), "the second one waits")
+    other.join()
+    assert said == [
+        "  waiting for another process, which builds a kernel in the same tree",
+        "has it",
+    ]
