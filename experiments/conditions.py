@@ -27,7 +27,7 @@ KEYS = (
 )
 #: As of the options of the same names.
 MOST_US = 100_000
-#: ns that a turn of rt-app's busy loop may take.
+#: ns that an iteration of rt-app's busy loop may take.
 MOST_NS = 1_000_000
 
 

@@ -74,7 +74,7 @@ class Controls:
     #: Whether the run is traced. Tracing takes the guest's time; without it, a run has its counters
     #: alone, and no measures are derived from it.
     traced: bool = True
-    #: What rt-app's calibration was for the scenario's source: ns of one turn of its busy loop.
+    #: What rt-app's calibration was for the scenario's source: ns of an iteration of its busy loop.
     calibration_ns: int | None = None
     #: Core and MHz whose microseconds a scenario's work is counted in (`experiments.reference`).
     reference: str | None = None
@@ -119,7 +119,7 @@ class Controls:
         return words
 
     def turn_ns(self) -> Fraction | None:
-        """How long a turn of the busy loop takes where work is counted; None: on the largest CPU.
+        """Time of an iteration of the busy loop where work is counted; None: on the largest CPU.
 
         :raises RequestError: two units of work, or a reference that there is not.
         """

@@ -38,7 +38,7 @@ BACKGROUND, STIR = "bg", "stir"
 
 @dataclass(frozen=True)
 class Other:
-    """A thread: `delay_us`, then works (turns of the busy loop) and sleeps (us) by turns."""
+    """A thread: `delay_us`, then works (iterations of the busy loop) and sleeps (us) by turns."""
 
     delay_us: int
     events: tuple[tuple[str, int], ...]

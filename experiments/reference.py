@@ -22,7 +22,7 @@ ALLOWED = "CORE@MHZ, such as cortex-a72@1200"
 
 @cache
 def reference_turn_ns(text: str) -> Fraction:
-    """Duration in ns of a turn of rt-app's busy loop on the reference ``text``.
+    """Duration in ns of an iteration of rt-app's busy loop on the reference ``text``.
 
     The core is as fast as the first shipped platform that has it says, at the board's speeds.
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenario to rt-app: the JSON that LISA's rt-app runs in the guest, exact in the work it does.
 
-rt-app turns ``run: N`` (microseconds) into ``N * 1000 / calibration`` turns of its busy loop, in
+rt-app makes ``N * 1000 / calibration`` iterations of its busy loop of ``run: N`` (microseconds), in
 integers, and splits runs of a second and more. With ``calibration = 1000`` both steps are without
-remainder, so ``run: N`` is exactly N turns. We compute N from the platform's activity: nothing is
-calibrated in the guest, where the calibrating loop would run on some CPU at some OPP.
+remainder, so ``run: N`` is exactly N iterations. We compute N from the platform's activity: nothing
+is calibrated in the guest, where the calibrating loop would run on some CPU at some OPP.
 
 Traps of rt-app that this file avoids (seen in its source, at LISA 3.1.0's version):
 
@@ -94,7 +94,7 @@ def compile_scenario(
     """rt-app's JSON, the names of the threads that it makes, and what the seed drew for them.
 
     :param noise: whether more is drawn than when each thread starts.
-    :param turn_ns: ns of one turn by which work is counted; None: as long as one takes on the
+    :param turn_ns: ns of one iteration, by which work is counted; None: as long as one takes on the
         largest CPU.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """

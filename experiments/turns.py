@@ -44,7 +44,7 @@ class Course:
 def plain(task: Task, work: Sequence[int | None]) -> Course:
     """A task whose turns are all as the scenario says.
 
-    :param work: turns of the busy loop, by phase.
+    :param work: iterations of the busy loop, by phase.
     """
     return Course(
         task.repeat,
@@ -60,7 +60,7 @@ def drawn(
 ) -> Course:
     """A task's turns with what the seed draws for its thread; `plain` where nothing is drawn.
 
-    :param work: turns of the busy loop, by phase: the mean, which is kept.
+    :param work: iterations of the busy loop, by phase: the mean, which is kept.
     """
     group = meeting(scenario, task)
     if not any(other.varies for other in group):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The copy of rt-app whose busy loop the fast engine executes in its stead.
 
-rt-app burns time in one function: ``x0`` turns of a loop whose result nobody reads. In the copy for
-the fast engine that function only counts its turns down, and executes a hint at each step. At the
-hint, the engine adds the turns' instructions to the CPU's local time (see ``engines/qemu``). On any
-other machine a hint is a NOP, and the copy would burn no time at all. So the image has both
-programs. gem5 has a copy of its own, made by `engines.gem5.eliding_copy`.
+rt-app burns time in one function: ``x0`` iterations of a loop whose result nobody reads. In the
+copy for the fast engine that function only counts its iterations down, and executes a hint at each
+step. At the hint, the engine adds the iterations' instructions to the CPU's local time (see
+``engines/qemu``). On any other machine a hint is a NOP, and the copy would burn no time at all. So
+the image has both programs. gem5 has a copy of its own, made by `engines.gem5.eliding_copy`.
 
-How many instructions the original executes for ``n`` turns, by counting (single steps of the
-function, which has no data-dependent path: every turn starts from the same constants)::
+How many instructions the original executes for ``n`` iterations, by counting (single steps of the
+function, which has no data-dependent path: every iteration starts alike)::
 
     CALL_INSTRUCTIONS + n * TURN_INSTRUCTIONS        18 + 223 n
 
@@ -43,13 +43,13 @@ FUNCTION_BEGINS = (0xA9BC7BFD, 0x910003FD, 0xF9000FE0, 0xB203E7E0)
 #: musl's ldexp, which each turn calls 12 times (address range; for counting tests).
 LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 
-#: Instructions executed per turn of the original loop, its twelve calls included.
+#: Instructions executed per iteration of the original loop, its twelve calls included.
 TURN_INSTRUCTIONS = 223
-#: Instructions executed per call besides the turns: entry 11, last comparison 4, return 3.
+#: Instructions executed per call besides the iterations: entry 11, last comparison 4, return 3.
 CALL_INSTRUCTIONS = 18
-#: Turns that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
+#: Iterations that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
 BULK_TURNS = 4
-#: Instructions that the copy itself executes at a hint, by the turns that the hint stands for.
+#: Instructions that the copy itself executes at a hint, by the iterations that it stands for.
 STEP_INSTRUCTIONS = {BULK_TURNS: 4, 1: 3}
 
 HINT_BULK = 0x61

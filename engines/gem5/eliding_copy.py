@@ -2,13 +2,13 @@
 """The copy of rt-app for gem5: its busy loop stands still for the time that it would take.
 
 In this copy the busy function (see `rootfs.elide`) consists of slices. A slice stands for a number
-of turns: the CPU stands still for their cycles by gem5's operation quiesce_cycle. The scheduler
-sees a running task. Ticks, preemption, migration and OPP changes act as on a loop that is executed.
-The body is ``eliding_copy.S``; this is what it does and why.
+of iterations: the CPU stands still for their cycles by gem5's operation quiesce_cycle. The
+scheduler sees a running task. Ticks, preemption, migration and OPP changes act as on a loop that is
+executed. The body is ``eliding_copy.S``; this is what it does and why.
 
-**Length of a slice.** A slice is `SLICE_NS` long, in turns, by how long the slice before took. A
-change of frequency does not change the slice in which it falls, so slices bound that error. The
-turns of the next slice are still counted at the old frequency. If that was the higher one, the
+**Length of a slice.** A slice is `SLICE_NS` long, in iterations, by how long the slice before took.
+A change of frequency does not change the slice in which it falls, so slices bound that error. The
+iterations of the next slice are still counted at the old frequency. If that was the higher one, the
 slice is longer by their ratio.
 
 **What an interrupt cuts off is taken back.** An interrupt ends a slice early. gem5 could be asked
@@ -31,8 +31,8 @@ So `MOST_FETCHED` other instructions precede them. A CPU whose monitor never hol
 every slice a short one.
 
 **Which CPU it is** is asked (getcpu) at every interruption, because a thread cannot be moved
-without one, and the core types differ in the cycles of a turn. `turn_table` holds them for each
-CPU. A CPU that has none ends the program (SIGTRAP).
+without one, and the core types differ in the cycles of an iteration. `turn_table` holds them for
+each CPU. A CPU that has none ends the program (SIGTRAP).
 
 The guest image holds the body with an empty table. Before a run the guest agent writes the body of
 the run's mode over it, with the platform's table (its verb ``bytes``). So the image is the same for
@@ -68,7 +68,7 @@ OWN_CYCLES = {"elided": 24, "elided-detailed": 60}
 #: Instructions that an O3CPU may fetch at once, so that the exclusives are not among them.
 MOST_FETCHED = 6
 
-#: The table's entries: one per CPU (GICv2 has no more), cycles of a turn in sixteenths.
+#: The table's entries: one per CPU (GICv2 has no more), cycles of an iteration in sixteenths.
 TABLE_CPUS = 8
 TABLE_BYTES = 2 * TABLE_CPUS
 TABLE_OFFSET = FUNCTION_OFFSET + FUNCTION_BYTES - TABLE_BYTES
@@ -131,7 +131,7 @@ def with_table(mode: str, cycles: Sequence[float]) -> bytes:
 def turn_table(cycles: Sequence[float]) -> bytes:
     """The table's bytes, at `TABLE_OFFSET` of the program.
 
-    :param cycles: clock cycles of a turn on each CPU, by CPU number.
+    :param cycles: clock cycles of an iteration on each CPU, by CPU number.
     :raises RequestError: more CPUs than there is room for, or a figure that does not fit.
     """
     if len(cycles) > TABLE_CPUS:

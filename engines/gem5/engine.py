@@ -95,7 +95,7 @@ class Gem5Engine:
         return EXECUTED_HOST_S_PER_S if elided is None else elided
 
     def elision(self, platform: Platform, activity: Activity) -> Elision:
-        """The copy whose loop stands still, with the cycles of a turn on each CPU."""
+        """The copy whose loop stands still, with the cycles of an iteration on each CPU."""
         return elision(self.mode, platform, activity)
 
     def mixtures(
@@ -122,7 +122,7 @@ class Gem5Engine:
         return identity()
 
     def settings(self, machine: Machine) -> Gem5Settings:
-        """All that gem5 is given besides files. The script has the turns of the busy loop."""
+        """All that gem5 is given besides files. The script has the iterations of the busy loop."""
         return settings_of(machine, self.mode)
 
     def run(

@@ -26,7 +26,7 @@ from rootfs.elide import FUNCTION_ADDRESS
 #: Bytes of the function, its table included; up to `ROOM` nothing else of rt-app is executed.
 LENGTH = 352
 ROOM = 0x402A1C - FUNCTION_ADDRESS
-#: Bytes of the table: for each CPU, cycles of a turn and its ns of memory, both in sixteenths.
+#: Bytes of the table: cycles of an iteration and its ns of memory by CPU, both in sixteenths.
 TABLE_BYTES = 4 * TABLE_CPUS
 #: A slice's own instructions take so many times what the plain function's take.
 LONGER = 1.5
@@ -48,7 +48,7 @@ def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:
     """The function with its table: what a run writes to the busy function's place.
 
     :param mode: gem5's, one that elides.
-    :param turns: cycles of a turn and its ns of memory on each CPU, by CPU number.
+    :param turns: cycles of an iteration and its ns of memory on each CPU, by CPU number.
     :raises RequestError: more CPUs than there is room for, or a figure that does not fit.
     """
     if len(turns) > TABLE_CPUS:

@@ -2,10 +2,10 @@
 """What eliding busy loops changes on gem5: the same cells executed and elided.
 
 ``python -m studies.elision`` runs what is missing, writes ``results/elision.json`` and draws its
-page. What an executed turn of the loop takes is gem5's own: on atomic CPUs a cycle per instruction
-on every core type, on Minor and O3 what ``eascope characterise`` has measured. Here the elided turn
-takes the same, so the cells are not those of a figure, and lie in runs of their own. Windows are
-short enough to be executed.
+page. What an executed iteration of the loop takes is gem5's own: on atomic CPUs a cycle per
+instruction on every core type, on Minor and O3 what ``eascope characterise`` has measured. Here an
+elided iteration takes the same, so the cells are not those of a figure, and lie in runs of their
+own. Windows are short enough to be executed.
 """
 
 from __future__ import annotations

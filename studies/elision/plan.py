@@ -14,7 +14,7 @@ from host.cache import digest_of
 from studies.agreement.plan import PLATFORM
 
 VARIANT = "mainline"
-#: A turn of the loop on atomic CPUs takes its instructions: one per cycle.
+#: An iteration of the loop on atomic CPUs takes its instructions: one per cycle.
 ATOMIC_IPC = 1.0
 
 
