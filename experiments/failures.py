@@ -18,6 +18,20 @@ _MEMBER = re.compile(
 _FULL = re.compile(r"ring buffer of cpu \d+ was too small|mark_fd")
 
 
+#: What ends a run whatever its cell is: somebody or the kernel kills it, or a disk is full.
+_FROM_OUTSIDE = re.compile(
+    r"was killed by signal (9|15) |No space left on device|Disk quota exceeded"
+)
+
+
+def from_outside(cause: str) -> bool:
+    """Whether a failed run says nothing of its cell, so that it is simply tried again.
+
+    :param cause: as ``failed.json`` has it.
+    """
+    return _FROM_OUTSIDE.search(cause) is not None
+
+
 def explained(reason: str, variant: str) -> str:
     """An engine's ``reason`` with what it means, on as many lines as it has.
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from engines.base import Identity
 from experiments.cell import Cell, identity_of, prepare
+from experiments.failures import from_outside
 from experiments.finished import derived_for
 from experiments.request import Names
 from experiments.runs import Run, execute
@@ -117,7 +118,9 @@ def _run_cell(
         simkey = prepared.simkey
         before = Run(runs_root() / simkey)
         if before.state == "failed" and not part.retry:
-            return LedgerLine(cell, FAILED, simkey, before.failure.cause)
+            cause = before.failure.cause
+            if not from_outside(cause):
+                return LedgerLine(cell, FAILED, simkey, cause)
         run = execute_cell(prepared)
         derived_for(prepared, run, part.power)
         return line_of(cell, run)

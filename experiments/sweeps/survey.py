@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from experiments.cell import missing, prepare
+from experiments.failures import from_outside
 from experiments.pool import Work, seconds_of, seen_rates
 from experiments.request import Names
 from experiments.runs import Run, all_runs
@@ -140,10 +141,12 @@ def _state(line: LedgerLine | None, folders: set[str]) -> str:
     """The state that the ledger and the listing of runs say."""
     if line is None or (line.state == DONE and line.simkey not in folders):
         return MISSING
-    if line.state == FAILED and line.simkey in folders:
-        # Somebody may have tried it again.
-        return DONE if Run(runs_root() / line.simkey).state == "done" else FAILED
-    return line.state
+    if line.state == DONE:
+        return DONE
+    # Somebody may have tried it again.
+    if line.simkey in folders and Run(runs_root() / line.simkey).state == "done":
+        return DONE
+    return MISSING if from_outside(line.cause) else FAILED
 
 
 def _look_up(survey: Survey) -> None:
@@ -157,8 +160,14 @@ def _look_up(survey: Survey) -> None:
     survey.not_looked_up = max(0, len(unknown) - MOST_LOOKED_UP)
     for number, place in unknown[:MOST_LOOKED_UP]:
         names = survey.groups[number].names.with_seed(survey.campaign.seeds[place])
-        state = Run(runs_root() / prepare(names).simkey).state
-        survey.states[number][place] = {"done": DONE, "failed": FAILED}.get(state, MISSING)
+        survey.states[number][place] = _state_of(Run(runs_root() / prepare(names).simkey))
+
+
+def _state_of(run: Run) -> str:
+    """The state of a cell whose run is ``run``, which may not be there."""
+    if run.state == "failed" and not from_outside(run.failure.cause):
+        return FAILED
+    return DONE if run.state == "done" else MISSING
 
 
 def cost_of(survey: Survey, *, retry: bool = False) -> Cost:

@@ -48,7 +48,7 @@ def totals_of(survey: Survey) -> Totals:
     for group, states in zip(survey.groups, survey.states, strict=True):
         for seed, state in zip(survey.campaign.seeds, states, strict=True):
             line = survey.lines.get(cell_id(group.group_id, seed))
-            if state == FAILED:
+            if state == FAILED or (state != DONE and line is not None and line.state == FAILED):
                 cause = line.cause if line else "run by another command: eascope status says why"
                 causes.setdefault(cause, []).append(f"{group.point.words}, seed {seed}")
             elif state == DONE and line is not None and line.state == DONE:

@@ -9,7 +9,7 @@ import pytest
 
 from engines.base import EngineFailed
 from engines.process import died
-from experiments.failures import explained
+from experiments.failures import explained, from_outside
 from experiments.runs import Run, execute, runs_root
 from tests.support.fake import KEY, cell
 
@@ -85,3 +85,19 @@ def test_the_error_names_the_cell_and_the_record_the_cause() -> None:
     )
     assert caught.value.console_tail == ["last words"]
     assert Run(runs_root() / KEY).failure.cause.startswith("QEMU was killed by signal 9")
+
+
+@pytest.mark.parametrize(
+    ("cause", "outside"),
+    [
+        ("QEMU was killed by signal 9 (Killed): the host may be out of memory", True),
+        ("gem5 was killed by signal 15 (Terminated)", True),
+        ("/runs: No space left on device (0 bytes are free): free space there", True),
+        ("/runs: Disk quota exceeded (0 bytes are free): free space there", True),
+        ("QEMU was killed by signal 11 (Segmentation fault)", False),
+        ("QEMU died (exit code 1)", False),
+        ("guest panic: Oops", False),
+    ],
+)
+def test_what_says_nothing_of_the_cell(cause: str, outside: bool) -> None:
+    assert from_outside(cause) is outside

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,9 @@ class StandInRuns:
     def __call__(self, cell: Cell) -> Run:
         variant, seed = cell.record.variant, cell.record.seed
         folder = runs_root() / cell.simkey
-        if folder.is_dir():
+        if Run(folder).state == "done":
             return Run(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         self.cells.append((variant, seed))
         if variant in self.fails:
             raise EascopeError(f"{variant} fails here")

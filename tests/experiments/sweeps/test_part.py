@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
+from engines.records import Failure
+from experiments.cell import Cell
 from experiments.runs import Run
 from experiments.sweeps.ledger import DONE, FAILED, read_ledger
 from experiments.sweeps.part import SweepPart, run_part, split
 from experiments.sweeps.session import part_size
+from experiments.sweeps.totals import totals_of
 from host.cache import runs_root
+from host.errors import EascopeError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 
@@ -51,6 +55,25 @@ def test_what_has_failed_is_run_again_when_asked_for(artefacts: Artefacts, juno:
     assert run_part(part_of(survey, "j-1", retry=True), executed) == 0
     assert executed.cells == [("mainline", 0)]
     assert surveyed(made, look_up=False).counts["done"] == 2
+
+
+def test_what_was_ended_from_outside_is_tried_again_by_the_same_command(
+    artefacts: Artefacts, juno: Platform
+) -> None:
+    made, cause = campaign(), "QEMU was killed by signal 9 (Killed): the host may be out of memory"
+
+    def killed(cell: Cell) -> Run:
+        folder = runs_root() / cell.simkey
+        folder.mkdir(parents=True)
+        Failure(cause=cause).write(folder / "failed.json")
+        raise EascopeError(cause)
+
+    assert run_part(part_of(surveyed(made)), killed) == 2
+    for survey in (surveyed(made, look_up=False), surveyed(campaign("another"))):
+        assert survey.counts == {"done": 0, "failed": 0, "missing": 2}
+    survey = surveyed(made, look_up=False)
+    assert [each.text for each in totals_of(survey).causes] == [cause], "status says why"
+    assert run_part(part_of(survey, "j-1"), StandInRuns(juno)) == 0
 
 
 def test_what_is_there_is_not_run_again(artefacts: Artefacts, juno: Platform) -> None:
