@@ -11,6 +11,7 @@ import argparse
 from typing import Protocol
 
 from experiments.cli import (
+    cache,
     characterise,
     compare,
     derive,
@@ -26,6 +27,7 @@ from experiments.cli import (
     show,
     status,
     sweep,
+    table,
     verify,
 )
 from experiments.cli.options import PROGRAM, Parser
@@ -54,11 +56,13 @@ VERBS: dict[str, Verb] = {
     "compare": compare,
     "plan": plan,
     "sweep": sweep,
+    "table": table,
     "show": show,
     "status": status,
     "characterise": characterise,
     "verify": verify,
     "gc": gc,
+    "cache": cache,
     "em": em,
     "derive": derive,
     "power": power,

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope cache``: copy artefacts to a folder that machines share, and from it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments.cli.output import print_json
+
+SUMMARY = "copy built and fetched artefacts to a folder, or from it"
+EXAMPLE = "eascope cache push /shared/eascope-cache"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Direction, folder and kinds."""
+    parser.add_argument(
+        "direction",
+        choices=("push", "pull"),
+        help="push: from this machine's cache into DIR; pull: from DIR into it",
+    )
+    parser.add_argument("folder", metavar="DIR", help="a folder; push makes it")
+    parser.add_argument(
+        "kinds",
+        nargs="*",
+        metavar="KIND",
+        help="only these kinds of artefacts, such as kernel (default: all there are)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Copy what is not there yet; 1 when an artefact is damaged.
+
+    :raises RequestError: a folder that cannot be, or a kind that the source does not have.
+    """
+    from host.cache import cache_root
+    from host.errors import RequestError, unknown
+    from host.proc import say
+    from host.transfer import kinds_in, transfer
+    from host.writing import can_write
+
+    given, cache = Path(options.folder).absolute(), cache_root()
+    source, target = (cache, given) if options.direction == "push" else (given, cache)
+    if given.resolve() == cache.resolve():
+        raise RequestError(f"cache {options.direction} {options.folder}: allowed: another folder")
+    there = kinds_in(source)
+    if not there:
+        raise RequestError(f"{source}: no artefacts are there: allowed: a folder that has some")
+    for kind in options.kinds:
+        if kind not in there:
+            raise unknown("kind", kind, there)
+    if not can_write(target):
+        raise RequestError(f"{target}: allowed: a folder that can be written")
+    done = transfer(source, target, options.kinds or there, lambda name: say(f"  {name}"))
+    if options.json:
+        print_json(
+            {
+                "copied": done.copied,
+                "bytes": done.bytes,
+                "there": done.there,
+                "damaged": done.damaged,
+            }
+        )
+    else:
+        for line in done.damaged:
+            print(line)
+        print(
+            f"copied {len(done.copied)} of {done.bytes / 1e6:.1f} MB, {done.there} were there, "
+            f"{len(done.damaged)} damaged"
+        )
+    return 1 if done.damaged else 0

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope table``: every measure of every finished cell of a campaign, as CSV."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments.cli.campaign_options import add_campaign, campaign_of
+from experiments.cli.output import print_json, shown
+
+SUMMARY = "write a campaign's results as one long CSV table, a line for each cell and measure"
+EXAMPLE = "eascope table opp-sweep --out opp-sweep.csv"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The campaign, the measures, where the table goes."""
+    add_campaign(parser)
+    parser.add_argument(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="M",
+        help="only this measure, as result.json names it, such as energy_j.total; may be repeated",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="AXIS",
+        help="write differences instead: each value of this axis less its first one, all other "
+        "axes equal, over common seeds, with 95%% intervals from ten seeds on",
+    )
+    parser.add_argument(
+        "--figure",
+        metavar="NAME",
+        help="with --against and one --measure: draw all differences as NAME.svg and NAME.pdf, "
+        "unless they are there for the same table",
+    )
+    parser.add_argument("--out", metavar="FILE", help="where it goes (default: stdout)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the table; 1 when cells of the campaign are not done.
+
+    :raises RequestError: what is wrong with the campaign, or a measure that no cell has.
+    """
+    import sys
+    import tempfile
+
+    from experiments.sweeps.campaign_table import against, draw_once, plain
+    from experiments.sweeps.differences import place_of
+    from experiments.sweeps.survey import survey_of
+    from host.cache import write_atomic
+    from host.dry import nothing_built
+    from host.errors import RequestError
+    from host.proc import say
+    from host.writing import writing_into
+
+    campaign = campaign_of(options)
+    out = Path(options.out).absolute() if options.out else None
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise RequestError(f"--out {options.out}: allowed: a file in a folder that is there")
+    if options.against is not None:
+        place_of(campaign, options.against)
+    if options.figure and (options.against is None or len(options.measure) != 1):
+        raise RequestError(f"--figure {options.figure}: allowed: with --against and one --measure")
+    with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
+        survey = survey_of(campaign, Path(folder))
+    counts = survey.counts
+    if not counts["done"]:
+        raise RequestError(f"{campaign.file}: no cell is done: allowed: eascope sweep runs them")
+    if options.against is None:
+        lines = plain(survey, options.measure)
+    else:
+        lines, rows = against(survey, options.against, options.measure)
+        if options.figure:
+            drawn = draw_once(Path(options.figure), lines, rows, options.measure[0])
+            say(f"{options.figure}.svg: {'drawn' if drawn else 'is there, of the same table'}")
+    if out is None:
+        sys.stdout.writelines(lines)
+    else:
+        with writing_into(out.parent):
+            write_atomic(out, "".join(lines).encode())
+    if options.json and out is not None:
+        print_json({"file": str(out), "lines": len(lines) - 1, **counts})
+    elif out is not None:
+        print(f"{shown(out)}: {len(lines) - 1} lines of {counts['done']} of {survey.cells} cells")
+    return 1 if counts["done"] < survey.cells else 0

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A campaign as one long table: a line for each cell and measure, for other programs to read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from analysis.derive import Derived
+from analysis.rows import rows
+from experiments.cell import prepare
+from experiments.finished import derived_by, platform_of
+from experiments.request import Names
+from experiments.runs import Run
+from experiments.sweeps.ledger import DONE
+from experiments.sweeps.resolver import cell_id
+from experiments.sweeps.survey import Survey
+from host.cache import runs_root
+
+#: Columns after those of the campaign's axes.
+COLUMNS = ("seed", "run", "measure", "unit", "value")
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """A measure of a finished cell.
+
+    :param axes: the value of each axis, in words.
+    :param value: in ``unit``, as ``result.json`` has it: not rounded, not scaled.
+    """
+
+    axes: tuple[str, ...]
+    seed: int
+    run: str
+    measure: str
+    unit: str
+    value: float
+
+    def cells(self) -> list[str]:
+        """A line of the table."""
+        words = [str(self.seed), self.run, self.measure, self.unit, repr(self.value)]
+        return [*self.axes, *words]
+
+
+def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredCell]:
+    """Every measure of every finished cell, in the campaign's order.
+
+    :param wanted: only these measures; empty: all that a run gives.
+    :raises EascopeError: when a run is damaged.
+    """
+    for axes, seed, run in finished(survey):
+        derived = derived_by(run, survey.campaign.power)
+        for measure, unit, value in _values(derived, run):
+            if not wanted or measure in wanted:
+                yield MeasuredCell(axes, seed, run.path.name, measure, unit, value)
+
+
+def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Run]]:
+    """Values of the axes, seed and run of every cell that is done."""
+    names = axes_of(survey)
+    for group, states in zip(survey.groups, survey.states, strict=True):
+        labels = tuple(group.point.labels[name] for name in names)
+        for seed, state in zip(survey.campaign.seeds, states, strict=True):
+            if state == DONE:
+                line = survey.lines.get(cell_id(group.group_id, seed))
+                # A run of another command has no line.
+                known = line is not None and line.state == DONE
+                simkey = line.simkey if line and known else _simkey(group.names.with_seed(seed))
+                yield labels, seed, Run(runs_root() / simkey)
+
+
+def axes_of(survey: Survey) -> list[str]:
+    """Names of the campaign's axes."""
+    return [axis.name for axis in survey.campaign.axes]
+
+
+def _simkey(names: Names) -> str:
+    return prepare(names).simkey
+
+
+def _values(derived: Derived, run: Run) -> Iterator[tuple[str, str, float]]:
+    cell, result = derived.cell, derived.result
+    printed = [
+        (program, name)
+        for program, measures in result.program.items()
+        for name in measures
+        if not name.startswith("thread")
+    ]
+    tasks = [task.name for task in cell.tasks]
+    seen: set[str] = set()
+    for row in rows(platform_of(run), tasks, cell.work.unit, printed):
+        value = row.raw(result)
+        if value is not None and row.measure not in seen:
+            seen.add(row.measure)
+            yield row.measure, row.raw_unit, value

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope table``: a campaign as one long table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from experiments.cli.main import main
+from experiments.sweeps.campaign_table import against, plain
+from experiments.sweeps.differences import differences, other_work
+from experiments.sweeps.long_table import MeasuredCell
+from experiments.sweeps.part import run_part
+from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
+from tests.support.cells import Artefacts
+
+ONE_OFF = ["--platform", "juno-r2", "--scenario", "smoke", "--variant", "mainline,cas"]
+
+
+def table(lines: Iterable[str]) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO("".join(lines))))
+
+
+def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) -> None:
+    made = campaign(seeds=2, set={"little.cpus": [2, 4]})
+    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    lines = table(plain(surveyed(made), []))
+    assert list(lines[0]) == [
+        *("platform", "little.cpus", "scenario", "variant"),
+        *("seed", "run", "measure", "unit", "value"),
+    ]
+    cells = {(line["variant"], line["little.cpus"], line["seed"]) for line in lines}
+    assert cells == {(v, n, s) for v in ("mainline", "cas") for n in "24" for s in "01"}
+    keys = [(*list(line.values())[:5], line["measure"]) for line in lines]
+    assert len(set(keys)) == len(keys)
+    energies = table(plain(surveyed(made), ["energy_j.total"]))
+    assert len(energies) == 8
+    assert {line["unit"] for line in energies} == {"J"}
+    assert all(float(line["value"]) > 0 for line in energies)
+
+
+def test_what_is_not_done_is_missing_and_said(
+    artefacts: Artefacts, juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "table.csv"
+    assert main(["table", *ONE_OFF, "--out", str(out)]) == 2
+    assert "no cell is done" in capsys.readouterr().err
+    assert not out.exists()
+    run_part(part_of(surveyed(campaign())), StandInRuns(juno, fails=("cas",)))
+    assert main(["table", *ONE_OFF, "--out", str(out)]) == 1
+    assert "lines of 1 of 2 cells" in capsys.readouterr().out
+    assert {line["variant"] for line in table([out.read_text()])} == {"mainline"}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--measure", "energy_j.totl"], "--measure energy_j.totl: allowed: a measure"),
+        (["--against", "seed"], "--against seed: allowed: an axis of"),
+        (["--against", "platform"], "with more than one value: variant"),
+        (["--figure", "f"], "--figure f: allowed: with --against and one --measure"),
+        (["--out", "nowhere/table.csv"], "--out nowhere/table.csv: allowed: a file in a folder"),
+    ],
+)
+def test_bad_input(
+    more: list[str],
+    said: str,
+    artefacts: Artefacts,
+    juno: Platform,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_part(part_of(surveyed(campaign())), StandInRuns(juno))
+    capsys.readouterr()
+    assert main(["table", *ONE_OFF, *more]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def cell(axes: tuple[str, ...], seed: int, value: float) -> MeasuredCell:
+    return MeasuredCell(axes, seed, "run", "energy_j.total", "J", value)
+
+
+def test_differences_are_along_one_axis_over_common_seeds() -> None:
+    values = {("a", "x"): [1, 2, 3], ("b", "x"): [2, 4, 9], ("a", "y"): [5], ("b", "y"): [4]}
+    cells = [cell(axes, seed, v) for axes, vs in values.items() for seed, v in enumerate(vs)]
+    cells.append(cell(("b", "x"), 7, 1e9))  # "a" has no such seed
+    cells.append(cell(("b", "z"), 0, 1e9))  # nor any "z"
+    made = list(differences(cells, 0, "a"))
+    assert [(d.axes, d.against, d.baseline, d.made.absolute, d.made.seeds) for d in made] == [
+        (("b", "x"), "a", 2.0, 3.0, 3),
+        (("b", "y"), "a", 5.0, -1.0, 1),
+    ]
+    (along_y,) = [d for d in differences(cells, 1, "x") if d.axes == ("a", "y")]
+    assert (along_y.baseline, along_y.made.absolute) == (1.0, 4.0)
+
+
+def test_platforms_are_compared_and_other_work_is_said(
+    artefacts: Artefacts, juno: Platform, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = campaign(seeds=2, set={"little.cpus": [2, 4]})
+    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    capsys.readouterr()
+    lines, rows = against(surveyed(made), "little.cpus", ["energy_j.total"])
+    assert "values of little.cpus may do other work" in capsys.readouterr().err
+    read = table(lines)
+    assert [(line["little.cpus"], line["against"], line["variant"]) for line in read] == [
+        ("4", "2", "mainline"),
+        ("4", "2", "cas"),
+    ]
+    assert [float(line["difference"]) for line in read] == [row.made.absolute for row in rows]
+    assert {line["low"] for line in read} == {""}, "two seeds have no interval"
+    assert not other_work(made, "variant")
+    same = campaign(set={"little.cpus": [2, 4]}, reference="cortex-a72@1200")
+    assert not other_work(same, "little.cpus")
+
+
+def test_a_figure_is_not_drawn_twice(
+    artefacts: Artefacts, juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_part(part_of(surveyed(campaign())), StandInRuns(juno))
+    name = tmp_path / "energy"
+    command = ["table", *ONE_OFF, "--against", "variant", "--measure", "energy_j.total"]
+    command += ["--figure", str(name), "--out", str(tmp_path / "table.csv")]
+    said = []
+    for number in range(3):
+        if number == 2:
+            (tmp_path / "energy.pdf").unlink()
+        capsys.readouterr()
+        assert main(command) == 0
+        said.append(capsys.readouterr().err.strip().rpartition(": ")[2])
+    assert said == ["drawn", "is there, of the same table", "drawn"]
+    assert (tmp_path / "energy.svg").read_text().startswith("<?xml")
