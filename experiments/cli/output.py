@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engines.records import FAILED
 from host.errors import EascopeError
+from host.sealed import DONE
 from host.table import Table
 
 if TYPE_CHECKING:
@@ -63,18 +65,17 @@ def _settings(cell: CellRecord) -> dict[str, str]:
 
 def run_object(run: Run) -> dict[str, Any]:
     """A run in words, as status, show and verify print it."""
-    state = run.state
-    words: dict[str, Any] = {"run": str(run.path), "state": state}
+    words: dict[str, Any] = {"run": str(run.path), "state": run.state}
     try:
         cell = run.cell
         words |= {key: getattr(cell, key) for key in _SHOWN}
         words |= _settings(cell)
-        if state == "done":
+        if run.state == "done":
             words |= cost(run.host)
-        elif state == "failed":
+        elif run.state == "failed":
             words["cause"] = run.failure.cause
         else:
-            words["cause"] = run.cause
+            words["cause"] = f"neither {DONE} nor {FAILED} is there"
     except EascopeError as error:
         words["state"] = "broken"
         words["cause"] = str(error)

@@ -69,9 +69,12 @@ def test_machines_build_an_artefact_once(tmp_path: Path) -> None:
 def test_what_is_there_needs_no_lock_and_is_marked_as_used(tmp_path: Path) -> None:
     calls: list[bool] = []
 
+    def build(work: Path) -> None:
+        (work / "file").write_text("")
+
     def make() -> Path:
         calls.append(dry.work_folder() is not None)
-        return artefact("kernel", {"a": 1}, lambda work: (work / "file").write_text("") and None)
+        return artefact("kernel", {"a": 1}, build)
 
     folder = built_once(make)
     assert calls == [True, False]

@@ -9,8 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from experiments.finished import derived_by
 from experiments.runs import RAW, TRACE, Run, all_runs, check, execute, existing, find_run
 from host.errors import EascopeError, RequestError
 from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
-from tests.support.waiting import HANG_S, until
+from tests.support.waiting import HANG_S
 
 
 def runs() -> Path:
@@ -243,19 +242,23 @@ def test_pool_keeps_what_was_done_before_a_failure() -> None:
 
 def test_pool_interrupted_ends_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt while workers run: every worker is ended, nothing stays, a second try works."""
-    real = pool.until_first_failure
+    calls = 0
+    real = pool.wait
 
-    def interrupted(futures: Sequence[Future[Any]]) -> None:
-        until(lambda: any(future.running() for future in futures), "a worker runs")
-        raise KeyboardInterrupt
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
 
-    monkeypatch.setattr(pool, "until_first_failure", interrupted)
+    monkeypatch.setattr(pool, "wait", interrupted)
     keys = [f"{number:02x}" * 32 for number in range(3)]
     with pytest.raises(KeyboardInterrupt):
         pool.run_all([cell(forever, key=key) for key in keys], lambda _, run: run)
     assert all_runs() == []
     assert leftovers() == []
-    monkeypatch.setattr(pool, "until_first_failure", real)
+    monkeypatch.setattr(pool, "wait", real)
     assert all(run.fresh for run in pool.run_all([cell(well, key) for key in keys], _run_of))
 
 

@@ -109,11 +109,11 @@ def test_a_killed_process_of_this_machine_is_known_at_once(tmp_path: Path) -> No
 
 
 def test_a_process_id_that_is_used_again_is_another_process(tmp_path: Path) -> None:
-    mine = {"boot": this_boot(), "pid": os.getpid()}
+    boot, pid = this_boot(), os.getpid()
     started = started_at(os.getpid())
     assert started is not None
-    foreign(tmp_path / "a", **mine, started=started - 1)
-    foreign(tmp_path / "b", **mine, started=started)
+    foreign(tmp_path / "a", boot=boot, pid=pid, started=started - 1)
+    foreign(tmp_path / "b", boot=boot, pid=pid, started=started)
     assert [ClaimWatch().dead(claim) for claim in claims_on(tmp_path / "a")] == [True]
     assert [ClaimWatch().dead(claim) for claim in claims_on(tmp_path / "b")] == [False]
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parallel efficiency of a sweep: 16 equal cells with ``-j 2``, against ``-j 1``.
+
+Wall time is what is measured, so the host must be quiet. What other processes took of it is
+measured as well, and the benchmark is skipped where that is too much to say anything.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import eascope
+
+pytestmark = [pytest.mark.guest, pytest.mark.long]
+
+CELLS = 16
+#: Seeds of one variant: cells that take the same time.
+SWEEP = ["sweep", "--platform", "juno-r2", "--scenario", "eas/video-playback"]
+SWEEP += ["--variant", "mainline", "--seeds", str(CELLS)]
+LEAST = 0.95
+#: Share of two cores that others may take.
+MOST_BY_OTHERS = 0.02
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Wall seconds of a sweep, and processor seconds of all other processes meanwhile."""
+
+    wall_s: float
+    others_s: float
+
+
+def busy_s() -> float:
+    """Processor seconds that all processes have taken since the boot."""
+    user, nice, system, _, _, irq, softirq, *_ = Path("/proc/stat").read_text().split()[1:9]
+    return sum(map(int, (user, nice, system, irq, softirq))) / os.sysconf("SC_CLK_TCK")
+
+
+def own_s() -> float:
+    """Processor seconds of this process and of all its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def timed(runs: Path, jobs: int) -> Timed:
+    """Run the campaign from nothing with ``jobs`` at a time."""
+    begin, busy, own = time.monotonic(), busy_s(), own_s()
+    done = eascope(*SWEEP, "-j", str(jobs), EASCOPE_RUNS=str(runs))
+    wall, others = time.monotonic() - begin, busy_s() - busy - (own_s() - own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Timed(wall, max(0.0, others))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two cores are needed")
+def test_two_jobs_use_two_cores(tmp_path: Path) -> None:
+    single, double = timed(tmp_path / "one", 1), timed(tmp_path / "two", 2)
+    efficiency = single.wall_s / (2 * double.wall_s)
+    print(
+        f"{CELLS} cells: -j 1 in {single.wall_s:.1f} s, -j 2 in {double.wall_s:.1f} s, efficiency "
+        f"{100 * efficiency:.1f} %; others took {single.others_s:.1f} and {double.others_s:.1f} s"
+    )
+    share = max(each.others_s / (2 * each.wall_s) for each in (single, double))
+    if share > MOST_BY_OTHERS:
+        pytest.skip(f"the host is not quiet: others took {100 * share:.0f} % of two cores")
+    assert efficiency >= LEAST

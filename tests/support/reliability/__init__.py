@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a small campaign survives, with counts: ``python -m tests.support.reliability``."""
