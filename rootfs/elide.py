@@ -1,30 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The copy of rt-app whose busy loop the fast engine executes in its stead.
+"""rt-app's busy loop: where its function lies, what it executes, and how a copy gets another one.
 
-rt-app burns time in one function: ``x0`` iterations of a loop whose result nobody reads. In the
-copy for the fast engine that function only counts its iterations down, and executes a hint at each
-step. At the hint, the engine adds the iterations' instructions to the CPU's local time (see
-``engines/qemu``). On any other machine a hint is a NOP, and the copy would burn no time at all. So
-the image has both programs. gem5 has a copy of its own, made by `engines.gem5.eliding_copy`.
-
-How many instructions the original executes for ``n`` iterations, by counting (single steps of the
+rt-app burns time in one function: ``x0`` iterations of a loop whose result nobody reads. An engine
+that elides the loop has a copy of rt-app with another body of this function (`ElidingCopy`). How
+many instructions the original executes for ``n`` iterations, by counting (single steps of the
 function, which has no data-dependent path: every iteration starts alike)::
 
     CALL_INSTRUCTIONS + n * TURN_INSTRUCTIONS        18 + 223 n
-
-and the copy, without what the engine adds (its own padding makes the constant part the same)::
-
-    18 + 4 * (n // 4) + 3 * (n % 4)
-
-so an engine that adds 888 instructions at each ``hint #0x61`` and 220 at each ``hint #0x62``
-(`skipped_instructions`) has advanced by exactly what the original would have executed. A test
-counts both.
 """
 
 from __future__ import annotations
 
 import hashlib
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,16 +34,6 @@ LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 TURN_INSTRUCTIONS = 223
 #: Instructions executed per call besides the iterations: entry 11, last comparison 4, return 3.
 CALL_INSTRUCTIONS = 18
-#: Iterations that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
-BULK_TURNS = 4
-#: Instructions that the copy itself executes at a hint, by the iterations that it stands for.
-STEP_INSTRUCTIONS = {BULK_TURNS: 4, 1: 3}
-
-HINT_BULK = 0x61
-HINT_SINGLE = 0x62
-
-_NOP = 0xD503201F
-_RET = 0xD65F03C0
 
 
 @dataclass(frozen=True)
@@ -75,19 +52,6 @@ class ElidingCopy:
     make: Callable[[bytes], bytes]
     sources: tuple[Path, ...]
     link: str = ""
-
-
-def skipped_instructions(turns: int, turn_instructions: int = TURN_INSTRUCTIONS) -> int:
-    """Instructions that an engine adds at a hint that stands for ``turns``.
-
-    :param turns: one of `STEP_INSTRUCTIONS`.
-    """
-    return turns * turn_instructions - STEP_INSTRUCTIONS[turns]
-
-
-def elide_hint(program: bytes) -> bytes:
-    """The fast engine's copy of rt-app; see `with_function`."""
-    return with_function(program, hint_function())
 
 
 def with_function(program: bytes, function: bytes) -> bytes:
@@ -112,71 +76,3 @@ def with_function(program: bytes, function: bytes) -> bytes:
     if len(function) != FUNCTION_BYTES:
         raise ValueError(f"{len(function)} bytes for a function of {FUNCTION_BYTES}")
     return program[:FUNCTION_OFFSET] + function + program[end:]
-
-
-def hint_function() -> bytes:
-    """The function's new body, padded to the length of the old one.
-
-    In assembly, turns in ``x0``::
-
-            nop * PADDING           the constant part costs what the original's does
-            cmp     x0, #4
-            b.lo    singles
-        bulk:
-            sub     x0, x0, #4
-            hint    #0x61
-            cmp     x0, #4
-            b.hs    bulk
-        singles:
-            cbz     x0, done
-        single:
-            hint    #0x62
-            subs    x0, x0, #1
-            b.ne    single
-        done:
-            ret
-    """
-    body = [
-        _compare(BULK_TURNS),
-        _branch_if("lo", +5),
-        _subtract(BULK_TURNS),
-        hint(HINT_BULK),
-        _compare(BULK_TURNS),
-        _branch_if("hs", -3),
-        _branch_if_zero(+4),
-        hint(HINT_SINGLE),
-        _subtract(1, flags=True),
-        _branch_if("ne", -2),
-        _RET,
-    ]
-    executed_once = 4  # cmp, b.lo, cbz, ret
-    padding = CALL_INSTRUCTIONS - executed_once
-    words = [_NOP] * padding + body
-    words += [_RET] * (FUNCTION_BYTES // 4 - len(words))
-    return struct.pack(f"<{len(words)}I", *words)
-
-
-def _subtract(value: int, *, flags: bool = False) -> int:
-    """``sub x0, x0, #value`` or, with flags, ``subs``."""
-    return (0xF1000000 if flags else 0xD1000000) | value << 10
-
-
-def _compare(value: int) -> int:
-    """``cmp x0, #value``: ``subs xzr, x0, #value``."""
-    return 0xF1000000 | value << 10 | 31
-
-
-def _branch_if(condition: str, words: int) -> int:
-    """``b.condition`` to the instruction that lies ``words`` further."""
-    number = {"ne": 1, "hs": 2, "lo": 3}[condition]
-    return 0x54000000 | (words & 0x7FFFF) << 5 | number
-
-
-def _branch_if_zero(words: int) -> int:
-    """``cbz x0`` to the instruction that lies ``words`` further."""
-    return 0xB4000000 | (words & 0x7FFFF) << 5
-
-
-def hint(number: int) -> int:
-    """``hint #number``."""
-    return 0xD503201F | number << 5

@@ -31,6 +31,7 @@ from engines.qemu.board import BOARD
 from engines.qemu.boots import run_shared
 from engines.qemu.build import plugin, source_digest
 from engines.qemu.command import BootFiles, command
+from engines.qemu.eliding_copy import COPY, marked_function
 from engines.qemu.files import counters_table
 from engines.qemu.process import QemuRun, run_alone
 from engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
@@ -40,22 +41,13 @@ from host.cache import cache_root
 from host.errors import EascopeError
 from host.proc import need
 from host.scratch import scratch
-from rootfs.elide import ElidingCopy, elide_hint
-from rootfs.mixture import marked_function, mixture_program
+from rootfs.mixture import mixture_program
 
 _HERE = Path(__file__).resolve().parent
 #: What makes QEMU's command, and a run's files of what the plugin leaves.
 CODE = (
     *(_HERE / name for name in ("command.py", "files.py", "report.py")),
     *(_HERE.parent / name for name in ("files.py", "records.py")),
-)
-#: rt-app's in the guest image; `rootfs.elide` has all that decides its bytes.
-COPY = ElidingCopy(
-    "rt-app-elided-hint",
-    "/hint/rt-app",
-    elide_hint,
-    sources=(),
-    link="bin/rt-app-elided-hint",
 )
 
 

@@ -14,18 +14,15 @@ from configs.activity import Activity
 from configs.platform import Cluster, Platform
 from engines.base import LIMIT_S, Machine
 from engines.qemu.board import BOARD
-from engines.timing.mixture import Mixture, mixture
-from host.record import Record
-from rootfs.elide import (
+from engines.qemu.eliding_copy import (
     BULK_TURNS,
-    FUNCTION_ADDRESS,
-    FUNCTION_BEGINS,
-    FUNCTION_BYTES,
-    LDEXP_RANGE,
     hint_function,
+    marked_function,
     skipped_instructions,
 )
-from rootfs.mixture import marked_function
+from engines.timing.mixture import Mixture, mixture
+from host.record import Record
+from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BEGINS, FUNCTION_BYTES, LDEXP_RANGE
 
 NAME = "qemu"
 

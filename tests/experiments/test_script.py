@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.records.cell import ProgramRecord
-from engines.qemu.engine import COPY
+from engines.qemu.eliding_copy import COPY
 from experiments.cell import prepare
 from experiments.controls import Controls
 from experiments.request import resolve

@@ -16,7 +16,7 @@ from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineFailed, Machine
 from engines.qemu.board import BOARD
-from engines.qemu.engine import COPY
+from engines.qemu.eliding_copy import COPY
 from engines.records import READY, START, STOP
 from engines.registry import get_engine
 from experiments.cell import BOOT

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from engines.gem5.eliding_copy import elide
+from engines.qemu.eliding_copy import elide_hint
 from experiments.guest_image import COPIES
 from host import cache, lisa
 from host.cache import cache_root, sha256_file
 from host.errors import EascopeError
 from rootfs import image
-from rootfs.elide import elide_hint
 from rootfs.image import guest_agent, initramfs
 from tests.support.newc import parse
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import struct
 
-from rootfs import elide
-from rootfs.elide import FUNCTION_BEGINS, hint_function
+from engines.qemu.eliding_copy import hint, hint_function, marked_function
+from rootfs.elide import FUNCTION_BEGINS
 from rootfs.image import RT_APP
-from rootfs.mixture import MOST_MIXTURES, marked_function, mixture_program
+from rootfs.mixture import MOST_MIXTURES, mixture_program
 
 
 def test_a_copy_is_known_by_its_first_instructions() -> None:
@@ -25,7 +25,7 @@ def test_a_mark_is_a_hint_that_does_nothing_else() -> None:
     """Hints 0x60 to 0x7f are NOPs; the engine's own are the message and the two of turns."""
     for number in range(1, MOST_MIXTURES + 1):
         (word,) = struct.unpack_from("<I", marked_function(number))
-        assert word == elide.hint(word >> 5 & 0x7F)
+        assert word == hint(word >> 5 & 0x7F)
         assert 0x63 <= word >> 5 & 0x7F <= 0x7F
 
 

@@ -15,19 +15,17 @@ from configs.activity import Activity
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu import settings as qemu
+from engines.qemu.eliding_copy import BULK_TURNS, elide_hint, skipped_instructions
 from engines.qemu.engine import QemuEngine
 from host.lisa import lisa_binaries
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import (
-    BULK_TURNS,
     CALL_INSTRUCTIONS,
     FUNCTION_ADDRESS,
     FUNCTION_OFFSET,
     LDEXP_RANGE,
     TURN_INSTRUCTIONS,
-    elide_hint,
-    skipped_instructions,
 )
 from tests.support.bare_metal import GuestRun, run_machine
 

@@ -15,12 +15,12 @@ from configs.activity import Activity
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu import settings as qemu
+from engines.qemu.eliding_copy import marked_function
 from engines.timing.mixture import mixture
 from host.lisa import lisa_binaries
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_OFFSET, LDEXP_RANGE, with_function
-from rootfs.mixture import marked_function
 from tests.support.bare_metal import GuestRun, run_machine
 
 pytestmark = pytest.mark.guest

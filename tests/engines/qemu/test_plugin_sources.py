@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from engines import records
+from engines.qemu import eliding_copy
 from engines.qemu.build import SOURCES
 from host.proc import need, run
-from rootfs import elide
 from rootfs.image import AGENT
 
 HEADERS = sorted(path.name for path in SOURCES.glob("*.h"))
@@ -72,6 +72,6 @@ def test_messages_have_the_agents_numbers() -> None:
 
 def test_hints_are_those_of_the_eliding_copy() -> None:
     numbers_of_hints = numbers(SOURCES / "instrument.c", r"#define INSN_HINT_(\w+) (0x[0-9a-f]+)u")
-    assert numbers_of_hints["4_TURNS"] == elide.hint(elide.HINT_BULK)
-    assert numbers_of_hints["1_TURN"] == elide.hint(elide.HINT_SINGLE)
-    assert elide.BULK_TURNS == 4
+    assert numbers_of_hints["4_TURNS"] == eliding_copy.hint(eliding_copy.HINT_BULK)
+    assert numbers_of_hints["1_TURN"] == eliding_copy.hint(eliding_copy.HINT_SINGLE)
+    assert eliding_copy.BULK_TURNS == 4

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from engines.qemu import eliding_copy
+from engines.qemu.eliding_copy import elide_hint, hint_function
 from host.errors import EascopeError
 from host.toolchain import arm64_tool
 from rootfs import elide
-from rootfs.elide import elide_hint, hint_function
 from tests.support.interpreter import Interpreter
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES
@@ -107,9 +108,12 @@ def test_instructions_counted(rt_app: Path, tmp_path: Path, turns: int) -> None:
     copy_path = tmp_path / "rt-app"
     copy_path.write_bytes(elide_hint(rt_app.read_bytes()))
     counts = count(copy_path, turns)
-    assert counts["hint #0x61"] == turns // elide.BULK_TURNS
-    assert counts["hint #0x62"] == turns % elide.BULK_TURNS
-    bulk, single = elide.skipped_instructions(elide.BULK_TURNS), elide.skipped_instructions(1)
+    assert counts["hint #0x61"] == turns // eliding_copy.BULK_TURNS
+    assert counts["hint #0x62"] == turns % eliding_copy.BULK_TURNS
+    bulk, single = (
+        eliding_copy.skipped_instructions(eliding_copy.BULK_TURNS),
+        eliding_copy.skipped_instructions(1),
+    )
     assert (bulk, single) == (888, 220)
     added = counts["hint #0x61"] * bulk + counts["hint #0x62"] * single
     assert counts.total() + added == original
