@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hog [-c CPU] [-m MIN] [-M MAX] [-n NICE] [-i] [-r RUN_US -p PERIOD_US]: always runs, or works
- * for RUN_US of each PERIOD_US by the clock; under SCHED_IDLE with -i.
+ * hog [-c CPU] [-m MIN] [-M MAX] [-n NICE] [-i] [-r RUN_US -p PERIOD_US [-k PERIODS]]: always runs,
+ * or works for RUN_US of each PERIOD_US by the clock; under SCHED_IDLE with -i. After PERIODS it
+ * always runs.
  */
 #include <sched.h>
 #include <stdint.h>
@@ -52,9 +53,9 @@ int main(int argc, char **argv)
 {
 	struct attr attr = { .size = sizeof(attr) };
 	int64_t run_us = 0, period_us = 0, begin;
-	int option;
+	int option, periods = -1;
 
-	while ((option = getopt(argc, argv, "c:m:M:n:ir:p:")) != -1) {
+	while ((option = getopt(argc, argv, "c:m:M:n:ir:p:k:")) != -1) {
 		switch (option) {
 		case 'c':
 			if (pin(atoi(optarg))) {
@@ -82,6 +83,9 @@ int main(int argc, char **argv)
 		case 'p':
 			period_us = atoi(optarg);
 			break;
+		case 'k':
+			periods = atoi(optarg);
+			break;
 		default:
 			return 2;
 		}
@@ -92,8 +96,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (begin = now_us();; begin += period_us) {
-		while (!run_us || now_us() < begin + run_us)
+		while (!run_us || !periods || now_us() < begin + run_us)
 			;
 		sleep_until(begin + period_us);
+		if (periods > 0)
+			periods--;
 	}
 }

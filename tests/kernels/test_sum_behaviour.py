@@ -29,10 +29,12 @@ from tests.support.sum_checks import (
     check_boost,
     check_cap_kept,
     check_events,
+    check_fair_again,
     check_fit,
     check_headroom,
     check_hidden,
     check_iowait,
+    check_limit_at_once,
     check_reclassed,
     check_reclassed_elsewhere,
     check_system_limit,
@@ -167,8 +169,18 @@ def test_what_moved_in_another_class_is_forgotten(guest: Guest, kind: str) -> No
     check_reclassed_elsewhere(guest, kind)
 
 
-def test_a_cap_is_kept_in_another_class(guest: Guest) -> None:
-    check_cap_kept(guest)
+@pytest.mark.parametrize("kind", ["group", "class", "class-left"])
+def test_a_cap_leaves_with_what_it_caps(guest: Guest, kind: str) -> None:
+    check_cap_kept(guest, kind)
+
+
+@pytest.mark.parametrize("kind", ["asleep", "running"])
+def test_a_cap_comes_with_what_it_caps(guest: Guest, kind: str) -> None:
+    check_fair_again(guest, kind)
+
+
+def test_a_limit_of_the_system_is_asked_for_once(guest: Guest) -> None:
+    check_limit_at_once(guest)
 
 
 @pytest.mark.parametrize("cap", [100, 1024])

@@ -262,20 +262,64 @@ def perfs(guest: Guest, lines: list[str], after: list[str], *, ms: int) -> list[
     return [_field(line, "perf") for line in traced if "req: cpu=4 " in line]
 
 
-def check_cap_kept(guest: Guest) -> None:
-    """A capped hog has slept for 4 ms as an RT task and is made fair again: its cap is not lost.
+def check_cap_kept(guest: Guest, kind: str) -> None:
+    """A capped hog has gone to sleep and changes its group or class: its cap is not left behind.
 
+    ``class`` sleeps as an RT task and is made fair again, ``class-left`` is made an RT task.
     100 with headroom are 125, and others may wake there. Without its cap it asks for 1024.
     """
+    move = {
+        "group": f"-f -g {GROUPS}/other/cgroup.procs 4 100 600 2",
+        "class": "4 100 600 4",
+        "class-left": "-f 4 100 600 2",
+    }[kind]
     lines = [
         # By default an RT task asks for everything.
         f"write {SYSCTL}/sched_util_clamp_min_rt_default 0",
-        "spawn reclassed /bin/busybox taskset 1 /bin/reclassed 4 100 600 4",
+        f"write {GROUPS}/cgroup.subtree_control +cpu",
+        *group("other"),
+        f"spawn reclassed /bin/busybox taskset 1 /bin/reclassed {move}",
         "sleep-ms 200",
     ]
     asked = perfs(guest, lines, [], ms=600)
     assert len(asked) > 20, asked
     assert max(asked) < 700, asked
+
+
+def check_fair_again(guest: Guest, kind: str) -> None:
+    """A capped hog that was an RT task is fair again, asleep or running: nobody loses by its cap.
+
+    Another hog, not capped, has half of the CPU, 512, or more. RT tasks ask for everything.
+    """
+    options = {"asleep": "4 100 600 4", "running": "-t 4 100 20 60"}[kind]
+    lines = [
+        f"write {FEATURES} NO_UCLAMP_RT",
+        hog("free", 4),
+        "sleep-ms 300",
+        f"spawn reclassed /bin/busybox taskset 1 /bin/reclassed {options}",
+        "sleep-ms 250",
+    ]
+    asked = perfs(guest, lines, [], ms=600)
+    assert len(asked) > 20, asked
+    assert min(asked) >= 500, asked
+
+
+def check_limit_at_once(guest: Guest) -> None:
+    """The system's limit for a hog whose estimate is about a half: no request follows that alone.
+
+    The hog asks for everything, and then for 100 with headroom, 125.
+    """
+    lines = [
+        f"write {SYSCTL}/sched_util_clamp_min 0",
+        hog("busy", 4, "-r 40000 -p 80000 -k 5"),
+        "sleep-ms 700",
+    ]
+    limit = ["sleep-ms 20", f"write {SYSCTL}/sched_util_clamp_max 100"]
+    asked = perfs(guest, lines, limit, ms=100)
+    between = [perf for perf in asked if 200 < perf < 1000]
+    assert asked[0] >= 1000
+    assert asked[-1] <= 200
+    assert not between, asked
 
 
 def check_iowait(guest: Guest, cap: int) -> None:

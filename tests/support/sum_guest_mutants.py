@@ -11,9 +11,11 @@ from tests.support.sum_checks import (
     check_boost,
     check_cap_kept,
     check_events,
+    check_fair_again,
     check_headroom,
     check_hidden,
     check_iowait,
+    check_limit_at_once,
     check_reclassed,
     check_reclassed_elsewhere,
     check_system_limit,
@@ -33,6 +35,14 @@ def _clamped(check: Callable[..., None], *of: str | int) -> Check:
     return lambda kernel, platform, folder: check(Guest(kernel.image, platform, folder), *of)
 
 
+#: Detaching a task, and doing so after its clamps have left.
+DETACH = (
+    "\tupdate_load_avg(cfs_rq, se, 0);\n"
+    "\t/* That may have asked for a frequency: what clamps add leaves now, not before. */\n",
+    "\tif (entity_is_task(se))\n\t\tuclamp_sum_detach(rq_of(cfs_rq), task_of(se));\n"
+    "\tupdate_load_avg(cfs_rq, se, 0);\n",
+)
+
 MUTANTS = [
     GuestMutant(
         SUM,
@@ -50,9 +60,8 @@ MUTANTS = [
         SUM,
         "what-slept-in-another-class-is-aged",
         Edit(
-            UCLAMP,
-            "\tif (sched_feat(ATTACH_AGE_LOAD))\n"
-            "\t\t__uclamp_sum_age(p, cfs_rq_clock_pelt(cfs_rq_of(&p->se)));\n",
+            FAIR,
+            "\t\tif (p)\n\t\t\tuclamp_sum_age(p, now);\n",
             "",
         ),
         _clamped(check_reclassed),
@@ -65,7 +74,7 @@ MUTANTS = [
             "\t\tpart->bias = uclamp_decay(part->bias, (now >> 20) - (last >> 20));\n",
             "\t\tpart->bias = 0;\n",
         ),
-        _clamped(check_cap_kept),
+        _clamped(check_cap_kept, "class"),
     ),
     GuestMutant(
         SUM,
@@ -76,7 +85,40 @@ MUTANTS = [
             "\t} else if (part->where == UCLAMP_BLOCKED) {\n"
             "\t\tuclamp_del(rq, p);\n\t\tpart->bias = 0;\n\t}\n",
         ),
-        _clamped(check_cap_kept),
+        _clamped(check_cap_kept, "class"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-leaves-a-group-with-what-it-caps",
+        Edit(FAIR, DETACH[0], DETACH[1]),
+        _clamped(check_cap_kept, "group"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-leaves-the-class-with-what-it-caps",
+        Edit(FAIR, DETACH[0], DETACH[1]),
+        _clamped(check_cap_kept, "class-left"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-comes-to-who-runs-with-what-it-caps",
+        Edit(
+            UCLAMP,
+            "\t\tif (p->se.avg.last_update_time)\n"
+            "\t\t\tpart->excess = READ_ONCE(p->se.avg.util_avg);\n",
+            "",
+        ),
+        _clamped(check_fair_again, "running"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-limit-of-the-system-is-asked-for-once",
+        Edit(
+            UCLAMP,
+            "\t/* These first: the update of util_avg may ask for a frequency. */\n",
+            "\tuclamp_update_task(p);\n",
+        ),
+        _clamped(check_limit_at_once),
     ),
     GuestMutant(
         SUM,

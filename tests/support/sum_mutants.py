@@ -118,8 +118,9 @@ CLAIMS = [
     ),
     BrokenClaim(
         "who-changes-groups-asleep-is-there",
-        "\tuclamp_sum_attach(task_rq(p), p);\n",
-        "",
+        "\tif (entity_is_task(se))\n\t\tuclamp_sum_attach(rq_of(cfs_rq), task_of(se));\n"
+        "\tattach_entity_load_avg(cfs_rq, se);\n",
+        "\tattach_entity_load_avg(cfs_rq, se);\n",
         ("task is not accounted for",),  # asleep, maybe with a delayed dequeue
         FAIR,
     ),
