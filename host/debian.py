@@ -8,6 +8,7 @@ suite or architecture can be downloaded and unpacked without being installed.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -137,6 +138,15 @@ class PrivateApt:
         return note.is_file() and note.read_text() == _WANTED
 
     @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else uses apt's files meanwhile; nobody could in a cache that is read-only."""
+        if self.ready and not os.access(self.root, os.W_OK):
+            yield
+            return
+        with locked(self.root / "lock"):
+            yield
+
+    @contextmanager
     def _held(self) -> Iterator[None]:
         """Nobody else looks anything up, and there are package lists.
 
@@ -145,7 +155,7 @@ class PrivateApt:
         """
         if not self.ready:
             refuse(f"package lists ({self.architecture})")
-        with locked(self.root / "lock"):
+        with self._alone():
             self._prepare()
             yield
 
@@ -250,7 +260,7 @@ class PrivateApt:
         for package in packages:
             self.resolve(package, suite)  # one clear line when one does not exist
         target = ["--target-release", suite] if suite else []
-        with locked(self.root / "lock"):
+        with self._alone():
             simulated = run(
                 ["apt-get", *self._options(), *target, "--simulate", "install", *packages],
                 label="resolve " + " ".join(packages),
@@ -265,7 +275,7 @@ class PrivateApt:
     def _exactly(self, pairs: list[tuple[str, str]]) -> list[Deb]:
         """The files of these packages and versions, all fetched by one call of apt."""
         named = [f"{package}={version}" for package, version in pairs]
-        with locked(self.root / "lock"):
+        with self._alone():
             text = run(["apt-cache", *self._options(), "show", *named]).decode()
             known: dict[tuple[str, str], Deb] = {}
             for stanza in text.split("\n\n"):
