@@ -13,13 +13,16 @@ from matplotlib.figure import Figure
 from analysis.compare import Comparison
 from analysis.derive import Derived
 from analysis.figures import style
-from analysis.figures.common import clock_steps, label
+from analysis.figures.common import LINE_HEIGHT, clock_steps, label, note_of, wrapped
 from configs.platform import Cluster
 
 #: Length of the part of the window that is shown, in ms.
 SHOWN_MS = 300
 #: Smallest size of any text, in points: the figure stands at the top of pages.
 FONT_PT = 8.0
+#: Size of a panel's title; where a panel begins and ends, as shares of the figure's width.
+TITLE_PT = 8.5
+LEFT, RIGHT = 0.085, 0.985
 #: Inches: a variant's panel, the space between two, and what lies above and below the panels.
 PANEL_IN, GAP_IN, ABOVE_IN, BELOW_IN = 0.85, 0.32, 0.5, 0.85
 
@@ -28,27 +31,33 @@ def draw(comparison: Comparison) -> Figure:
     """A panel for each variant, one above the other, with the changes of the clock over time."""
     cluster = shown_cluster(comparison)
     names = comparison.names
-    height = ABOVE_IN + len(names) * PANEL_IN + (len(names) - 1) * GAP_IN + BELOW_IN
+    seed = comparison.variants[comparison.baseline][0].cell.seed
+    means = "; the numbers are means over seeds" if len(comparison.seeds) > 1 else ""
+    title = f"Clock of the {cluster.name} cluster (MHz)"
+    note = note_of(comparison, title, f"seed {seed}{means}", pt=FONT_PT)
+    width = (RIGHT - LEFT) * style.WIDTH
+    titles = [wrapped(_words(comparison, name, cluster), width, TITLE_PT, "bold") for name in names]
+    # A name that makes its title longer than the panel takes a second line.
+    more = max(title.count("\n") for title in titles) * LINE_HEIGHT * TITLE_PT / 72
+    above, below, gap = ABOVE_IN + note.above + more, BELOW_IN + note.below, GAP_IN + more
+    height = above + len(names) * PANEL_IN + (len(names) - 1) * gap + below
     figure = Figure(figsize=(style.WIDTH, height))
     grid = figure.add_gridspec(
         len(names),
         1,
-        left=0.085,
-        right=0.985,
-        top=1 - ABOVE_IN / height,
-        bottom=BELOW_IN / height,
-        hspace=GAP_IN / PANEL_IN,
+        left=LEFT,
+        right=RIGHT,
+        top=1 - above / height,
+        bottom=below / height,
+        hspace=gap / PANEL_IN,
     )
     for number, name in enumerate(names):
         axes = figure.add_subplot(grid[number, 0])
         _panel(axes, comparison.variants[name][0], cluster, f"clock-{name}")
-        axes.set_title(_words(comparison, name, cluster), fontsize=8.5, pad=3)
+        axes.set_title(titles[number], fontsize=TITLE_PT, pad=3)
         axes.tick_params(labelsize=FONT_PT, labelbottom=number == len(names) - 1)
     axes.set_xlabel("time since the window's start (ms)", fontsize=FONT_PT)
-    seed = comparison.variants[comparison.baseline][0].cell.seed
-    means = "; the numbers are means over seeds" if len(comparison.seeds) > 1 else ""
-    title = f"Clock of the {cluster.name} cluster (MHz)"
-    label(figure, comparison, title, f"seed {seed}{means}", height, note_pt=FONT_PT)
+    label(figure, note)
     return figure
 
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from textwrap import fill
 
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from analysis.compare import Comparison
 from analysis.derive import Derived
@@ -19,6 +22,15 @@ TIMELINE_MS = 200
 #: Size of the line below a figure in points, and its characters that the width has room for.
 NOTE_PT = 6.8
 LINE = 130
+#: Lines of it that every figure has room for.
+NOTE_LINES = 2
+#: Height of a line, in its size.
+LINE_HEIGHT = 1.25
+#: Width of the title above a figure, in inches.
+TITLE_IN = 0.976 * style.WIDTH
+#: Size of a variant's name next to its row, and characters of it in a line.
+NAME_PT = 8.0
+NAME_LINE = 16
 
 
 def stretch(run: Derived) -> tuple[int, int]:
@@ -48,43 +60,100 @@ def clock_steps(
     return times, mhz
 
 
-def label(
-    figure: Figure,
+def broken(name: str, line: int = NAME_LINE) -> str:
+    """A name on lines of at most ``line`` characters, broken after hyphens where it has some."""
+    return fill(name, line)
+
+
+def text_width(text: str, pt: float, weight: str = "normal") -> float:
+    """Width of the widest line of ``text`` in inches.
+
+    It is that of the font's outlines, so no host and no backend changes it.
+    """
+    font = FontProperties(size=pt, weight=weight)
+    lines = [line for line in text.splitlines() if line]
+    return max(TextPath((0, 0), line, prop=font).get_extents().width for line in lines) / 72
+
+
+def wrapped(text: str, width: float, pt: float, weight: str = "normal") -> str:
+    """``text`` on as many lines as a width in inches asks for; words stay whole."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, pt, weight) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Note:
+    """What stands above and below a figure, in lines that fit its width.
+
+    :param title: the bold line above: what the figure answers, or else its name.
+    :param text: where the figure comes from.
+    """
+
+    title: str
+    title_pt: float
+    text: str
+    text_pt: float
+
+    @property
+    def above(self) -> float:
+        """Inches that the title needs besides those of its first line."""
+        return self.title.count("\n") * LINE_HEIGHT * self.title_pt / 72
+
+    @property
+    def below(self) -> float:
+        """Inches that the text needs besides those of `NOTE_LINES` lines."""
+        lines = self.text.count("\n") + 1
+        return max(lines - NOTE_LINES, 0) * LINE_HEIGHT * self.text_pt / 72
+
+
+def note_of(
     comparison: Comparison,
     title: str,
     detail: str,
-    height: float,
     headline: str = "",
     *,
-    note_pt: float = NOTE_PT,
-) -> None:
-    """Title line and the line below that says where the figure comes from.
+    pt: float = NOTE_PT,
+) -> Note:
+    """What stands above and below a figure of ``comparison``.
 
-    :param height: of the figure, in inches.
     :param headline: what the figure answers; it stands in the title's place.
-    :param note_pt: size of the line below, in points.
+    :param pt: size of the line below, in points.
     """
     cell = comparison.cell
     title = f"{title}: {cell.scenario} on {cell.platform}"
     if headline:
         detail = f"{title}; {detail}"
+    error = error_words(comparison.variants[comparison.baseline][0])
+    text = fill(
+        f"Engine: {engine_words(cell)} ({error}). {detail[:1].upper()}{detail[1:]}.",
+        int(LINE * NOTE_PT / pt),
+    )
+    title_pt = 8.5 if headline else 9.5
+    return Note(wrapped(headline or title, TITLE_IN, title_pt, "bold"), title_pt, text, pt)
+
+
+def label(figure: Figure, note: Note) -> None:
+    """Write what stands above and below."""
+    height = figure.get_figheight()
     figure.text(
         0.012,
         1 - 0.05 / height,
-        headline or title,
-        fontsize=8.5 if headline else 9.5,
+        note.title,
+        fontsize=note.title_pt,
         fontweight="bold",
         va="top",
     )
-    error = error_words(comparison.variants[comparison.baseline][0])
     figure.text(
         0.012,
         0.06 / height,
-        fill(
-            f"Engine: {engine_words(cell)} ({error}). {detail[:1].upper()}{detail[1:]}.",
-            int(LINE * NOTE_PT / note_pt),
-        ),
-        fontsize=note_pt,
+        note.text,
+        fontsize=note.text_pt,
         color=style.MUTED,
         va="bottom",
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The energy figure: what each variant used, by cluster and component."""
+"""The energy figure: what each variant used, by cluster and component.
+
+Its bars are of the energy by which the variants are compared: of the window, or per unit of work.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from matplotlib.patches import Patch
 from analysis.answer import answers
 from analysis.compare import Comparison
 from analysis.figures import style
-from analysis.figures.common import label
-from analysis.records.result import Energy
+from analysis.figures.common import NAME_PT, Note, broken, label, note_of, text_width
+from analysis.records.result import Tables
 from configs.billing import CHIP
 from power.billed import TRANSITIONS
 
@@ -30,65 +33,110 @@ class Layer:
 
 
 def draw(comparison: Comparison) -> Figure:
-    """Energy of the window by cluster and component, one bar per variant."""
+    """Energy by cluster and component, one bar per variant."""
     names = comparison.names
-    energies = {name: comparison.means[name].energy_j for name in names}
+    energies = {name: _energy_mj(comparison, name) for name in names}
     layers = _layers(comparison, energies)
     clusters = len({layer.cluster for layer in layers})
-    height = 0.55 + 0.17 * clusters + 0.52 * len(names) + 0.78
+    note = _note(comparison)
+    labels = [broken(name) for name in names]
+    names_in = max(text_width(each, NAME_PT) for each in labels)
+    left = max(0.125, 0.025 + names_in / style.WIDTH)
+    below = 0.74 + note.below
+    height = 0.59 + note.above + 0.17 * clusters + 0.52 * len(names) + below
     figure = Figure(figsize=(style.WIDTH, height))
     axes = figure.add_axes(
-        (0.125, 0.74 / height, 0.86, (0.52 * len(names) + 0.06) / height),
+        (left, below / height, 0.985 - left, (0.52 * len(names) + 0.06) / height),
     )
-    top = max(energy.total for energy in energies.values()) * 1e3
+    top = max(
+        sum(value for parts in energy.values() for value in parts.values())
+        for energy in energies.values()
+    )
+    # The energy of a unit of work may be far below 1 mJ.
+    digits = 1 if comparison.primary is comparison.total or top >= 100 else 3
     for row, name in enumerate(names):
-        total = _bar(axes, layers, energies[name], row, top)
-        text = f"{total:.1f} mJ{_difference(comparison, name)}"
+        total = _bar(axes, layers, energies[name], row, top, digits)
+        text = f"{total:.{digits}f} mJ{_difference(comparison, name)}"
         axes.text(total + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
         _seed_marks(axes, comparison, name, row)
     axes.set_yticks(range(len(names)))
-    axes.set_yticklabels(names, fontsize=8)
+    axes.set_yticklabels(labels, fontsize=NAME_PT)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, top * 1.14)
-    axes.set_xlabel(f"energy of the {_window_s(comparison):.3g} s window (mJ)")
+    axes.set_xlabel(_axis(comparison))
     axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
     handles = _handles(layers)
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.12, 1 - 0.27 / height),
+        bbox_to_anchor=(0.12, 1 - (0.27 + note.above) / height),
         ncols=len(handles) // clusters,
         borderaxespad=0,
         handlelength=1.3,
         handleheight=0.9,
         columnspacing=1.4,
     )
-    power = comparison.power_model.name
-    seeds = len(comparison.seeds)
-    note = f"{power} power; " + (
-        f"means over {seeds} seeds (dots: each seed)" if seeds > 1 else "one seed"
-    )
-    headline = answers(comparison)[0] if len(names) == 2 else ""
-    label(figure, comparison, "Energy", note, height, headline)
+    label(figure, note)
     return figure
 
 
-def _bar(axes: Axes, layers: list[Layer], energy: Energy, row: int, top: float) -> float:
+def _note(comparison: Comparison) -> Note:
+    """The answer above, where there is one; power and seeds below."""
+    power = comparison.power_model.name
+    seeds = len(comparison.seeds)
+    means = f"means over {seeds} seeds (dots: each seed)" if seeds > 1 else "one seed"
+    headline = answers(comparison)[0] if len(comparison.names) == 2 else ""
+    return note_of(comparison, "Energy", f"{power} power; {means}", headline)
+
+
+def _energy_mj(comparison: Comparison, name: str) -> Tables:
+    """Means over seeds by cluster and component, in mJ: of the window, or per unit of work."""
+    results = comparison.results[name].values()
+    if comparison.primary is comparison.total:
+        shares = [(result.energy_j.cluster_component, 1e3) for result in results]
+    else:
+        # A run that did no work has no energy per unit of it.
+        shares = [
+            (result.energy_j.cluster_component, 1e3 / result.work)
+            for result in results
+            if result.work
+        ]
+    energy: dict[str, dict[str, float]] = {}
+    for by_cluster, factor in shares:
+        for cluster, parts in by_cluster.items():
+            sums = energy.setdefault(cluster, {})
+            for component, value in parts.items():
+                sums[component] = sums.get(component, 0.0) + value * factor / len(shares)
+    return energy
+
+
+def _axis(comparison: Comparison) -> str:
+    """What the bars are of."""
+    primary = comparison.primary
+    if primary is comparison.total:
+        return f"energy of the {_window_s(comparison):.3g} s window (mJ)"
+    return f"energy {primary.row.label} (mJ)"
+
+
+def _bar(
+    axes: Axes, layers: list[Layer], energy: Tables, row: int, top: float, digits: int
+) -> float:
     """One variant's bar; how long it is, in mJ.
 
     :param top: of the longest bar, in mJ: what is short next to it has no figure in it.
+    :param digits: after the point of a figure.
     """
     begin = 0.0
     for layer in layers:
-        part = energy.cluster_component[layer.cluster].get(layer.component, 0.0) * 1e3
+        part = energy.get(layer.cluster, {}).get(layer.component, 0.0)
         axes.barh(
             [row], [part], left=begin, height=0.62, color=layer.colour,
             hatch=layer.hatch, edgecolor="white", linewidth=0.5, zorder=2,
         )  # fmt: skip
         if part > 0.055 * top:
             axes.text(
-                begin + part / 2, row, f"{part:.1f}", ha="center", va="center",
+                begin + part / 2, row, f"{part:.{digits}f}", ha="center", va="center",
                 fontsize=7, color=style.ink_on(layer.colour), zorder=3,
                 bbox={"facecolor": layer.colour, "edgecolor": "none", "pad": 1.2},
             )  # fmt: skip
@@ -98,7 +146,7 @@ def _bar(axes: Axes, layers: list[Layer], energy: Energy, row: int, top: float) 
 
 def _difference(comparison: Comparison, name: str) -> str:
     """Lines below a bar's total: the difference in percent, and whether the seeds decide it."""
-    difference = comparison.total.differences.get(name)
+    difference = comparison.primary.differences.get(name)
     if difference is None or difference.percent is None:
         return ""
     return f"\n{difference.percent:+.1f} %" + ("\nundecided" if difference.clear is False else "")
@@ -109,7 +157,7 @@ def _window_s(comparison: Comparison) -> float:
     return comparison.variants[comparison.baseline][0].result.window_s
 
 
-def _layers(comparison: Comparison, energies: Mapping[str, Energy]) -> list[Layer]:
+def _layers(comparison: Comparison, energies: Mapping[str, Tables]) -> list[Layer]:
     """The layers from left to right; parts that are 0 everywhere go."""
     layers = []
     for number, cluster in enumerate(comparison.platform.energy_parts):
@@ -117,7 +165,7 @@ def _layers(comparison: Comparison, energies: Mapping[str, Energy]) -> list[Laye
         present = {
             component
             for energy in energies.values()
-            for component, value in energy.cluster_component[cluster].items()
+            for component, value in energy.get(cluster, {}).items()
             if value > 0
         }
         idle = sorted(name for name in present - {*TRANSITIONS} if name.startswith("idle_"))
@@ -150,13 +198,13 @@ def _handles(layers: list[Layer]) -> list[Patch]:
 
 
 def _seed_marks(axes: Axes, comparison: Comparison, name: str, row: int) -> None:
-    """A dot per seed at its total, when there are several."""
+    """A dot per seed at its energy, when there are several."""
     if len(comparison.seeds) < 2:
         return
-    totals = [comparison.results[name][seed].energy_j.total for seed in comparison.seeds]
+    energies = list(comparison.primary.values[name].values())
     axes.plot(
-        [1e3 * total for total in totals],
-        [row + 0.38] * len(totals),
+        energies,
+        [row + 0.38] * len(energies),
         linestyle="none",
         marker="o",
         markersize=2.2,

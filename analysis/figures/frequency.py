@@ -9,11 +9,21 @@ from matplotlib.figure import Figure
 from analysis.compare import Comparison
 from analysis.derive import Derived
 from analysis.figures import style
-from analysis.figures.common import clock_steps, label, stretch
+from analysis.figures.common import (
+    NAME_PT,
+    broken,
+    clock_steps,
+    label,
+    note_of,
+    stretch,
+    text_width,
+)
 from configs.platform import Cluster
 
 #: A timeline shows the whole window as long as it has no more changes than this.
 MOST_CHANGES = 400
+#: From a clock's axis to the names on its left: room for the numbers, in points.
+NAME_AWAY_PT = 36
 
 
 def draw(comparison: Comparison) -> Figure:
@@ -21,7 +31,12 @@ def draw(comparison: Comparison) -> Figure:
     platform = comparison.platform
     names = comparison.names
     count = len(platform.clusters) * len(names)
-    height = 0.5 + 0.62 * count + 0.2 * len(platform.clusters) + 0.62
+    seed = comparison.variants[comparison.baseline][0].cell.seed
+    several = "; shares are means over seeds" if len(comparison.seeds) > 1 else ""
+    note = note_of(comparison, "Frequency", f"seed {seed}{several}")
+    above, below = 0.52 + note.above, 0.72 + note.below
+    height = above + 0.62 * count + 0.2 * len(platform.clusters) + below - 0.12
+    names_in = max(text_width(broken(name), NAME_PT) for name in names) + NAME_AWAY_PT / 72
     figure = Figure(figsize=(style.WIDTH, height))
     ratios: list[float] = []
     for number in range(len(platform.clusters)):
@@ -31,10 +46,10 @@ def draw(comparison: Comparison) -> Figure:
         2,
         width_ratios=(2.2, 1.3),
         height_ratios=ratios,
-        left=0.165,
+        left=max(0.165, 0.012 + names_in / style.WIDTH),
         right=0.985,
-        top=1 - 0.52 / height,
-        bottom=0.72 / height,
+        top=1 - above / height,
+        bottom=below / height,
         wspace=0.08,
         hspace=0.28,
     )
@@ -51,7 +66,9 @@ def draw(comparison: Comparison) -> Figure:
             _residency(right, comparison, cluster, name)
             if number == 0:
                 left.set_title(f"{cluster.name}: clock (MHz)")
-                right.set_title("time at each OPP (%; MHz in the bar)", fontweight="normal")
+                # From the right: it is wider than its axes next to long names.
+                words = "time at each OPP (%; MHz in the bar)"
+                right.set_title(words, fontweight="normal", loc="right")
             last = cluster is platform.clusters[-1] and number == len(names) - 1
             left.tick_params(labelbottom=last)
             right.tick_params(labelbottom=last, left=False, labelleft=False)
@@ -60,9 +77,7 @@ def draw(comparison: Comparison) -> Figure:
                 right.set_xlabel("share of the window (%)")
             row += 1
         row += 1
-    seed = comparison.variants[comparison.baseline][0].cell.seed
-    several = "; shares are means over seeds" if len(comparison.seeds) > 1 else ""
-    label(figure, comparison, "Frequency", f"seed {seed}{several}", height)
+    label(figure, note)
     return figure
 
 
@@ -93,14 +108,14 @@ def _clock(axes: Axes, run: Derived, cluster: Cluster, length: int, scale: float
 def _name(axes: Axes, name: str) -> None:
     """The variant, to the left of its row."""
     axes.annotate(
-        name,
+        broken(name),
         (0, 0.5),
         xycoords="axes fraction",
-        xytext=(-36, 0),
+        xytext=(-NAME_AWAY_PT, 0),
         textcoords="offset points",
         ha="right",
         va="center",
-        fontsize=8,
+        fontsize=NAME_PT,
     )
 
 

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from analysis.compare import Comparison
 from analysis.derive import Derived
 from analysis.figures import style
-from analysis.figures.common import label, stretch
+from analysis.figures.common import label, note_of, stretch
 from configs.platform import Platform
 
 
@@ -21,7 +21,10 @@ def draw(comparison: Comparison) -> Figure:
     platform = comparison.platform
     names = comparison.names
     colours = _task_colours(comparison)
-    height = 0.75 + len(names) * (0.46 + 0.17 * len(platform.cpus)) + 0.42
+    seed = comparison.variants[comparison.baseline][0].cell.seed
+    note = note_of(comparison, "Placement", f"seed {seed}")
+    above, below = 0.75 + note.above, 0.72 + note.below
+    height = above + len(names) * (0.46 + 0.17 * len(platform.cpus)) + below - 0.3
     figure = Figure(figsize=(style.WIDTH, height))
     grid = figure.add_gridspec(
         len(names),
@@ -29,8 +32,8 @@ def draw(comparison: Comparison) -> Figure:
         width_ratios=(3.1, 1),
         left=0.105,
         right=0.985,
-        top=1 - 0.75 / height,
-        bottom=0.72 / height,
+        top=1 - above / height,
+        bottom=below / height,
         wspace=0.06,
         hspace=0.42,
     )
@@ -54,15 +57,14 @@ def draw(comparison: Comparison) -> Figure:
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.1, 1 - 0.27 / height),
+        bbox_to_anchor=(0.1, 1 - (0.27 + note.above) / height),
         ncols=min(len(handles), 6),
         borderaxespad=0,
         handlelength=1.1,
         handleheight=0.9,
         columnspacing=1.4,
     )
-    seed = comparison.variants[comparison.baseline][0].cell.seed
-    label(figure, comparison, "Placement", f"seed {seed}", height)
+    label(figure, note)
     return figure
 
 

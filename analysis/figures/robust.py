@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from analysis.difference import Difference
 from analysis.figures import style
-from analysis.figures.common import label
+from analysis.figures.common import LINE_HEIGHT, Note, broken, label, note_of, text_width
 from analysis.robust import AS_ASKED, LESS, MORE, NO_TEST, SAME, Robust, sign
 from analysis.statistics import ENOUGH
 
@@ -22,6 +22,8 @@ MARKS = {
 }
 #: Height of a row, and of what is above and below the rows, in inches.
 ROW, ABOVE, BELOW = 0.2, 0.62, 0.8
+#: Size of a panel's title, in points.
+TITLE_PT = 8.5
 
 
 def draw(robust: Robust) -> Figure:
@@ -32,16 +34,20 @@ def draw(robust: Robust) -> Figure:
     ]
     inner = ROW * len(rows)
     panels = len(robust.others)
-    # Narrow panels have their titles on two lines.
-    between = "\n" if panels > 2 else " "
-    height = ABOVE + 0.14 * (panels > 2) + inner + BELOW
-    figure = Figure(figsize=(style.WIDTH, height))
     left, gap = 0.235, 0.02
     width = (0.985 - left - gap * (panels - 1)) / panels
+    titles = [
+        _title(name, robust.overall(name).word, width * style.WIDTH) for name in robust.others
+    ]
+    note = _note(robust)
+    more = max(title.count("\n") for title in titles) * LINE_HEIGHT * TITLE_PT / 72
+    below = BELOW + note.below
+    height = ABOVE + more + note.above + inner + below
+    figure = Figure(figsize=(style.WIDTH, height))
     used = set()
     for number, name in enumerate(robust.others):
         axes = figure.add_axes(
-            (left + number * (width + gap), BELOW / height, width, inner / height)
+            (left + number * (width + gap), below / height, width, inner / height)
         )
         asked = robust.difference(robust.asked, name).in_percent()
         if asked is not None:
@@ -56,21 +62,34 @@ def draw(robust: Robust) -> Figure:
         axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
         axes.margins(x=0.08)
         axes.locator_params(axis="x", nbins=max(3, 8 // panels))
-        axes.set_title(f"{name}:{between}{robust.overall(name).word}", pad=4)
+        axes.set_title(titles[number], fontsize=TITLE_PT, pad=4)
     figure.text(
         (left + 0.985) / 2,
-        (BELOW - 0.36) / height,
+        (below - 0.36) / height,
         f"{robust.label}, difference from {robust.asked.baseline} (%)",
         ha="center",
     )
-    _legend(figure, [word for word in MARKS if word in used], height)
+    _legend(figure, [word for word in MARKS if word in used], 1 - (0.24 + note.above) / height)
+    label(figure, note)
+    return figure
+
+
+def _note(robust: Robust) -> Note:
     seeds = len(robust.asked.seeds)
     tested = seeds >= ENOUGH
-    note = (
+    intervals = (
         f"95 % intervals over {seeds} seeds, the asked one as a band" if tested else "no intervals"
     )
-    label(figure, robust.asked, "Model axes", f"one axis at a time; {note}", height)
-    return figure
+    return note_of(robust.asked, "Model axes", f"one axis at a time; {intervals}")
+
+
+def _title(name: str, word: str, width: float) -> str:
+    """A panel's title on as many lines as its width in inches asks for."""
+    if text_width(one_line := f"{name}: {word}", TITLE_PT, "bold") <= width:
+        return one_line
+    # Of the mean width of a bold character, which is 0.7 of its size.
+    line = int(width * 72 / (0.7 * TITLE_PT))
+    return f"{broken(f'{name}:', line)}\n{broken(word, line)}"
 
 
 def _mark(axes: Axes, place: int, made: Difference) -> str:
@@ -92,7 +111,7 @@ def _mark(axes: Axes, place: int, made: Difference) -> str:
     return word
 
 
-def _legend(figure: Figure, words: list[str], height: float) -> None:
+def _legend(figure: Figure, words: list[str], top: float) -> None:
     handles = [
         Line2D(
             [], [], marker=MARKS[word][1], color=MARKS[word][0], linewidth=1.4, markersize=4.5,
@@ -103,7 +122,7 @@ def _legend(figure: Figure, words: list[str], height: float) -> None:
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.012, 1 - 0.24 / height),
+        bbox_to_anchor=(0.012, top),
         ncols=len(handles),
         borderaxespad=0,
         handlelength=2,

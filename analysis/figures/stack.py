@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 
 from analysis.compare import Comparison
 from analysis.figures import style
-from analysis.figures.common import label
+from analysis.figures.common import NAME_PT, broken, label, note_of, text_width
 from analysis.rows import STACK_WORDS
 from configs.billing import CHIP
 from power.events import STACK
@@ -30,6 +30,8 @@ COLOURS = {
 }
 #: The bar of the memory controller, whose energy no cluster has.
 MEMORY = "memory"
+#: Characters in a line of a bar's name.
+BAR_LINE = 24
 
 
 def known(comparison: Comparison) -> bool:
@@ -50,9 +52,17 @@ def draw(comparison: Comparison) -> Figure:
         for part in (*STACK, "controller")
         if any(parts.get(part, 0) > 0 for units in spent.values() for parts in units.values())
     ]
-    height = 1.32 + 0.4 * len(bars)
+    model = comparison.power_model.name
+    seeds = len(comparison.seeds)
+    means = f"means over {seeds} seeds" if seeds > 1 else "one seed"
+    note = note_of(comparison, "Energy stack", f"{model} power; {means}")
+    labels = [broken(f"{unit}, {name}", BAR_LINE) for name, unit in bars]
+    names_in = max(text_width(each, NAME_PT) for each in labels)
+    left = max(0.2, 0.025 + names_in / style.WIDTH)
+    below = 0.74 + note.below
+    height = 0.58 + note.above + 0.4 * len(bars) + below
     figure = Figure(figsize=(style.WIDTH, height))
-    axes = figure.add_axes((0.2, 0.74 / height, 0.785, (0.4 * len(bars)) / height))
+    axes = figure.add_axes((left, below / height, 0.985 - left, (0.4 * len(bars)) / height))
     top = max(sum(spent[name][unit].values()) for name, unit in bars) * 1e3
     for row, (name, unit) in enumerate(bars):
         begin = 0.0
@@ -69,7 +79,7 @@ def draw(comparison: Comparison) -> Figure:
                 )  # fmt: skip
             begin += value
         axes.text(begin + 0.012 * top, row, f"{begin:.1f} mJ", va="center", fontsize=7)
-    axes.set_yticks(range(len(bars)), [f"{unit}, {name}" for name, unit in bars], fontsize=8)
+    axes.set_yticks(range(len(bars)), labels, fontsize=NAME_PT)
     axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, (top or 1.0) * 1.14)
@@ -81,17 +91,14 @@ def draw(comparison: Comparison) -> Figure:
             for part in parts_shown
         ],
         loc="upper left",
-        bbox_to_anchor=(0.012, 1 - 0.25 / height),
+        bbox_to_anchor=(0.012, 1 - (0.25 + note.above) / height),
         ncols=5,
         borderaxespad=0,
         handlelength=1.2,
         handleheight=0.9,
         columnspacing=1.2,
     )
-    model = comparison.power_model.name
-    seeds = len(comparison.seeds)
-    note = f"{model} power; " + (f"means over {seeds} seeds" if seeds > 1 else "one seed")
-    label(figure, comparison, "Energy stack", note, height)
+    label(figure, note)
     return figure
 
 
