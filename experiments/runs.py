@@ -25,6 +25,7 @@ from engines.records import COUNTERS, FAILED, HOST, MARKS, Failure, HostRecord
 from experiments.cell import Cell
 from experiments.failures import explained
 from experiments.inputs import FOLDER as INPUTS
+from experiments.whole import flaw
 from host.cache import runs_root
 from host.claims import locked_everywhere
 from host.errors import EascopeError, RequestError
@@ -77,10 +78,17 @@ class Run:
 
     @property
     def state(self) -> str:
-        """``done``, ``failed`` or ``broken`` (neither mark is there)."""
+        """``done``, ``failed`` or ``broken`` (`cause` says why)."""
         if (self.path / DONE).is_file():
-            return "done"
+            return "broken" if flaw(self.path) else "done"
         return "failed" if (self.path / FAILED).is_file() else "broken"
+
+    @property
+    def cause(self) -> str:
+        """Why the run is broken, in one line; empty when it is not."""
+        if (self.path / DONE).is_file():
+            return flaw(self.path)
+        return "" if (self.path / FAILED).is_file() else f"neither {DONE} nor {FAILED} is there"
 
 
 def all_runs() -> list[Run]:
@@ -268,7 +276,7 @@ def _publish(work: Path, final: Path) -> None:
 
 def check(run: Run) -> list[str]:
     """What is wrong with a run's bytes: one line each, empty when they are as they were written."""
-    if run.state != "done":
+    if not (run.path / DONE).is_file():
         return [f"{run.path}: {run.state}"]
     try:
         wrong = damage(run.path) + added(run.path, OUTSIDE)

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines.records import FAILED
 from host.errors import EascopeError
-from host.sealed import DONE
 from host.table import Table
 
 if TYPE_CHECKING:
@@ -65,17 +63,18 @@ def _settings(cell: CellRecord) -> dict[str, str]:
 
 def run_object(run: Run) -> dict[str, Any]:
     """A run in words, as status, show and verify print it."""
-    words: dict[str, Any] = {"run": str(run.path), "state": run.state}
+    state = run.state
+    words: dict[str, Any] = {"run": str(run.path), "state": state}
     try:
         cell = run.cell
         words |= {key: getattr(cell, key) for key in _SHOWN}
         words |= _settings(cell)
-        if run.state == "done":
+        if state == "done":
             words |= cost(run.host)
-        elif run.state == "failed":
+        elif state == "failed":
             words["cause"] = run.failure.cause
         else:
-            words["cause"] = f"neither {DONE} nor {FAILED} is there"
+            words["cause"] = run.cause
     except EascopeError as error:
         words["state"] = "broken"
         words["cause"] = str(error)

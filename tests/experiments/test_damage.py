@@ -10,6 +10,7 @@ import pytest
 
 from engines.records import FAILED, HOST
 from experiments.cli.main import main
+from experiments.inputs import FOLDER, MACHINE
 from experiments.pool import estimate_s
 from experiments.runs import Run, all_runs, execute
 from host.errors import EascopeError
@@ -58,10 +59,9 @@ def test_a_damaged_run_is_broken_and_blocks_nothing(
     assert estimate_s([cell(key="ef" * 32)]) == expected
     runs = listed(capsys)
     assert runs[GOOD]["state"] == "done"
-    if name != DONE:  # whose content status does not read
-        assert runs[BAD]["state"] == "broken"
-        assert f"{BAD}/{name}" in runs[BAD]["cause"]
-        assert "\n" not in runs[BAD]["cause"]
+    assert runs[BAD]["state"] == "broken"
+    assert f"{BAD}/{name}" in runs[BAD]["cause"]
+    assert "\n" not in runs[BAD]["cause"]
     assert main(["status"]) == 0
     assert main(["verify", BAD]) == (0 if name == HOST else 1)
     assert main(["verify", GOOD]) == 0
@@ -80,6 +80,29 @@ def test_a_damaged_failure_is_broken(text: str, capsys: pytest.CaptureFixture[st
     assert main(["verify", BAD]) == 1
     assert main(["show", BAD]) == 1
     assert execute(cell(key=BAD)).state == "done", "it is tried again as every failed run"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "junk", '{"files": {}}', None])
+def test_a_broken_run_is_broken_to_every_command(
+    text: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty or strange ``done``, or no record of the machine: verify finds both, too."""
+    run = execute(cell(key=BAD))
+    path = run.path / DONE if text is not None else run.path / FOLDER / MACHINE
+    path.chmod(0o644)
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    entry = listed(capsys)[BAD]
+    assert entry["state"] == "broken"
+    assert entry["cause"].startswith(f"{path}: ")
+    assert main(["show", BAD, "--json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)
+    assert (shown["state"], shown["cause"]) == ("broken", entry["cause"])
+    assert main(["verify", BAD]) == 1
+    assert BAD in capsys.readouterr().out
+    assert execute(cell(key=BAD)).fresh, "it is run again as every broken run"
+    assert listed(capsys)[BAD]["state"] == "done"
 
 
 def test_a_run_of_neither_mark_says_so(capsys: pytest.CaptureFixture[str]) -> None:
