@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from host.cache import cache_root, runs_root
-from host.errors import EascopeError, RequestError
+from host.errors import EascopeError
 from host.proc import say
 from host.record import Record
 from host.scratch import scratch
@@ -46,18 +46,6 @@ def comparison_folder(words: Iterable[str], digest: str) -> Path:
         return own
     say(f"{runs_root()} cannot be written: figures and report go to {cached}")
     return cached
-
-
-def check_out(folder: Path) -> None:
-    """Refuse a place for a comparison where no folder can be.
-
-    :raises RequestError: one line.
-    """
-    for path in (folder, *folder.parents):
-        if path.exists():
-            if path.is_dir() and os.access(path, os.W_OK):
-                return
-            raise RequestError(f"--out {folder}: {path}: allowed: a folder that can be written")
 
 
 def publish(folder: Path, draw: Callable[[Path], None]) -> None:

@@ -23,6 +23,7 @@ from analysis.records.cell import CellRecord
 from experiments.cell import Cell
 from experiments.request import Names
 from experiments.runs import Run, all_runs, execute, existing
+from experiments.writable import check_runs
 from host.errors import EascopeError
 from host.proc import duration, say
 
@@ -176,12 +177,14 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
 
     Runs are simulated side by side; ``after`` is called for one at a time.
 
+    :raises RequestError: something is missing, and no run can be written.
     :raises EascopeError: the first failure; runs that were complete by then stay.
     :raises KeyboardInterrupt: after every engine has ended.
     """
     missing = [cell for cell in cells if existing(cell.simkey) is None]
     expected = estimate_s(missing)
     if missing:
+        check_runs()
         say(f"  {len(missing)} of {len(cells)} runs to do, about {duration(expected)}")
     progress = Progress(max(1, len(missing)), expected)
     stop = threading.Event()

@@ -79,18 +79,6 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     return one_off(axes, options.set, options.keep, options.seeds or 1, options.reference)
 
 
-def check_writable() -> None:
-    """Refuse a place for runs that cannot be written.
-
-    :raises RequestError: one line.
-    """
-    from host.cache import runs_root
-    from host.writing import can_write
-
-    if not can_write(runs_root()):
-        raise RequestError(f"{runs_root()}: allowed: a folder that can be written (EASCOPE_RUNS)")
-
-
 def jobs_here() -> int:
     """Jobs at a time without ``-j``: one per core of this host."""
     return len(os.sched_getaffinity(0))

@@ -132,15 +132,17 @@ def run(options: argparse.Namespace) -> int:
     from analysis.decisions import of_first_runs
     from analysis.energy_models import EnergyModels
     from experiments.cell import prepare
-    from experiments.comparisons import check_out, comparison_folder
+    from experiments.comparisons import comparison_folder
     from experiments.robust import prepared, robust_of, run_with
+    from experiments.writable import check_out, check_runs_place
 
-    if options.dry_run:
-        return dry_run(options, lambda: _planned(asked_of(options)))
-    asked = asked_of(options)
+    check_runs_place()
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
         check_out(out)
+    if options.dry_run:
+        return dry_run(options, lambda: _planned(asked_of(options)))
+    asked = asked_of(options)
     warn(asked.first)
     cells = [prepare(names) for names in (*asked.names, *asked.null)]
     varied = prepared(asked.cases, asked.seeds) if asked.cases else []

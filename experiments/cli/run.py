@@ -46,7 +46,9 @@ def run(options: argparse.Namespace) -> int:
     from experiments.cell import prepare
     from experiments.finished import derived_for
     from experiments.pool import run_all
+    from experiments.writable import check_runs_place
 
+    check_runs_place()
     if options.dry_run:
         return dry_run(options, lambda: ([_names(options)], ()))
     names = _names(options)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from experiments.cli.campaign_options import (
     add_campaign,
     campaign_of,
-    check_writable,
     jobs_here,
     script_path,
 )
@@ -53,12 +52,13 @@ def run(options: argparse.Namespace) -> int:
     from experiments.sweeps.ledger import platforms_folder
     from experiments.sweeps.session import begin, check_snakemake, profile_folder
     from experiments.sweeps.survey import survey_of
+    from experiments.writable import check_runs
 
     campaign = campaign_of(options)
     script = script_path(options.script) if options.script else None
     if options.profile is not None:
         profile_folder(options.profile)
-    check_writable()
+    check_runs()
     survey = survey_of(campaign, platforms_folder(), look_up=False)
     groups = survey.to_run(retry=options.retry_failed)
     jobs = options.jobs or jobs_here()

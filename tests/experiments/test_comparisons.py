@@ -19,9 +19,9 @@ from analysis.records.cell import Inputs
 from experiments.cli import compare
 from experiments.cli.compare import Asked
 from experiments.cli.verbs import make_parser
-from experiments.comparisons import FILES, REPORT, check_out, comparison_folder, publish
+from experiments.comparisons import FILES, REPORT, comparison_folder, publish
 from experiments.scenario_names import path_of
-from host.errors import EascopeError, RequestError
+from host.errors import EascopeError
 
 
 def drawing(text: str, *names: str) -> Callable[[Path], None]:
@@ -148,15 +148,6 @@ def test_a_damaged_list_of_files_blocks_nothing(tmp_path: Path) -> None:
     (folder / FILES).write_text("[")
     publish(folder, drawing("2", REPORT))
     assert contents(folder) == {REPORT: "2"}
-
-
-def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("x")
-    for wrong in (file, file / "below"):
-        with pytest.raises(RequestError, match=r"--out .*: allowed: a folder that can"):
-            check_out(wrong)
-    check_out(tmp_path / "not" / "yet")
 
 
 def test_the_null_is_the_same_variant_with_other_seeds() -> None:

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from experiments.finished import derived_by
 from experiments.runs import RAW, TRACE, Run, all_runs, check, execute, existing, find_run
 from host.errors import EascopeError, RequestError
 from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
-from tests.support.waiting import HANG_S
+from tests.support.waiting import HANG_S, until
 
 
 def runs() -> Path:
@@ -242,23 +243,19 @@ def test_pool_keeps_what_was_done_before_a_failure() -> None:
 
 def test_pool_interrupted_ends_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt while workers run: every worker is ended, nothing stays, a second try works."""
-    calls = 0
-    real = pool.wait
+    real = pool.until_first_failure
 
-    def interrupted(*args: Any, **kwargs: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return real(*args, **kwargs)
+    def interrupted(futures: Sequence[Future[Any]]) -> None:
+        until(lambda: any(future.running() for future in futures), "a worker runs")
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(pool, "wait", interrupted)
+    monkeypatch.setattr(pool, "until_first_failure", interrupted)
     keys = [f"{number:02x}" * 32 for number in range(3)]
     with pytest.raises(KeyboardInterrupt):
         pool.run_all([cell(forever, key=key) for key in keys], lambda _, run: run)
     assert all_runs() == []
     assert leftovers() == []
-    monkeypatch.setattr(pool, "wait", real)
+    monkeypatch.setattr(pool, "until_first_failure", real)
     assert all(run.fresh for run in pool.run_all([cell(well, key) for key in keys], _run_of))
 
 

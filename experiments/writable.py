@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Places that a command is to write into, refused before it starts anything.
+
+What permissions say is not enough: root may write everywhere, and yet no folder can be made in
+``/proc`` or on a read-only file system. So a folder is made there, and removed at once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from host.cache import runs_root
+from host.errors import RequestError
+
+ALLOWED = "allowed: a folder that can be written"
+
+
+def check_out(folder: Path) -> None:
+    """Refuse a place for a comparison where no folder can be.
+
+    :raises RequestError: one line.
+    """
+    _check("--out", folder)
+
+
+def check_runs() -> None:
+    """Refuse a place for runs where none can be written.
+
+    :raises RequestError: one line.
+    """
+    _check("EASCOPE_RUNS", runs_root())
+
+
+def check_runs_place() -> None:
+    """`check_runs`, where no runs can be yet: those that are there can be read in any case.
+
+    :raises RequestError: one line.
+    """
+    if not runs_root().is_dir():
+        check_runs()
+
+
+def _check(setting: str, folder: Path) -> None:
+    """Make a folder in ``folder``, or in the nearest one above it that is there; remove it.
+
+    :raises RequestError: one line: setting, value, cause, what is allowed.
+    """
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    try:
+        Path(tempfile.mkdtemp(dir=there, prefix=".eascope-")).rmdir()
+    except OSError as error:
+        where = "" if there == folder else f"{there}: "
+        raise RequestError(f"{setting} {folder}: {where}{error.strerror}: {ALLOWED}") from error
