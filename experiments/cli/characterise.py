@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.cli.output import print_json
@@ -66,13 +67,27 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _measure(platform: Platform, parts: Sequence[str]) -> None:
-    """Measure the parts and write their files."""
+    """Measure the parts, and write those of their files whose figures differ."""
+    from configs.activity import load_activity
+    from configs.system_activity import system_path
     from studies.characterisation.parts import check_ready, measure_kernels, measure_system
 
     check_ready(platform)
+    activity = load_activity(platform).path
+    where = {"kernels": activity, "system": system_path(platform, activity.parent)}
+    names = " and ".join(shown_path(where[part]) for part in PARTS if part in parts)
+    say(f"where figures differ, {names} will be written, and runs are derived again")
     for part, measure in (("kernels", measure_kernels), ("system", measure_system)):
         if part in parts:
-            say(f"written to {shown_path(measure(platform))}")
+            before = _content(where[part])
+            path = measure(platform)
+            changed = _content(path) != before
+            words = "written" if changed else "has these figures already, not written"
+            say(f"{shown_path(path)}: {words}")
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:

@@ -50,16 +50,28 @@ def write(
     provenance: Mapping[str, str],
     directory: Path = ACTIVITY,
 ) -> Path:
-    """Put what was measured into the platform's activity file, and leave the rest of it alone."""
+    """Put what was measured into the platform's activity file, and leave the rest of it alone.
+
+    A file that has the same figures stays, with their provenance: runs are read by its digest.
+    """
     path = directory / f"{platform.name}.json"
     data = dict(read_json(path).data)
-    data["measured"] = {
-        "provenance": dict(provenance),
-        "conditions": CONDITIONS,
-        "kernels": table(measured),
-    }
+    figures = {"conditions": CONDITIONS, "kernels": table(measured)}
+    if has_figures(data.get("measured"), figures):
+        return path
+    data["measured"] = {"provenance": dict(provenance), **figures}
     write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return path
+
+
+def has_figures(record: object, figures: Mapping[str, Any]) -> bool:
+    """Whether ``record``, as a file has it, says ``figures`` already, whatever its provenance.
+
+    Another build of gem5 that measures the same is no reason to write a file anew.
+    """
+    return isinstance(record, dict) and all(
+        record.get(name) == value for name, value in figures.items()
+    )
 
 
 def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[dict[str, Any]]:

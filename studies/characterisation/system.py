@@ -18,7 +18,9 @@ from configs.platform import Platform
 from configs.system_activity import LEAST_INSTRUCTIONS, ClusterSystem, digits, system_path
 from host.cache import write_atomic
 from host.errors import EascopeError
+from host.strict import read_json
 from host.table import Column, Table
+from studies.characterisation.record import has_figures
 
 CONDITIONS = (
     "kernel, agent and rt-app without its busy loop, the instructions by which that stands still "
@@ -59,12 +61,12 @@ def write_system(
     provenance: Mapping[str, str | int],
     directory: Path = ACTIVITY,
 ) -> Path:
-    """Put what was measured into a file of its own below the activity files' ``directory``."""
+    """Put what was measured into a file of its own below the activity files' ``directory``.
+
+    A file that has the same figures stays, with their provenance.
+    """
     path = system_path(platform, directory)
-    data = {
-        "schema": 1,
-        "platform": platform.name,
-        "provenance": dict(provenance),
+    figures = {
         "conditions": CONDITIONS,
         "clusters": {
             cluster.name: {
@@ -74,6 +76,14 @@ def write_system(
             }
             for cluster in measured
         },
+    }
+    if path.is_file() and has_figures(read_json(path).data, figures):
+        return path
+    data = {
+        "schema": 1,
+        "platform": platform.name,
+        "provenance": dict(provenance),
+        **figures,
     }
     path.parent.mkdir(exist_ok=True)
     write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())

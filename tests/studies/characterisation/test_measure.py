@@ -7,6 +7,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,37 @@ def test_measured_speeds_are_added_to_the_file_and_leave_the_rest(
     big = next(entry for entry in after.measured if entry.cluster == "big")
     assert big.ipc == {600_000: 1.4, 1_000_000: 1.4, 1_200_000: 1.4}
     assert big.events == {"core.cycles": digits(1 / 1.4)}
+
+
+def test_a_file_with_the_same_figures_stays(tmp_path: Path, juno: Platform) -> None:
+    """Its digest is a part of every derivation; another build of gem5 changes no figure."""
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    first = write(juno, _measured(juno), {"gem5_sha256": "ab"}, tmp_path).read_bytes()
+    assert write(juno, _measured(juno), {"gem5_sha256": "cd"}, tmp_path).read_bytes() == first
+    others = [replace(entry, ipc=2 * entry.ipc) for entry in _measured(juno)]
+    data = json.loads(write(juno, others, {"gem5_sha256": "cd"}, tmp_path).read_text())
+    assert data["measured"]["provenance"] == {"gem5_sha256": "cd"}
+    assert data["measured"]["kernels"] == table(others)
+
+
+def test_the_command_names_the_files_before_it_measures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named: list[str] = []
+
+    def measured(platform: Platform) -> Path:
+        named.append(capsys.readouterr().err)
+        return ACTIVITY / f"{platform.name}.json"
+
+    monkeypatch.setattr("studies.characterisation.parts.check_ready", lambda platform: None)
+    monkeypatch.setattr("studies.characterisation.parts.measure_kernels", measured)
+    assert main(["characterise", "juno-r2", "--only", "kernels"]) == 0
+    assert named == [
+        "where figures differ, configs/activity/juno-r2.json will be written, "
+        "and runs are derived again\n"
+    ]
+    line = "configs/activity/juno-r2.json: has these figures already, not written\n"
+    assert capsys.readouterr().err == line
 
 
 def test_capacities_are_speeds_at_the_top_relative_to_the_largest(

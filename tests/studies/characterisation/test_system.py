@@ -95,6 +95,12 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
         "seed": 3,
         "command": "eascope characterise juno-r2",
     }
+    before = path.read_bytes()
+    write_system(juno, measured, _provenance(4), tmp_path)
+    assert path.read_bytes() == before, "the figures are the same"
+    others = [replace(cluster, cycles=cluster.cycles + 1) for cluster in measured]
+    write_system(juno, others, _provenance(4), tmp_path)
+    assert load_system(juno, tmp_path).provenance["seed"] == 4
     lines = system_text(measured).splitlines()
     assert lines[1:] == [
         "cluster    IPC  instructions (millions)",
