@@ -100,7 +100,10 @@ def describe(
         )
     base = top.text("base")
     in_a_file = "/" in base or base.endswith(".toml")
-    under = path.parent / base if in_a_file else platform_path(base, shipped)
+    try:
+        under = path.parent / base if in_a_file else platform_path(base, shipped)
+    except RequestError as error:
+        raise RequestError(f"{top.file}: base = {base!r}: {error}") from error
     if os.path.realpath(under) in map(os.path.realpath, (*above, path)):
         raise top.error("base", "a platform that does not have this one as its base")
     below = describe(under, shipped, check, (*above, path))

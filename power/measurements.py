@@ -19,6 +19,7 @@ from host.errors import RequestError
 from power.counted import CountedModel
 
 VARIABLE = "EASCOPE_MEASUREMENTS"
+CSV = "allowed: a CSV file with a header"
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,12 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path}: {error}: allowed: a CSV file with a header") from error
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}: {CSV}") from error
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path}: byte {error.start} is not UTF-8: {CSV}") from error
     if not rows:
-        raise RequestError(f"{path}: no rows: allowed: a CSV file with a header")
+        raise RequestError(f"{path}: no rows: {CSV}")
     return rows
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.cli.campaign_options import add_campaign, campaign_of
-from experiments.cli.output import print_columns, print_json, run_object, shown
+from experiments.cli.output import print_columns, print_json, run_object
 from host.cache import runs_root
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _runs(options: argparse.Namespace) -> int:
         entry["time"] = f"{entry['host_s']:.1f} s" if "host_s" in entry else entry.get("cause", "")
     columns = [*COLUMNS, *distinguishing(objects), "time"]
     print_columns([[entry.get(column, "-") for column in columns] for entry in objects], columns)
-    print(f"{len(objects)} runs in {shown(runs_root())}")
+    print(f"{len(objects)} runs in {runs_root()}")
     return 0
 
 

@@ -10,7 +10,8 @@ Records of a campaign (`experiments.sweeps.ledger`) say which simkey that is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ from kernels.variants import Kernel, Variant, boot_args
 _CODE = (Path(__file__).resolve().parent.parent / "cell.py",)
 #: Of the name of a derived platform: characters before its digest, and digits of that.
 _LONGEST, _DIGITS = 60, 6
+#: What a platform has besides its machine's figures; keys of their sources end with that word.
+_NAMES = ("name", "summary", "path", "digest", "model", "base", "own", "axes")
 
 
 def platform_name(base: str, settings: dict[str, Any]) -> str:
@@ -96,6 +99,21 @@ class _KeptFiles(Files):
         return made
 
 
+def figures_of(platform: Platform) -> object:
+    """What ``platform`` says of its machine: neither its names nor where its figures come from."""
+    return _figures({key: value for key, value in asdict(platform).items() if key not in _NAMES})
+
+
+def _figures(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {
+            key: _figures(entry)
+            for key, entry in value.items()
+            if not str(key).endswith(("source", "sources"))
+        }
+    return [_figures(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
 class Resolver:
     """Resolves the points of one campaign.
 
@@ -110,7 +128,8 @@ class Resolver:
         self._platforms: dict[str, str] = {}
         self._engines: dict[tuple[str, str], str] = {}
         self._kernels: dict[object, dict[str, str]] = {}
-        #: A line for each figure of a derived platform that was computed, by platform.
+        #: A line for each figure of a derived platform that was computed, by platform. One that
+        #: has all figures of its base is none.
         self.computed: dict[str, tuple[str, ...]] = {}
 
     def names(self, point: Point, seed: int = 0) -> Names:
@@ -140,11 +159,12 @@ class Resolver:
             if not path.is_file() or path.read_bytes() != data:
                 write_atomic(path, data)
             try:
-                self._files.platform(str(path))
+                platform = self._files.platform(str(path))
             except RequestError as error:
                 shown = str(error).partition(f"{path.name}: ")[2] or str(error)
                 raise RequestError(shown) from error
-            self.computed[name] = made.computed
+            if figures_of(platform) != figures_of(self._files.platform(base)):
+                self.computed[name] = made.computed
             self._platforms[name] = str(path)
         return self._platforms[name]
 

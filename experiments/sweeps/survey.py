@@ -57,7 +57,8 @@ class Survey:
 
     :param lines: of the ledger, by cell id.
     :param states: by group and seed, in order.
-    :param computed: what was computed of derived platforms, by platform.
+    :param computed: what was computed of derived platforms, by platform; not of one that has all
+        figures of its base.
     :param to_build: what would be built or fetched first, with an estimate in words.
     :param not_looked_up: cells without a line in the ledger that may have a run by another command.
     """

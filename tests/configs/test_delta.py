@@ -213,7 +213,10 @@ def test_wrong_differences_are_one_line(delta: Write, case: str) -> None:
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ('base = "juno-r3"\nsummary = "x"', "unknown platform 'juno-r3' (did you mean juno-r2?)"),
+        (
+            'base = "juno-r3"\nsummary = "x"',
+            "mine.toml: base = 'juno-r3': unknown platform 'juno-r3' (did you mean juno-r2?)",
+        ),
         ('base = "juno-r2"', "mine.toml: summary is missing"),
         ('base = "./mine.toml"\nsummary = "x"', "mine.toml: base = './mine.toml': allowed: a plat"),
         ('base = "./none.toml"\nsummary = "x"', "none.toml: No such file or directory"),

@@ -108,7 +108,7 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
     ),
     "power file": (
         ["power", "predict", "--core", "cortex-a15", "--csv", "/nonexistent/x.csv"],
-        ["/nonexistent/x.csv", "allowed: a CSV file with a header"],
+        ["error: /nonexistent/x.csv: No such file or directory: allowed: a CSV file with a h"],
     ),
     "power without file": (["power", "predict", "--core", "cortex-a15"], ["--csv is missing"]),
 }

@@ -82,6 +82,15 @@ def test_a_damaged_failure_is_broken(text: str, capsys: pytest.CaptureFixture[st
     assert execute(cell(key=BAD)).state == "done", "it is tried again as every failed run"
 
 
+def test_the_folder_of_runs_is_named_in_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EASCOPE_RUNS")
+    assert main(["status"]) == 0
+    assert capsys.readouterr().out == f"0 runs in {tmp_path / 'runs'}\n"
+
+
 @pytest.mark.parametrize("text", ["", "{}", "junk", '{"files": {}}', None])
 def test_a_broken_run_is_broken_to_every_command(
     text: str | None, capsys: pytest.CaptureFixture[str]

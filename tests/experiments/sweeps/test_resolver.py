@@ -52,6 +52,19 @@ def test_an_override_to_what_the_base_has_is_the_bases_run(
     assert simkey == prepared().simkey
 
 
+def test_an_override_to_what_the_base_has_derives_nothing(
+    artefacts: Artefacts, tmp_path: Path
+) -> None:
+    """``as is`` and two CPUs are what juno-r2's big cluster has: of four platforms one is it."""
+    made = campaign(set={"big.opps": ["as is", "every 2nd"], "big.cpus": [2, 4]})
+    resolver = Resolver(tmp_path, made.file)
+    for point in made.checked_points():
+        resolver.names(point)
+    assert len([*tmp_path.glob("*.toml")]) == 4
+    assert len(resolver.computed) == 3
+    assert platform_name("juno-r2", {"big.cpus": 2}) not in resolver.computed
+
+
 def test_the_file_is_one_that_a_person_can_use(artefacts: Artefacts, tmp_path: Path) -> None:
     resolver = Resolver(tmp_path, "test.toml")
     (point, _) = campaign(set={"big.opps": "3 even"}).checked_points()
