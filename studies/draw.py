@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from analysis.results.comparisons import Comparisons
-from analysis.results.origin import RESULTS, RUNS, ResultRecord
+from analysis.results.origin import RESULTS, ResultRecord
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
@@ -79,16 +78,12 @@ def index(results: Path = RESULTS) -> dict[str, str]:
 
 
 def _starts_alone(results: Path) -> str:
-    """The pages whose records have seeds that draw starts and nothing else."""
-    older = []
-    for name, drawing in DRAWINGS.items():
-        record = drawing.kind.read(results / f"{name}.json")
-        if isinstance(record, Comparisons):
-            drew_more = all(result.replicates for result in record.scenarios)
-        else:
-            drew_more = record.origin.made_from == RUNS
-        if not drew_more:
-            older.append(f"[{name}]({name}.md)")
+    """The pages whose records state that seeds drew starts and nothing else."""
+    older = [
+        f"[{name}]({name}.md)"
+        for name, drawing in DRAWINGS.items()
+        if drawing.kind.read(results / f"{name}.json").replicates is False
+    ]
     return ", ".join(older) or "none"
 
 

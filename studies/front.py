@@ -73,7 +73,7 @@ def headline_parts(results: Path = RESULTS) -> dict[str, str]:
 
 def hardware_parts(results: Path = RESULTS) -> dict[str, str]:
     """What the scoreboard counts."""
-    return {"answer": hardware_page.answer(Hardware.read(results / f"{hardware.NAME}.json").counts)}
+    return {"answer": hardware_page.answer(Hardware.read(results / f"{hardware.NAME}.json"))}
 
 
 def how_often(count: int) -> str:

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analysis.records.cell import CellRecord
+from analysis.results.origin import RUNS, Origin
 from host.version import eascope_version
+
+
+def origin_over_seeds(command: str, cells: Iterable[CellRecord]) -> Origin:
+    """Where figures over seeds of these runs come from, and what their seeds drew."""
+    every = tuple(cells)
+    drew_more = all(cell.replicates for cell in every)
+    return Origin(command, RUNS, versions_of(every), replicates=drew_more)
 
 
 def versions_of(cells: Iterable[CellRecord]) -> dict[str, str]:

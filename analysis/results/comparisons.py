@@ -123,3 +123,8 @@ class Comparisons(ResultRecord):
     rate_limit_us: int
     transition_latency_us: int
     scenarios: tuple[ScenarioResult, ...]
+
+    @property
+    def replicates(self) -> bool:
+        """Whether seeds drew more than starts in every scenario."""
+        return all(result.replicates for result in self.scenarios)

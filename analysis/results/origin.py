@@ -26,12 +26,15 @@ class Origin(Record):
         with the digits that the page showed.
     :param versions: of kernel, QEMU, gem5 and eascope, as far as they are known.
     :param remarks: what else was so when the runs were made, as the load of the host.
+    :param replicates: whether seeds drew all that they draw by default, or starts alone; None where
+        no figure is over seeds.
     """
 
     command: str
     made_from: str
     versions: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    replicates: bool | None = None
 
     @property
     def words(self) -> str:
@@ -46,6 +49,11 @@ class ResultRecord(Record):
     """A file of ``results/``. Keys keep their order, which is that of tables."""
 
     origin: Origin
+
+    @property
+    def replicates(self) -> bool | None:
+        """Whether seeds drew all that they draw by default; None where no figure is over seeds."""
+        return self.origin.replicates
 
     def to_bytes(self) -> bytes:
         """The file's content: the same bytes for the same record, all digits of every number.

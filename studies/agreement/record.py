@@ -20,7 +20,6 @@ from analysis.results.agreement import (
     WakeUps,
 )
 from analysis.results.findings import conditions_of
-from analysis.results.origin import RUNS, Origin
 from analysis.verdicts import judge
 from studies.agreement.plan import PLATFORM
 from studies.costed import (
@@ -32,7 +31,7 @@ from studies.costed import (
     mean,
     residency_points,
 )
-from studies.versions import versions_of
+from studies.versions import origin_over_seeds
 
 #: Medians of wake-ups that differ by no more count as close.
 CLOSE = 0.2
@@ -49,7 +48,7 @@ def record_of(cells: Cells, command: str, executed: Mapping[str, float]) -> Agre
     ]
     first = every[0]
     return Agreement(
-        origin=Origin(command, RUNS, versions_of([run.cell for run in every])),
+        origin=origin_over_seeds(command, [run.cell for run in every]),
         platform=PLATFORM,
         speeds=first.cell.controls.speeds,
         power=first.result.power_model.name,

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from analysis.compare import Comparison
 from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverAxes
 from analysis.results.comparisons import Change
-from analysis.results.origin import RUNS, Origin
 from analysis.robust import Overall, Robust, sign
-from studies.versions import versions_of
+from studies.versions import origin_over_seeds
 
 
 def record_of(every: Sequence[Robust], command: str) -> ModelAxes:
@@ -24,7 +23,7 @@ def record_of(every: Sequence[Robust], command: str) -> ModelAxes:
     ]
     first = every[0].asked
     return ModelAxes(
-        origin=Origin(command, RUNS, versions_of(cells)),
+        origin=origin_over_seeds(command, cells),
         engine=first.engine,
         power=first.power_model.name,
         duration=first.cell.duration,

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from analysis.compare import Comparison
 from analysis.results.first_figure import ComparedMeasure, FirstFigure
-from analysis.results.origin import RUNS, Origin
 from analysis.statistics import ENOUGH
 from studies.first_figure.plan import MEASURES
-from studies.versions import versions_of
+from studies.versions import origin_over_seeds
 
 
 def record_of(compared: Comparison, command: str) -> FirstFigure:
@@ -18,7 +17,7 @@ def record_of(compared: Comparison, command: str) -> FirstFigure:
     baseline, variant = compared.names
     cells = [run.cell for runs in compared.variants.values() for run in runs]
     return FirstFigure(
-        origin=Origin(command, RUNS, versions_of(cells)),
+        origin=origin_over_seeds(command, cells),
         platform=compared.platform.name,
         scenario=compared.cell.scenario,
         baseline=baseline,

@@ -18,7 +18,7 @@ _TODAY = "today's records"
 def parts(record: Hardware) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     return {
-        "answer": answer(record.counts),
+        "answer": answer(record),
         "counts": _counts(record).markdown(),
         "goals": _goals(record.counts).markdown(),
         "statements": _statements(record).markdown(),
@@ -33,14 +33,16 @@ def parts(record: Hardware) -> dict[str, str]:
     }
 
 
-def answer(counts: Counts) -> str:
-    """The counts in a sentence, which the README quotes."""
-    decided = f"{counts.decided} {'is' if counts.decided == 1 else 'are'} decided"
+def answer(record: Hardware) -> str:
+    """The counts in a sentence and another one on sizes, which the README quotes."""
+    counts = record.counts
+    verdicts = [each.verdict for each in record.statements]
     return (
-        f"of {counts.compared} figures of sources that are compared, {decided} "
-        f"by their intervals; {counts.right} of these have the source's sign, {counts.opposite} "
-        f"show the other one, and {counts.within_factor} of {counts.sized} sizes are right within "
-        f"a factor of {FACTOR:g}; {counts.undecided} are undecided"
+        f"of {counts.compared} figures of sources, {counts.decided} "
+        f"{'is' if counts.decided == 1 else 'are'} decided: {verdicts.count(SHOWN)} as stated, "
+        f"{verdicts.count(REFUTED)} refuted, {counts.opposite or 'none'} with the opposite sign. "
+        f"Of {counts.sized} decided sizes, {counts.within_factor or 'none'} "
+        f"{'is' if counts.within_factor < 2 else 'are'} within a factor of {FACTOR:g}"
     )
 
 

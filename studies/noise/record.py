@@ -7,16 +7,13 @@ from collections.abc import Sequence
 
 from analysis.compare import Comparison
 from analysis.results.noise import Noise, NoiseFloor
-from analysis.results.origin import RUNS, Origin
-from studies.versions import versions_of
+from studies.versions import origin_over_seeds
 
 
 def record_of(measured: Sequence[Comparison], command: str) -> Noise:
     """The record of comparisons, each with its noise floor (`analysis.null`)."""
     cells = [run.cell for each in measured for runs in each.variants.values() for run in runs]
-    return Noise(
-        Origin(command, RUNS, versions_of(cells)), tuple(_floor(each) for each in measured)
-    )
+    return Noise(origin_over_seeds(command, cells), tuple(_floor(each) for each in measured))
 
 
 def _floor(compared: Comparison) -> NoiseFloor:

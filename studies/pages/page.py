@@ -130,7 +130,7 @@ def _where_not_said(record: Comparisons) -> str:
 
 def _meaning_of_seeds(record: Comparisons) -> str:
     """What the spread over seeds is."""
-    if all(result.replicates for result in record.scenarios):
+    if record.replicates:
         return "[Seeds](../concepts/replicates.md) draw what differs between two runs on a device."
     return (
         "Seeds draw when tasks start, within 16 ms, and nothing else: their spread is not that of "

@@ -9,7 +9,6 @@ from analysis.compare import Comparison, Line
 from analysis.derive import Derived
 from analysis.records.verdict import Verdict
 from analysis.results.comparisons import Spread
-from analysis.results.origin import RUNS, Origin
 from analysis.results.releases import (
     OnRelease,
     ReleaseBoot,
@@ -23,7 +22,7 @@ from configs.platform import Platform
 from engines.records import MARKS, READY, read_marks
 from experiments.scenario_file import load_scenario
 from studies.pages.record import change_of, judged_of, spread_of
-from studies.versions import versions_of
+from studies.versions import origin_over_seeds
 
 #: Derived runs of one scenario by variant, without release, in the order of seeds. They were
 #: compared under their full names before, so that they may be compared is known.
@@ -47,7 +46,7 @@ def record_of(
     every = [run for pair in runs.values() for side in pair for of in side.values() for run in of]
     cell, result = every[0].cell, every[0].result
     return ReleaseComparison(
-        origin=Origin(command, RUNS, versions_of(run.cell for run in every)),
+        origin=origin_over_seeds(command, (run.cell for run in every)),
         platform=platform.name,
         engine=cell.engine,
         power=result.power_model.name,

@@ -15,7 +15,7 @@ from kernels.releases import DEFAULT
 from kernels.variants import SERIES, load_kernels, load_variants
 from studies.versions import versions
 from studies.wakeup_cost.plan import FORMS, PLATFORM, ROUND_TRIPS, SEEDS, STATED, VARIANTS
-from studies.wakeup_cost.run import lines_changed, measure
+from studies.wakeup_cost.run import CONTROLS, lines_changed, measure
 
 
 def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
@@ -31,7 +31,10 @@ def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
     identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()
     return WakeUpCost(
         origin=Origin(
-            command, RUNS, versions((name, identity.engine, identity.version) for name in upstream)
+            command,
+            RUNS,
+            versions((name, identity.engine, identity.version) for name in upstream),
+            replicates=CONTROLS.noise,
         ),
         platform=PLATFORM,
         round_trips=ROUND_TRIPS,

@@ -18,6 +18,7 @@ from analysis.results.first_figure import FirstFigure
 from analysis.results.origin import RESULTS
 from host.errors import RequestError
 from host.record import RecordError
+from studies.agreement.plan import NAMES as AGREEMENT
 from studies.demo import plan as demo
 from studies.draw import ALL, DRAWINGS, INDEX, PLANNED, drawn, main
 from studies.notes import NOTES, PAGES, page_of
@@ -82,6 +83,27 @@ def test_a_record_without_a_key_is_one_line(name: str, results: Path) -> None:
 def test_the_index_names_every_page() -> None:
     linked = set(re.findall(r"\]\(([\w-]+)\.md\)", (PAGES / f"{INDEX}.md").read_text()))
     assert linked == {path.stem for path in PAGES.glob("*.md")} - {INDEX}
+
+
+def test_every_record_over_seeds_states_what_its_seeds_drew() -> None:
+    for name, drawing in DRAWINGS.items():
+        record = drawing.kind.read(RESULTS / f"{name}.json")
+        over_seeds = getattr(record, "seeds", None) or "by_seed" in record.to_bytes().decode()
+        if over_seeds or name in AGREEMENT.values():
+            assert record.replicates is not None, name
+
+
+def test_the_index_lists_pages_whose_seeds_draw_starts_alone(results: Path) -> None:
+    def listed() -> set[str]:
+        (line,) = re.findall(r"^.*replicates\.md\): (.*)\.$", drawn(INDEX, results), re.MULTILINE)
+        return set(re.findall(r"\]\((.*?)\.md\)", line))
+
+    assert not listed() & {"hardware", "cluster-power", "memory-time"}, "no figure over seeds"
+    for replicates in (False, True):
+        path = results / "first-figure.json"
+        record = FirstFigure.read(path)
+        replace(record, origin=replace(record.origin, replicates=replicates)).write(path)
+        assert ("first-figure" in listed()) is not replicates
 
 
 def test_the_index_follows_the_records(results: Path) -> None:

@@ -130,7 +130,10 @@ def test_counts_and_order() -> None:
         as_source=0,
     )
     shown = parts(record)
-    assert shown["answer"].startswith("of 2 figures of sources that are compared, 2 are decided")
+    assert shown["answer"] == (
+        "of 2 figures of sources, 2 are decided: 1 as stated, 1 refuted, 1 with the opposite sign. "
+        "Of 1 decided sizes, none is within a factor of 2"
+    )
     for words in ("| 1 of 2 | missed |", "| 1 | missed |", "| 0 of 1 | missed |"):
         assert words in shown["goals"]
     assert "**refuted**, **other sign**" in shown["statements"]
@@ -219,7 +222,7 @@ def test_the_committed_scoreboard_is_what_the_committed_records_give() -> None:
 def test_the_readme_quotes_the_counts(tmp_path: Path) -> None:
     readme = front.README.read_text(encoding="utf-8")
     counts = Hardware.read(RESULTS / f"{NAME}.json").counts
-    assert f"of {counts.compared} figures of sources that are compared" in readme
+    assert f"of {counts.compared} figures of sources, {counts.decided} are decided" in readme
     shutil.copytree(RESULTS, tmp_path / "results")
     path = tmp_path / "results" / f"{NAME}.json"
     record = Hardware.read(path)
