@@ -4,8 +4,8 @@ EASCOPE := .venv/bin/eascope
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check-long bench kernels rootfs figures clean-runs power-models results \
-	engine-agreement memory-time model-axes hardware noise pages \
+.PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models results \
+	first-figure releases engine-agreement elision memory-time cluster-power model-axes hardware noise pages \
 	power-calibration power-expressions activity-error power-validation
 
 help: ## this list
@@ -48,6 +48,12 @@ pages: setup ## draw docs/results and the README's tables from the records of re
 results: setup ## results and their pages: every scenario's variants over twenty seeds (resumable)
 	@nice $(PYTHON) -m studies.pages $(RESULTS)
 
+first-figure: setup ## video playback with EAS and without: record and page (resumable)
+	@nice $(PYTHON) -m studies.first_figure
+
+releases: setup ## variants on two releases of Linux: record and page (resumable)
+	@nice $(PYTHON) -m studies.releases
+
 model-axes: setup ## which verdicts of the results survive the model axes: record and page (resumable)
 	@nice $(PYTHON) -m studies.axes $(RESULTS)
 
@@ -60,6 +66,12 @@ hardware: setup ## the scoreboard: figures of the sources against the committed 
 
 engine-agreement: setup ## the fast engine against gem5: record and page (resumable)
 	@nice $(PYTHON) -m studies.agreement
+
+elision: setup ## executed against elided busy loops, on gem5: record and page (resumable)
+	@nice $(PYTHON) -m studies.elision
+
+cluster-power: setup ## billed power of a whole cluster against measured watts (EASCOPE_MEASUREMENTS)
+	@$(PYTHON) -m studies.cluster_power
 
 memory-time: setup ## tasks that wait for memory, executed on gem5's detailed cores: record and page
 	@nice $(PYTHON) -m studies.memory_time

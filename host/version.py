@@ -11,8 +11,15 @@ from host.errors import EascopeError
 from host.proc import run
 
 REPO = Path(__file__).resolve().parent.parent
+#: Follows the commit where a tracked file differs from it.
+CHANGED = ", changed"
 #: What a campaign writes itself, so that its first record does not make the others look changed.
 _WRITTEN = (":(exclude)results", ":(exclude)docs")
+
+
+def from_changed_checkout(words: str) -> bool:
+    """Whether `eascope_version` says that tracked files differed from the commit."""
+    return words.endswith(f"{CHANGED})")
 
 
 def eascope_version(folder: Path = REPO) -> str:
@@ -31,7 +38,7 @@ def eascope_version(folder: Path = REPO) -> str:
         changed = _git(folder, "diff", "--name-only", "HEAD", "--", ".", *_WRITTEN)
     except EascopeError:  # no git, a checkout of another user, no commit yet
         return number
-    return f"{number} ({commit}{', changed' if changed else ''})"
+    return f"{number} ({commit}{CHANGED if changed else ''})"
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -15,6 +15,7 @@ from analysis.results.origin import RESULTS, ResultRecord
 from host.cache import write_atomic
 from host.errors import unknown
 from host.proc import Ending, say
+from host.version import from_changed_checkout
 from studies import front
 from studies.agreement import page as agreement
 from studies.axes import page as axes
@@ -109,9 +110,14 @@ def _page(name: str, record: ResultRecord, notes: Path) -> str:
 def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
     """Write the record ``name`` and draw its page; both below ``folder`` when it is given.
 
+    Warns in a line when the record comes from a checkout with changes: nobody else has its code.
+
     :returns: the page.
     """
     text = _page(name, record, NOTES)
+    made_with = record.origin.versions.get("eascope", "")
+    if from_changed_checkout(made_with):
+        say(f"warning: {name}.json: eascope {made_with}: commit the changes, then make it again")
     record.write((folder or RESULTS) / f"{name}.json")
     page = (folder or PAGES) / f"{name}.md"
     write_atomic(page, text.encode())

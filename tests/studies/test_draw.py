@@ -20,7 +20,7 @@ from host.errors import RequestError
 from host.record import RecordError
 from studies.agreement.plan import NAMES as AGREEMENT
 from studies.demo import plan as demo
-from studies.draw import ALL, DRAWINGS, INDEX, PLANNED, drawn, main
+from studies.draw import ALL, DRAWINGS, INDEX, PLANNED, drawn, main, save
 from studies.notes import NOTES, PAGES, page_of
 
 
@@ -104,6 +104,18 @@ def test_the_index_lists_pages_whose_seeds_draw_starts_alone(results: Path) -> N
         record = FirstFigure.read(path)
         replace(record, origin=replace(record.origin, replicates=replicates)).write(path)
         assert ("first-figure" in listed()) is not replicates
+
+
+def test_a_record_of_a_changed_checkout_is_written_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = FirstFigure.read(RESULTS / "first-figure.json")
+    for words, warned in (("0.1.0 (abc, changed)", True), ("0.1.0 (abc)", False)):
+        origin = replace(record.origin, versions={"eascope": words})
+        save("first-figure", replace(record, origin=origin), tmp_path)
+        warnings = [line for line in capsys.readouterr().err.splitlines() if "warning:" in line]
+        assert bool(warnings) is warned
+        assert all("first-figure.json: eascope 0.1.0 (abc, changed)" in line for line in warnings)
 
 
 def test_the_index_follows_the_records(results: Path) -> None:
