@@ -25,7 +25,7 @@ from analysis.records.verdict import (
     few_seeds,
 )
 from analysis.statement import Absent, Lookup, MeasurePath, Part, Statement, Term, parse, value_at
-from analysis.statistics import ENOUGH, Estimate, estimate, seeds_needed
+from analysis.statistics import ENOUGH, MOST_SEEDS, Estimate, estimate, seeds_needed
 
 #: A `Result` by variant and seed.
 Results = Mapping[str, Mapping[int, object]]
@@ -148,7 +148,7 @@ class _Test:
 
 def _reason(needed: int | None) -> str:
     if needed is None:
-        return "more than 1000 seeds would decide it"
+        return f"more than {MOST_SEEDS} seeds would decide it"
     return f"about {needed} seeds would decide it"
 
 

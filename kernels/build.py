@@ -36,7 +36,7 @@ from host.toolchain import arm64_tool, cross_prefix
 from kernels import times
 from kernels.faults import compile_errors
 from kernels.naming import kernel_named, kernel_names
-from kernels.provenance import BuiltKernel, KernelProvenance
+from kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
 from kernels.queues import series_digest
 from kernels.releases import DEFAULT, release_of
 from kernels.source import ARCHITECTURE, Source, find_source
@@ -121,7 +121,7 @@ def built(name: str = "base") -> KernelArtefact | None:
     :raises EascopeError: when it is not as it was built.
     """
     spec = kernel_named(name)
-    if not os.environ.get("KERNEL_SRC") and not apt(ARCHITECTURE).ready:
+    if not os.environ.get(KERNEL_SRC) and not apt(ARCHITECTURE).ready:
         return None
     try:
         folder = cache_root() / "kernel" / digest_of(_key(spec, find_source((), spec.release)))[:32]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from host.errors import RequestError, names_allowed, unknown
 from kernels.own import NOTHING, Own
+from kernels.provenance import KERNEL_SRC
 from kernels.queues import is_ported
 from kernels.releases import DEFAULT, RELEASES, release_of
 from kernels.source import directory_version
@@ -120,7 +121,7 @@ def _check_usual(kernel: Kernel, kind: str, name: str) -> None:
 
     :raises RequestError: ``kernel`` has a queue that is for other releases alone.
     """
-    given = os.environ.get("KERNEL_SRC")
+    given = os.environ.get(KERNEL_SRC)
     release = release_of(directory_version(Path(given))).name if given else DEFAULT
     if missing := unported(kernel, release):
         raise _not_ported(kernel, kind, name, release, missing, release)

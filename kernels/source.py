@@ -219,7 +219,7 @@ def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
         ``queues`` already.
     :raises EascopeError: when no package is to be had.
     """
-    given = os.environ.get("KERNEL_SRC")
+    given = os.environ.get(KERNEL_SRC)
     if given:
         check_directory(Path(given), queues, release)
         source = directory_source(Path(given))

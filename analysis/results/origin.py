@@ -13,6 +13,10 @@ from host.cache import write_atomic
 from host.record import Record
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+#: What `Origin.made_from` of a record begins with that was converted from a page.
+PAGE = "page of commit "
+#: What such a record's page says: all were converted before commit 2acc416, which bills otherwise.
+EARLIER = "Energies are billed as at that commit; billing has changed since."
 #: `Origin.made_from` of a record whose figures come from runs.
 RUNS = "runs"
 
@@ -41,7 +45,8 @@ class Origin(Record):
         """For the page."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         source = f"{self.made_from} ({versions})" if versions else self.made_from
-        return f"Made by `{self.command}`, from {source}."
+        words = f"Made by `{self.command}`, from {source}."
+        return f"{words} {EARLIER}" if self.made_from.startswith(PAGE) else words
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ def parts(record: FirstFigure) -> dict[str, str]:
 
 
 def _energy(total: ComparedMeasure) -> str:
-    """``no difference shown: +0.8 % (-15.1 to +22.3 mJ)``."""
+    """``cannot be told apart: +0.8 % (-15.1 to +22.3 mJ)``."""
     change = f"{total.percent:+.1f} % ({total.low:+.1f} to {total.high:+.1f} mJ)"
-    return f"no difference shown: {change}" if total.low <= 0 <= total.high else change
+    return f"cannot be told apart: {change}" if total.low <= 0 <= total.high else change
 
 
 def _row(measure: ComparedMeasure) -> list[str]:

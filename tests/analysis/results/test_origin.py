@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.origin import EARLIER, RUNS, Origin
 from host.record import RecordError
 from tests.support.agreement import MEASURED
 
@@ -21,6 +22,11 @@ def test_a_written_record_keeps_all_digits(tmp_path: Path) -> None:
     record.write(path)
     assert type(record).read(path) == record
     assert '"times": {"z": 0.3333333333333333, "a": 2.0}' in path.read_text()
+
+
+def test_figures_of_an_older_page_say_that_they_were_billed_otherwise() -> None:
+    assert EARLIER not in Origin("a test", RUNS).words
+    assert Origin("a test", "page of commit 0545544").words.endswith(EARLIER)
 
 
 def test_a_missing_key_is_one_line(tmp_path: Path) -> None:
