@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 import subprocess
@@ -82,13 +83,27 @@ def variables_of(source: str) -> Iterator[str]:
             case _:
                 continue
         value = constants.get(name.id) if isinstance(name, ast.Name) else name.value
+        if value is None and isinstance(name, ast.Name):
+            value = _imported(tree, name.id)
         assert isinstance(value, str), ast.dump(node)
         yield value
+
+
+def _imported(tree: ast.Module, name: str) -> object:
+    """The value of ``name`` where ``tree`` imports it from a module; None where it does not."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                if name == (alias.asname or alias.name):
+                    return getattr(importlib.import_module(node.module), alias.name)
+    return None
 
 
 def test_variables_are_found() -> None:
     source = 'A = "X"\nos.environ.get(A)\nos.environ["Y"]\nos.getenv("Z", "")\nother.get("W")\n'
     assert sorted(variables_of(source)) == ["X", "Y", "Z"]
+    imported = "from kernels.provenance import KERNEL_SRC as K\nos.environ.get(K)\n"
+    assert list(variables_of(imported)) == ["KERNEL_SRC"]
 
 
 def test_every_environment_variable_is_listed() -> None:
