@@ -22,7 +22,7 @@ from host.cache import runs_root
 from host.dry import nothing_built
 from tests.support.campaigns import campaign, surveyed
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.long]
 
 CELLS = 100_000
 #: 125 derived platforms.

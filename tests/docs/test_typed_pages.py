@@ -48,6 +48,7 @@ NOT_TYPED = {
     "~/linux": READERS_OWN,
     "KERNEL_SRC=": READERS_OWN,
     "sweep opp-sweep": CAMPAIGN,
+    "table opp-sweep": CAMPAIGN,
     "make results": CAMPAIGN,
     "make model-axes": CAMPAIGN,
     "make noise": CAMPAIGN,
