@@ -73,6 +73,10 @@ def test_without_a_clamp_nothing_is_added(
     assert not counted["uclamp_comp"]
 
 
+#: Frequencies after the capped tasks have gone.
+GONE = ("gone-0", "gone-1", "gone-2", "gone-3", "gone-4", "gone-5")
+
+
 def spinning(name: str, *prefix: str) -> str:
     """A line that starts a task which always runs, on the second little CPU."""
     return f"spawn {name} /bin/busybox taskset 2 {' '.join(prefix)} /bin/busybox sh /tmp/spin.sh"
@@ -82,7 +86,7 @@ def spinning(name: str, *prefix: str) -> str:
 def clamped(
     sum_kernel: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
 ) -> Booted:
-    """What a little CPU's frequency is under caps of its tasks' group, of the fair class and RT."""
+    """What a little CPU's frequency is under caps of its fair tasks' group."""
     script = [
         f"file /tmp/spin.sh {len(SPIN)}",
         SPIN,
@@ -102,9 +106,34 @@ def clamped(
         f"collect {FREQUENCY} two-capped",
         "kill two",
         "kill one",
-        # The agent wakes up on a little CPU, too. In pieces: its estimate follows each.
-        *4 * ["sleep-ms 100"],
-        f"collect {FREQUENCY} none",
+        # The agent wakes up on a little CPU, too, and may ask for more at any single moment.
+        *(line for name in GONE for line in ("sleep-ms 100", f"collect {FREQUENCY} {name}")),
+    ]
+    script.append("kill ticker")
+    folder = tmp_path_factory.mktemp("clamped")
+    return boot(
+        sum_kernel.image,
+        juno,
+        script,
+        folder / "out",
+        # Its CPU is not isolated: while such a CPU is idle, 7.3 lets nothing on it decay.
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={"ticker": guest_program("ticker", folder)},
+    )
+
+
+@pytest.fixture(scope="module")
+def clamped_rt(
+    sum_kernel: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> Booted:
+    """What a little CPU's frequency is under caps of an RT task's group."""
+    script = [
+        f"file /tmp/spin.sh {len(SPIN)}",
+        SPIN,
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        "spawn ticker /bin/busybox taskset 1 /bin/ticker",
+        f"write {GROUP}/cgroup.procs 0",
         f"write {GROUP}/cpu.uclamp.max 20.00",
         spinning("rt", "/bin/as_fifo"),
         # What the agent needed to start it is forgotten first.
@@ -123,7 +152,7 @@ def clamped(
         "kill rt",
         "kill ticker",
     ]
-    folder = tmp_path_factory.mktemp("clamped")
+    folder = tmp_path_factory.mktemp("clamped-rt")
     return boot(
         sum_kernel.image,
         juno,
@@ -135,8 +164,8 @@ def clamped(
     )
 
 
-def khz(clamped: Booted, name: str) -> int:
-    return int(clamped.text(name))
+def khz(booted: Booted, name: str) -> int:
+    return int(booted.text(name))
 
 
 def test_a_cap_is_a_utilization_with_headroom(clamped: Booted) -> None:
@@ -151,10 +180,10 @@ def test_caps_add_up(clamped: Booted) -> None:
 
 
 def test_a_capped_task_leaves_no_utilization_behind(clamped: Booted) -> None:
-    assert khz(clamped, "none") == 450_000
+    assert min(khz(clamped, name) for name in GONE) == 450_000
 
 
-def test_an_rt_tasks_clamps_are_its_cpus(clamped: Booted) -> None:
+def test_an_rt_tasks_clamps_are_its_cpus(clamped_rt: Booted) -> None:
     """20 % are 205: 509 MHz, without headroom. Without the rule RT means the highest OPP."""
-    assert khz(clamped, "rt-capped") == khz(clamped, "rt-again") == 800_000
-    assert khz(clamped, "rt-without") == khz(clamped, "rt-boosted") == 950_000
+    assert khz(clamped_rt, "rt-capped") == khz(clamped_rt, "rt-again") == 800_000
+    assert khz(clamped_rt, "rt-without") == khz(clamped_rt, "rt-boosted") == 950_000
