@@ -13,6 +13,7 @@ from experiments.built_once import LOCK, built_once
 from host import dry
 from host.cache import artefact, cache_root
 from host.claims import claims_on
+from tests.support.waiting import HANG_S
 
 BUILD = """
 import fcntl, sys, time
@@ -60,7 +61,7 @@ def test_machines_build_an_artefact_once(tmp_path: Path) -> None:
         assert each.stdin is not None
         each.stdin.write("\n")
         each.stdin.flush()
-    outputs = [each.communicate(timeout=120) for each in machines]
+    outputs = [each.communicate(timeout=HANG_S) for each in machines]
     assert [each.returncode for each in machines] == [0] * 3, outputs
     assert built.read_text() == "x"
     assert len({out for out, _ in outputs}) == 1

@@ -17,6 +17,7 @@ from experiments.runs import Run, check, execute
 from host.cache import runs_root
 from host.claims import claims_on
 from tests.support.fake import KEY, cell
+from tests.support.waiting import HANG_S
 
 #: Another machine: locks of the kernel do not reach it, and it does not see our processes.
 MACHINE = """
@@ -24,7 +25,7 @@ import fcntl, json, sys
 fcntl.flock = lambda *_: None
 from host import claims
 
-claims.LOOK_S, claims.BEAT_S, claims.LEASE_S = 0.02, 0.05, 2.0
+claims.LOOK_S, claims.BEAT_S, claims.LEASE_S = 0.02, 0.05, float(sys.argv[3])
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
 from experiments.runs import execute
@@ -42,9 +43,13 @@ print(json.dumps({"fresh": run.fresh, "calls": 1}), flush=True)
 """
 
 
-def machine(name: str, what: str = "run") -> subprocess.Popen[str]:
+#: Seconds: no host stands still that long, and a lease that a test may wait for.
+FOR_EVER, SHORT = 36_000.0, 2.0
+
+
+def machine(name: str, what: str = "run", lease_s: float = FOR_EVER) -> subprocess.Popen[str]:
     child = subprocess.Popen(
-        [sys.executable, "-c", MACHINE, name, what],
+        [sys.executable, "-c", MACHINE, name, what, str(lease_s)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -69,7 +74,7 @@ def test_machines_never_do_a_cell_twice() -> None:
     machines = [machine(name) for name in "abcd"]
     for each in machines:
         go(each)
-    outputs = [each.communicate(timeout=120) for each in machines]
+    outputs = [each.communicate(timeout=HANG_S) for each in machines]
     assert [each.returncode for each in machines] == [0] * 4, outputs
     fresh = [json.loads(out.splitlines()[-1])["fresh"] for out, _ in outputs]
     assert sorted(fresh) == [False, False, False, True]
@@ -82,13 +87,13 @@ def test_the_cell_of_a_dead_machine_is_taken_over() -> None:
     dying = machine("a", "hang")
     go(dying)
     assert said(dying) == "begun"
-    other = machine("b")
+    other = machine("b", lease_s=SHORT)
     go(other)
     assert other.stderr is not None
     assert "another process runs this cell" in other.stderr.readline()
     dying.send_signal(signal.SIGKILL)
     dying.communicate()
-    out, err = other.communicate(timeout=120)
+    out, err = other.communicate(timeout=HANG_S)
     assert other.returncode == 0, err
     assert json.loads(out.splitlines()[-1])["fresh"]
     assert check(Run(runs_root() / KEY)) == []
