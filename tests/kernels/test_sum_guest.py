@@ -73,6 +73,16 @@ def test_without_a_clamp_nothing_is_added(
     assert not counted["uclamp_comp"]
 
 
+#: The agent goes into a group, whose tasks it starts.
+ENTER = (
+    f"file /tmp/spin.sh {len(SPIN)}",
+    SPIN,
+    "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+    f"mkdir {GROUP}",
+    # A request lasts until the next one, and an RT task or an idle CPU makes none.
+    "spawn ticker /bin/busybox taskset 1 /bin/ticker",
+    f"write {GROUP}/cgroup.procs 0",
+)
 #: Frequencies after the capped tasks have gone.
 GONE = ("gone-0", "gone-1", "gone-2", "gone-3", "gone-4", "gone-5")
 
@@ -88,13 +98,7 @@ def clamped(
 ) -> Booted:
     """What a little CPU's frequency is under caps of its fair tasks' group."""
     script = [
-        f"file /tmp/spin.sh {len(SPIN)}",
-        SPIN,
-        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
-        f"mkdir {GROUP}",
-        # A request lasts until the next one, and an RT task or an idle CPU makes none.
-        "spawn ticker /bin/busybox taskset 1 /bin/ticker",
-        f"write {GROUP}/cgroup.procs 0",
+        *ENTER,
         spinning("one"),
         "sleep-ms 300",
         f"collect {FREQUENCY} free",
@@ -128,12 +132,7 @@ def clamped_rt(
 ) -> Booted:
     """What a little CPU's frequency is under caps of an RT task's group."""
     script = [
-        f"file /tmp/spin.sh {len(SPIN)}",
-        SPIN,
-        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
-        f"mkdir {GROUP}",
-        "spawn ticker /bin/busybox taskset 1 /bin/ticker",
-        f"write {GROUP}/cgroup.procs 0",
+        *ENTER,
         f"write {GROUP}/cpu.uclamp.max 20.00",
         spinning("rt", "/bin/as_fifo"),
         # What the agent needed to start it is forgotten first.
