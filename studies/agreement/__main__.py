@@ -28,6 +28,7 @@ from studies.agreement.plan import (
 )
 from studies.agreement.record import record_of
 from studies.agreement.run import comparable, run
+from studies.command import command_of
 from studies.draw import save
 
 
@@ -69,8 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         if not cells:
             raise EascopeError("no cell was run on both engines yet")
-        given = sys.argv[1:] if arguments is None else arguments
-        command = " ".join(["python -m studies.agreement", *given])
+        command = command_of("agreement", arguments)
         record = record_of(cells, command, executed_costs())
         written = save(NAMES[options.speeds], record, options.folder)
         runs = [

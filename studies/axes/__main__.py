@@ -14,6 +14,7 @@ from host.proc import Ending, say
 from studies.axes.plan import NAME, only, plan
 from studies.axes.record import record_of
 from studies.axes.run import vary
+from studies.command import command_of
 from studies.draw import save
 
 
@@ -46,8 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
             words = f" ({each.conditions})" if each.conditions else ""
             say(f"{each.scenario} on {each.platform}{words}: {', '.join(each.variants)}")
             every.append(vary(each, axes, options.seeds))
-        given = sys.argv[1:] if arguments is None else arguments
-        record = record_of(every, " ".join(["python -m studies.axes", *given]))
+        record = record_of(every, command_of("axes", arguments))
         say(f"  {save(NAME, record, options.folder)}")
     return ending.code
 

@@ -21,6 +21,7 @@ from power.counted import load_counted
 from power.measurements import load_measured
 from studies.cluster_power.plan import CLUSTER, NAME, PLATFORM
 from studies.cluster_power.record import points_of, record_of
+from studies.command import command_of
 from studies.draw import save
 
 
@@ -36,9 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     with Ending() as ending:
         platform = load_platform(PLATFORM)
         data = load_measured(load_counted(platform.cluster(CLUSTER).core.name))
-        given = sys.argv[1:] if arguments is None else arguments
         origin = Origin(
-            " ".join(["python -m studies.cluster_power", *given]),
+            command_of("cluster_power", arguments),
             "measurements and activity",
             {"eascope": eascope_version()},
         )

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from host.proc import Ending, say
+from studies.command import command_of
 from studies.draw import save
 from studies.elision.plan import CASES, NAME, prepared
 from studies.elision.record import record_of
@@ -34,8 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with Ending() as ending:
         pairs = run(prepared([names[name] for name in options.scenario]))
-        given = sys.argv[1:] if arguments is None else arguments
-        record = record_of(pairs, " ".join(["python -m studies.elision", *given]))
+        record = record_of(pairs, command_of("elision", arguments))
         say(f"  {save(NAME, record, options.folder)}: {len(pairs)} cases")
     return ending.code
 

@@ -16,6 +16,7 @@ from analysis.results.origin import RUNS, Origin
 from engines.gem5.provider import find_gem5, version
 from host.proc import Ending, say
 from host.version import eascope_version
+from studies.command import command_of
 from studies.draw import save
 from studies.memory_time.plan import NAME, PLATFORMS, chains, measured
 from studies.memory_time.record import mixtures
@@ -43,8 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
                 for cluster, there in zip(platform.clusters, points, strict=True)
             }
             executed += mixtures(platform, activity, kernels, by_cluster)
-        given = sys.argv[1:] if arguments is None else arguments
-        command = " ".join(["python -m studies.memory_time", *given])
+        command = command_of("memory_time", arguments)
         record = MemoryTime(Origin(command, RUNS, versions), tuple(executed))
         say(f"  {save(NAME, record, options.folder)}: {len(executed)} mixtures")
     return ending.code

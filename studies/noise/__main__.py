@@ -10,6 +10,7 @@ from pathlib import Path
 from analysis.statistics import ENOUGH
 from host.errors import RequestError, unknown
 from host.proc import Ending, say
+from studies.command import command_of
 from studies.draw import save
 from studies.noise.plan import NAME, SEEDS, plan
 from studies.noise.record import record_of
@@ -35,8 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
             if name not in {scenario for _, scenario in every}:
                 raise unknown("scenario", name, {scenario for _, scenario in every})
         chosen = [each for each in every if not options.scenario or each[1] in options.scenario]
-        given = sys.argv[1:] if arguments is None else arguments
-        command = " ".join(["python -m studies.noise", *given])
+        command = command_of("noise", arguments)
         say(f"  {save(NAME, record_of(measure(chosen, options.seeds), command), options.folder)}")
     return ending.code
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from experiments.scenario_file import load_scenario
 from host.errors import unknown
 from host.proc import Ending, say
+from studies.command import command_of
 from studies.draw import save
 from studies.pages.plan import only, pages, sourced
 from studies.pages.record import record_of
@@ -53,8 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.sourced:
             chosen = [sourced(page) for page in chosen]
         comparisons = compare(chosen, options.seeds, options.full) if chosen else {}
-        given = sys.argv[1:] if arguments is None else arguments
-        command = " ".join(["python -m studies.pages", *without_folder(given)])
+        command = command_of("pages", arguments)
         for page in chosen:
             rows = [
                 (group, load_scenario(group.scenario, compared.platform), compared)
@@ -67,17 +66,6 @@ def main(arguments: list[str] | None = None) -> int:
             record = wakeup_record(command, of)
             say(f"  {save(WAKEUP_COST, record, options.folder)}")
     return ending.code
-
-
-def without_folder(arguments: Sequence[str]) -> list[str]:
-    """``arguments`` without ``--folder``, which does not say how a record was made."""
-    kept: list[str] = []
-    skip = False
-    for argument in arguments:
-        if not skip and not argument.startswith("--folder"):
-            kept.append(argument)
-        skip = argument == "--folder"
-    return kept
 
 
 if __name__ == "__main__":

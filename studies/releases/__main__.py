@@ -10,6 +10,7 @@ from pathlib import Path
 from configs.platform_file import load_platform
 from host.proc import Ending, say
 from kernels.releases import DEFAULT, RELEASES
+from studies.command import command_of
 from studies.draw import save
 from studies.pages.plan import Page
 from studies.pages.run import compare
@@ -35,13 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
             group.scenario: comparison
             for (_, group), comparison in compare([page], options.seeds, False).items()
         }
-        given = sys.argv[1:] if arguments is None else arguments
         record = record_of(
             load_platform(PLATFORM),
             releases,
             split(compared, releases),
             list(wake_ups(releases)),
-            " ".join(["python -m studies.releases", *given]),
+            command_of("releases", arguments),
         )
         say(f"  {save(NAME, record, options.folder)}")
     return ending.code

@@ -25,7 +25,7 @@ from experiments.scenario_names import names
 from host.errors import RequestError
 from kernels import variants
 from kernels.variants import load_variants
-from studies.pages.__main__ import main, without_folder
+from studies.pages.__main__ import main
 from studies.pages.page import changes, parts
 from studies.pages.plan import EAS, FIVE, OF_THE_PHONE, PageGroup, only, pages, sourced
 from studies.pages.record import record_of
@@ -322,12 +322,3 @@ def test_lines_of_a_queue() -> None:
                 number = re.search(rf"(\d+) {word}", line[1])
                 stated[place] += int(number[1]) if number else 0
         assert lines_changed(queue) == tuple(stated)
-
-
-def test_a_record_does_not_say_where_it_was_written_first() -> None:
-    assert without_folder(["uclamp", "--folder", "/x", "--seeds", "3"]) == [
-        "uclamp",
-        "--seeds",
-        "3",
-    ]
-    assert without_folder(["--folder=/x", "uclamp"]) == ["uclamp"]
