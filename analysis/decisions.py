@@ -22,6 +22,7 @@ from analysis.records.cell import CellRecord
 from analysis.tables.tasks import OTHER, thread_names, with_task
 from analysis.trace import DECISION_EVENT, TraceError, read_trace
 from analysis.window import read_window
+from engines.records import MARKS, TRACE
 from host.table import Column, Table
 
 #: Why EAS is asked, by the event's number.
@@ -119,8 +120,8 @@ def decisions(run: Derived) -> pl.DataFrame:
 
     :raises TraceError: when a list of candidates is not understood.
     """
-    window = read_window(run.run / "marks.json")
-    trace = read_trace(run.run / "trace.dat")
+    window = read_window(run.run / MARKS)
+    trace = read_trace(run.run / TRACE)
     said = _recorded(run.cell, DECISION_EVENT)
     table = trace.table(DECISION_EVENT) if said else _computed(computed_decisions(trace))
     table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))

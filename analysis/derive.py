@@ -25,7 +25,7 @@ from analysis.window import read_window
 from analysis.work import with_work
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.records import MARKS
+from engines.records import MARKS, TRACE
 from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
 from host.imports import REPO, closure
@@ -112,7 +112,7 @@ def _source(
         activity=activity,
         power=power,
         window=read_window(run / MARKS),
-        trace=read_trace(run / "trace.dat"),
+        trace=read_trace(run / TRACE),
     )
 
 

@@ -14,11 +14,11 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from analysis.tables.counters import NO_CLUSTER
 from analysis.tables.idle import ChipTimes
 from configs.billing import CHIP
 from configs.platform import Platform
-from power.billed import SHARED, PowerModel, interval_of
+from engines.records import NO_CLUSTER, SHARED_PART
+from power.billed import PowerModel, interval_of
 
 FJ_PER_J = 10**15
 #: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.
@@ -62,7 +62,7 @@ def energy(
             columns["energy_fj"].append(spent)
     if chip is not None:
         for (component, part), spent in model.chip_fj(chip.on_ns, chip.off_ns).items():
-            values = (NO_CLUSTER, CHIP, SHARED, chip.t0_ns, chip.t1_ns, component, part, spent)
+            values = (NO_CLUSTER, CHIP, SHARED_PART, chip.t0_ns, chip.t1_ns, component, part, spent)
             for name, value in zip(columns, values, strict=True):
                 columns[name].append(value)
     table = pl.DataFrame(columns, schema=schema)
@@ -85,7 +85,7 @@ def active_shares(
         .group_by("cpu", "t0_ns")
         .agg(pl.col("energy_fj").sum())
     )
-    rows = intervals.filter(pl.col("cpu") != SHARED).join(
+    rows = intervals.filter(pl.col("cpu") != SHARED_PART).join(
         active, on=["cpu", "t0_ns"], how="left", maintain_order="left"
     )
     out_cluster: list[int] = []

@@ -349,7 +349,7 @@ def _provenance(comparison: Comparison) -> str:
             ("kernel {}", cell.kernel.encode()),
             ("{} (input)", cell.inputs.encode()),
             ("engine {}", cell.engine_identity.encode()),
-            ("guest {}", cell.initramfs),
+            ("guest {}", cell.initramfs.encode()),
         )
         for key, value in sorted(record.items())
     ]

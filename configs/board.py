@@ -14,15 +14,16 @@ from dataclasses import dataclass
 class Board:
     """An engine's machine. Interrupts are numbered as in the device tree (SPI and PPI from 0).
 
-    ``gic_bytes`` are the sizes of the interrupt controller's two parts. ``psci_method`` is empty
-    where there is no PSCI: CPUs then wait at the spin table's word ``release_address``, in memory
-    that the device tree reserves. MPIDR's Aff0 is the CPU's number in the machine (below eight),
-    and Aff1 the cluster where ``clusters_in_affinity_1``. ``quiesce``: CPUs execute gem5's own
-    operations, so the idle driver may use them. ``transport`` is the agent's channel to the engine
-    (compatible of the node /eascope).
+    ``max_cpus`` is how many CPUs it may have. ``gic_bytes`` are the sizes of the interrupt
+    controller's two parts. ``psci_method`` is empty where there is no PSCI: CPUs then wait at the
+    spin table's word ``release_address``, in memory that the device tree reserves. MPIDR's Aff0 is
+    the CPU's number in the machine, and Aff1 the cluster where ``clusters_in_affinity_1``.
+    ``quiesce``: CPUs execute gem5's own operations, so the idle driver may use them. ``transport``
+    is the agent's channel to the engine (compatible of the node /eascope).
     """
 
     compatible: str
+    max_cpus: int
     ram: int
     gic_distributor: int
     gic_cpu_interface: int

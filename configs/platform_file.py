@@ -32,8 +32,10 @@ from host.strict import StrictTable, read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
-#: Both engines have a GICv2, which has eight CPU interfaces.
-MAX_CPUS = 8
+#: As many as every kernel knows (CONFIG_NR_CPUS); an engine states its own limit.
+MAX_CPUS = 32
+#: Room that the fast engine's plugin has (it is compiled with these numbers).
+MAX_CLUSTERS, MAX_OPPS, MAX_IDLE_STATES = 8, 64, 8
 
 #: What the device tree calls a complete platform file that is not one of `PLATFORMS`: it lies in
 #: the guest's memory, where a name of another length is another run.
@@ -98,7 +100,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     llc = top.text("llc", (LLC_ALL, LLC_CLUSTER)) if top.has("llc") else LLC_CLUSTER
     if top.has("llc"):
         control_sources["llc"] = sources.of(top, "llc_source")
-    clusters = _read_clusters(described.clusters(MAX_CPUS), sources, billing)
+    clusters = _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     axes = read_axes(top.table("axes")) if top.has("axes") else {}
     top.finish()
@@ -207,7 +209,7 @@ def _read_clusters(
             raise table.error(
                 "cpus",
                 f"at most {MAX_CPUS} CPUs on the whole platform, {first} are there already "
-                "(the engines' interrupt controller is a GICv2)",
+                "(the kernels' CONFIG_NR_CPUS)",
             )
         cpus = tuple(range(first, first + count))
         clusters.append(_read_cluster(table, sources, name, len(clusters), cpus, billing))
@@ -269,7 +271,7 @@ def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
     shared_source = sources.of(columns, "shared_uw")
     columns.finish()
     opps: list[Opp] = []
-    for row in table.tables("opps", 1, 64):
+    for row in table.tables("opps", 1, MAX_OPPS):
         opp = Opp(
             khz=row.integer("khz", 1_000, 10_000_000, "kHz"),
             uv=row.integer("uv", 100_000, 2_000_000, "uV"),
@@ -298,7 +300,7 @@ def _check_ascends(row: StrictTable, before: Opp, opp: Opp) -> None:
 def _read_idle_states(table: StrictTable, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
     """The idle states, WFI first, each deeper: longer residency, no shorter exit, no more power."""
     states: list[IdleState] = []
-    for row in table.tables("idle_states", 1, 8):
+    for row in table.tables("idle_states", 1, MAX_IDLE_STATES):
         state = IdleState(
             name=row.name("name"),
             entry_us=row.integer("entry_us", 0, 100_000, "us"),

@@ -16,9 +16,10 @@ from configs.board import Board
 from configs.platform import Platform
 from engines.records import Traits
 from host.cache import digest_of, sha256_file
-from host.errors import EascopeError
+from host.errors import EascopeError, bad_input
 from host.imports import REPO
 from host.record import Record
+from host.strict import shown_path
 from rootfs.elide import ElidingCopy
 
 #: Simulated seconds after which a run fails.
@@ -225,6 +226,17 @@ class Engine(Protocol):
         :param stall_s: host seconds without simulated progress after which the run fails.
         :raises EngineFailed: with the reason and the last lines of console and engine.
         """
+
+
+def check_cpus(engine: Engine, platform: Platform) -> None:
+    """Refuse a platform with more CPUs than the engine's board may have.
+
+    :raises RequestError: one line.
+    """
+    cpus, most = len(platform.cpus), engine.board.max_cpus
+    if cpus > most:
+        allowed = f"up to {most} in all on engine {engine.name}"
+        raise bad_input(shown_path(platform.path), "cluster.cpus", cpus, allowed)
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,29 @@ from pathlib import Path
 from typing import ClassVar
 
 from host.record import Record, RecordError, load_json
+from rootfs.headers import MESSAGES, numbers, texts
 
+#: Files of a run's folder. The engine writes marks, counters and the console; the guest's agent
+#: sends `STATE` and `TRACE`.
 MARKS = "marks.json"
 COUNTERS = "counters.parquet"
+CONSOLE = "console.log"
+STATE = texts(MESSAGES)["FILE_STATE"]
+TRACE = texts(MESSAGES)["FILE_TRACE"]
 HOST = "host.json"
 FAILED = "failed.json"
 
 #: Columns of ``counters.parquet`` on every engine: a row per CPU between completed OPP changes of
-#: its cluster, START and STOP. ``cpu`` -1 is the shared part. Times are in ns since power-on.
+#: its cluster, START and STOP. Times are in ns since power-on.
 COUNTER_COLUMNS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions")
 
+#: ``cpu`` of rows that are no CPU's: of a cluster's shared part, and of the memory.
+SHARED_PART, MEMORY_PART = -1, -2
+#: ``cluster`` of rows that are no cluster's: of the memory, and of the chip's shared part.
+NO_CLUSTER = -1
+
 #: Marks that the guest agent sets.
-READY, START, STOP = 1, 2, 3
+READY, START, STOP = (numbers(MESSAGES)[f"MARK_{name}"] for name in ("READY", "START", "STOP"))
 
 
 @dataclass(frozen=True)

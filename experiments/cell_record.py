@@ -62,7 +62,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
         declares=dict(names.variant.declares),
         switches=names.variant.switches,
-        initramfs=guest.provenance.encode(),
+        initramfs=guest.provenance,
         digests=digests,
         inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
         set_otherwise=tuple(request.controls.words),

@@ -21,7 +21,17 @@ from pathlib import Path
 from analysis.derived_folder import DERIVED, roots_of
 from analysis.records.cell import CELL, CellRecord
 from engines.base import EngineFailed, EngineRun
-from engines.records import COUNTERS, FAILED, HOST, MARKS, Failure, HostRecord
+from engines.records import (
+    CONSOLE,
+    COUNTERS,
+    FAILED,
+    HOST,
+    MARKS,
+    STATE,
+    TRACE,
+    Failure,
+    HostRecord,
+)
 from experiments.cell import Cell
 from experiments.failures import explained
 from experiments.inputs import FOLDER as INPUTS
@@ -35,9 +45,7 @@ from host.sealed import DONE, added, damage, files_of, seal
 from host.writing import writing_into
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
-RAW = ("console.log", COUNTERS, MARKS, "state.txt")
-#: And this one, unless nothing was traced.
-TRACE = "trace.dat"
+RAW = (CONSOLE, COUNTERS, MARKS, STATE)
 #: The folder of the cells' locks.
 LOCKS = ".locks"
 SIMKEY = re.compile(r"[0-9a-f]{64}")

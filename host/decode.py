@@ -20,6 +20,16 @@ T = TypeVar("T")
 REST = {"rest": True}
 
 
+def json_key(name: str) -> Mapping[str, str]:
+    """``field(metadata=json_key("rt-app"))``: the field's key in the file is ``name``."""
+    return {"key": name}
+
+
+def key_of(entry: Field[Any]) -> str:
+    """The key of a field in the file."""
+    return str(entry.metadata.get("key", entry.name))
+
+
 class WrongValue(Exception):
     """A value that is not allowed, before its file is known; `Record.decode` names the file."""
 
@@ -57,13 +67,16 @@ def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
     for entry in known:
         if entry.metadata.get("rest"):
             continue
-        if entry.name in rest:
-            given[entry.name] = _decode(types[entry.name], rest.pop(entry.name), key, entry.name)
+        kind_of, name = types[entry.name], key_of(entry)
+        if name in rest:
+            given[entry.name] = _decode(kind_of, rest.pop(name), key, name)
         elif entry.default is MISSING and entry.default_factory is MISSING:
-            raise WrongValue(_at(key, entry.name), MISSING, _words(types[entry.name]))
+            raise WrongValue(_at(key, name), MISSING, _words(kind_of))
     for entry in known:
         if entry.metadata.get("rest"):
-            given[entry.name], rest = rest, {}
+            part = get_args(types[entry.name])[1]
+            given[entry.name] = {name: _decode(part, rest[name], key, name) for name in rest}
+            rest = {}
     if rest:
         name = next(iter(rest))
         raise WrongValue(_at(key, name), rest[name], "no such key in this version")

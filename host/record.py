@@ -4,7 +4,8 @@
 A class that inherits from `Record` states a file's keys as fields. Reading checks every key and
 type, so a damaged file gives one line and never a traceback. A field without a default is always
 written; a field with a default is left out of the file while it has that value. `REST` marks the
-one field that takes the keys that the class does not name.
+one field that takes the keys that the class does not name, and `json_key` a key that no field can
+have as its name.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from host.decode import REST, WrongValue, decode_dataclass
+from host.decode import REST, WrongValue, decode_dataclass, json_key, key_of
 from host.errors import EascopeError, bad_input, missing_key
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "WrongValue",
     "child",
     "json_bytes",
+    "json_key",
     "load_json",
     "parse_json",
 ]
@@ -151,7 +153,7 @@ class Record:
             if entry.metadata.get("rest"):
                 content |= _encode(value)
             elif not _left_out(entry, value):
-                content[entry.name] = _encode(value)
+                content[key_of(entry)] = _encode(value)
         return content
 
     def to_bytes(self) -> bytes:
@@ -176,8 +178,8 @@ def child(value: object, key: str) -> Any:
     """
     if isinstance(value, Record):
         for entry in fields(value):
-            if entry.name == key and not entry.metadata.get("rest"):
-                field_value = getattr(value, key)
+            if key_of(entry) == key and not entry.metadata.get("rest"):
+                field_value = getattr(value, entry.name)
                 if _left_out(entry, field_value):
                     break
                 return field_value

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED
 from configs.platform import Cluster, Opp, Platform
+from engines.records import SHARED_PART
 from host.cache import digest_of
 from power.level import idle_microwatt, load_level
 
@@ -27,10 +28,6 @@ SUMMARIES = {
     MEASURED: "power of one busy CPU measured on the device, its idle power subtracted: the power "
     "does not depend on what the CPU executes",
 }
-#: Column ``cpu`` of the rows of a cluster's shared part.
-SHARED = -1
-
-
 #: Components of ways into and out of idle states.
 TRANSITIONS = ("idle_entry", "idle_exit")
 
@@ -39,7 +36,7 @@ TRANSITIONS = ("idle_entry", "idle_exit")
 class Interval:
     """A row of ``intervals``: a CPU, or a cluster's shared part, while its OPP stayed the same.
 
-    :param cpu: `SHARED` for the shared part.
+    :param cpu: `SHARED_PART` for the shared part.
     :param active_ns: of the shared part the time in which it was on.
     :param exit_ns: from wake-ups until the idle states' exit work was done.
     :param idle_ns: time in each idle state, ways into it included.
@@ -181,7 +178,7 @@ class StatedPower:
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
         """See :class:`PowerModel`."""
         powers = self._powers[cluster.index]
-        if interval.cpu == SHARED:
+        if interval.cpu == SHARED_PART:
             on = interval.active_ns * powers.shared[interval.khz]
             return {whole_component("shared"): on + interval.off_ns * powers.shared_off}
         active = interval.active_ns * powers.busy[interval.khz]

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from configs.activity import Activity
 from configs.billing import CHIP
 from configs.platform import SRAM_RETENTION, Cluster, Opp, Platform
+from engines.records import SHARED_PART
 from host.cache import digest_of
 from power.billed import (
-    SHARED,
     TRANSITIONS,
     Component,
     Energies,
@@ -136,7 +136,7 @@ class DerivedPower:
         }
         scale = power.level.power.dynamic_scale(point.volts) * FJ_PER_PJ
         events = {part: round(energy * scale) for part, energy in power.stack_pj(counted).items()}
-        if interval.cpu == SHARED:
+        if interval.cpu == SHARED_PART:
             parts = {part: active_ns * uw for part, uw in point.shared_on.items()}
             parts["idle"] = interval.off_ns * point.shared_off
             return {Component("shared", part): value for part, value in _sum(parts, events).items()}

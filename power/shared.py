@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from configs.platform import Cluster
+from engines.records import SHARED_PART
 from host.cache import digest_of
 from host.errors import unknown
-from power.billed import SHARED, Energies, Interval, PowerModel
+from power.billed import Energies, Interval, PowerModel
 
 #: As the power model says.
 STATED = "stated"
@@ -35,7 +36,7 @@ class OtherShared:
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
         """Energy in fJ of one row of ``intervals``."""
-        if interval.cpu != SHARED:
+        if interval.cpu != SHARED_PART:
             return self._model.interval_fj(cluster, interval)
         on = replace(interval, t1_ns=interval.t0_ns + interval.active_ns)
         spent = self._model.interval_fj(cluster, on)

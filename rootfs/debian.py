@@ -20,6 +20,7 @@ from host.proc import run
 from host.toolchain import TRIPLET, arm64_tool
 from rootfs.content import CONTENT, Content, load_content
 from rootfs.cpio import Archive
+from rootfs.provenance import PROVENANCE, ProvidedPrograms
 
 #: Where Debian's packages have libraries, and where its loader looks for them.
 LIBRARIES = (f"usr/lib/{TRIPLET}", f"lib/{TRIPLET}", "usr/lib", "lib")
@@ -66,13 +67,11 @@ def _build(content: Content, folder: Path) -> None:
         (folder / "programs.cpio").write_bytes(_archive(content, root).data())
     every = [deb.provenance() for deb in debs]
     write_atomic(folder / "packages.json", json.dumps(every, indent=1, sort_keys=True).encode())
-    provenance = {
-        "provider": "debian",
-        "packages": {deb.package: deb.version for deb in debs if deb.package in wanted},
-        "packages_sha256": digest_of({"packages": every}),
-    }
-    text = json.dumps(provenance, indent=1, sort_keys=True)
-    write_atomic(folder / "provenance.json", text.encode() + b"\n")
+    ProvidedPrograms(
+        provider="debian",
+        packages={deb.package: deb.version for deb in debs if deb.package in wanted},
+        packages_sha256=digest_of({"packages": every}),
+    ).write(folder / PROVENANCE)
 
 
 def _archive(content: Content, root: Path) -> Archive:

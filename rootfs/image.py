@@ -7,23 +7,31 @@ hundred instructions, an inflated one some ten thousand.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from host.cache import artefact, sha256_bytes, sha256_file, write_atomic
+from host.cache import artefact, sha256_bytes, sha256_file
 from host.debian import apt
 from host.errors import EascopeError
 from host.lisa import VERSION as LISA_VERSION
 from host.lisa import lisa_binaries
 from host.proc import run
-from host.record import REST, Record
+from host.record import json_bytes
 from host.toolchain import arm64_tool, static_libc
 from rootfs.cpio import Archive
 from rootfs.elide import ElidingCopy
+from rootfs.headers import INCLUDE
+from rootfs.provenance import (
+    PROVENANCE,
+    CompiledPrograms,
+    CopyDigest,
+    DebianPackage,
+    ImageProvenance,
+    WheelProgram,
+)
 
 AGENT = Path(__file__).parent / "agent"
 #: Programs of ours that a script may name: a file each.
@@ -32,9 +40,6 @@ PROGRAMS = Path(__file__).parent / "programs"
 OVERLAY = Path(__file__).parent / "overlay"
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror")
 LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
-
-#: What an image is made of, next to it.
-PROVENANCE = "provenance.json"
 
 #: Names under which busybox is found: enough to look around when something is wrong.
 APPLETS = (
@@ -55,20 +60,6 @@ PERF = "/bin/perf"
 MAKERS = ("cpio.py", "elide.py", "image.py")
 #: A shorter name for people.
 LINK = "bin/rt-app"
-
-
-@dataclass(frozen=True)
-class ImageProvenance(Record):
-    """``provenance.json`` of an image.
-
-    :param sha256: of the image.
-    :param overlay: of each file of the overlay.
-    :param parts: versions and SHA-256 of everything else in it, by name.
-    """
-
-    sha256: str
-    overlay: Mapping[str, str]
-    parts: Mapping[str, Any] = field(metadata=REST)
 
 
 @dataclass(frozen=True)
@@ -153,15 +144,19 @@ class _Contents:
     def provenance(self, image: Path) -> ImageProvenance:
         """Versions and digests of what is in the image, and its own."""
         inputs, rt_apps = self.inputs(), self.rt_apps()
-        parts = {
-            "agent": json.loads((self.agent / PROVENANCE).read_bytes()),
-            "busybox": json.loads((self.busybox / PROVENANCE).read_bytes()),
-            "rt-app": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["rt-app"]},
-            **{copy.name: {"sha256": sha256_bytes(rt_apps[copy.path])} for copy in self.copies},
-            "trace-cmd": {"from": f"lisa-linux {LISA_VERSION}", "sha256": inputs["trace-cmd"]},
-            "programs": inputs["programs"],
-        }
-        return ImageProvenance(_digest(image), inputs["overlay"], parts)
+        wheel = f"lisa-linux {LISA_VERSION}"
+        return ImageProvenance(
+            sha256=_digest(image),
+            overlay=inputs["overlay"],
+            agent=CompiledPrograms.read(self.agent / PROVENANCE),
+            busybox=DebianPackage.read(self.busybox / PROVENANCE),
+            rt_app=WheelProgram(wheel, inputs["rt-app"]),
+            trace_cmd=WheelProgram(wheel, inputs["trace-cmd"]),
+            programs=inputs["programs"],
+            copies={
+                copy.name: CopyDigest(sha256_bytes(rt_apps[copy.path])) for copy in self.copies
+            },
+        )
 
 
 def _name(path: Path) -> str:
@@ -204,7 +199,7 @@ def guest_agent() -> Path:
     :raises EascopeError: when the cross compiler is missing.
     :raises CommandFailed: when it refuses the sources.
     """
-    sources = sorted(AGENT.glob("*.[ch]"))
+    sources = [*sorted(AGENT.glob("*.[ch]")), *sorted(INCLUDE.glob("*.h"))]
     units = [source.name for source in sources if source.suffix == ".c"]
     return compiled_programs("agent", "guest agent", AGENT, sources, {"agent": units})
 
@@ -230,28 +225,31 @@ def compiled_programs(
 ) -> Path:
     """Cached folder of static arm64 programs and their ``provenance.json``.
 
-    :param sources: everything that the programs are made of, for the key.
+    :param folder: where the files of ``units`` are.
+    :param sources: all that the programs are made of, for the key; headers may lie elsewhere.
     :param units: the files of each program.
     """
     compiler = arm64_tool("gcc", libc=True)
     version = run([compiler, "-dumpfullversion"]).decode().strip()
+    libc = sha256_file(static_libc())
     fields = {
         "sources": {source.name: sha256_file(source) for source in sources},
         "compiler": version,
-        "libc": sha256_file(static_libc()),
+        "libc": libc,
         "flags": [*FLAGS, *LINK_FLAGS],
     }
 
     def build(work: Path) -> None:
+        headers = sorted({f"-I{source.parent}" for source in sources} - {f"-I{folder}"})
+        command = [compiler, *FLAGS, *LINK_FLAGS, *headers]
         for name, files in units.items():
             # Compiled where the sources lie, so that no path of this machine gets into it.
-            run([compiler, *FLAGS, *LINK_FLAGS, "-o", work / name, *files], cwd=folder, label=label)
-        provenance = {
-            "compiler": f"{Path(compiler).name} {version}",
-            "libc_sha256": fields["libc"],
-            "sha256": {name: _digest(work / name) for name in units},
-        }
-        _write_json(work / PROVENANCE, provenance)
+            run([*command, "-o", work / name, *files], cwd=folder, label=label)
+        CompiledPrograms(
+            compiler=f"{Path(compiler).name} {version}",
+            libc_sha256=libc,
+            sha256={name: _digest(work / name) for name in units},
+        ).write(work / PROVENANCE)
 
     return artefact(kind, fields, build, label=label, estimate_s=2)
 
@@ -272,7 +270,7 @@ def _busybox() -> Path:
                 if path.is_file()
             )
             (folder / "busybox").write_bytes(program.read_bytes())
-        _write_json(folder / PROVENANCE, deb.provenance())
+        (folder / PROVENANCE).write_bytes(json_bytes(deb.provenance()))
 
     fields = {"package": "busybox-static", "architecture": "arm64", "layout": 1}
     return artefact("busybox", fields, build, label="busybox (Debian arm64)", estimate_s=5)
@@ -280,7 +278,3 @@ def _busybox() -> Path:
 
 def _digest(path: Path) -> str:
     return sha256_file(path)
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_atomic(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")

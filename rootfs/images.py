@@ -14,12 +14,12 @@ from pathlib import Path
 
 from host.cache import artefact, sha256_bytes, sha256_file
 from host.errors import RequestError, unknown
-from host.record import load_json
 from rootfs.content import MINIMAL, PROGRAMS, load_content
 from rootfs.cpio import Archive
 from rootfs.debian import debian_programs
 from rootfs.elide import ElidingCopy
-from rootfs.image import PROVENANCE, ImageArtefact, compiled_programs, image_in, initramfs
+from rootfs.image import ImageArtefact, compiled_programs, image_in, initramfs
+from rootfs.provenance import PROVENANCE, ProvidedPrograms
 
 #: Programs of ours that only the programs image has: a file each, or a folder of files.
 MEMBERS = Path(__file__).parent / "members"
@@ -85,9 +85,8 @@ def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact
     def build(folder: Path) -> None:
         path = folder / "initramfs.cpio"
         path.write_bytes(image.path.read_bytes() + more)
-        parts = {**image.provenance.parts, "with": label}
-        own = replace(image.provenance, sha256=sha256_file(path), parts=parts)
-        own.write(folder / PROVENANCE)
+        longer = replace(image.provenance, sha256=sha256_file(path), prepared=label)
+        longer.write(folder / PROVENANCE)
 
     fields = {"image": digest, "more": sha256_bytes(more), "label": label}
     return image_in(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
@@ -103,13 +102,13 @@ def _programs_image(base: ImageArtefact, provider: str) -> ImageArtefact:
     def build(folder: Path) -> None:
         path = folder / "initramfs.cpio"
         path.write_bytes(b"".join(archives))
-        parts = {
-            **base.provenance.parts,
-            "image": PROGRAMS,
-            "provided": load_json(provided / PROVENANCE),
-            "members": {name: sha256_file(ours / name) for name in UNITS},
-        }
-        replace(base.provenance, sha256=sha256_file(path), parts=parts).write(folder / PROVENANCE)
+        replace(
+            base.provenance,
+            sha256=sha256_file(path),
+            image=PROGRAMS,
+            provided=ProvidedPrograms.read(provided / PROVENANCE),
+            members={name: sha256_file(ours / name) for name in UNITS},
+        ).write(folder / PROVENANCE)
 
     fields = {
         "image": PROGRAMS,

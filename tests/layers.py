@@ -31,13 +31,13 @@ ENGINE_ROOMS = tuple(
 TABLE: dict[str, tuple[str, ...]] = {
     "host": (),
     "configs": ("host",),
-    "power": ("host", "configs"),
     "rootfs": ("host",),
     "kernels": ("host", "configs"),
     # What runs inside a simulator, on the simulator's own Python.
     f"{ANY_ENGINE}.inside": (),
     # What engines leave in a run's folder, for those who write it and those who read it.
-    "engines.records": ("host",),
+    "engines.records": ("host", "rootfs"),
+    "power": ("host", "configs", "engines.records"),
     # How long work takes on a core, for engines and for those who read their runs.
     "engines.timing": ("host", "configs"),
     # The contract of an engine, and what engines share.
@@ -47,7 +47,10 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("engines.timing", "engines"),
     ),
     "engines.registry": ("host", "engines", ANY_ENGINE),
-    "analysis": ("host", "configs", "power", "kernels", "engines.records", "engines.timing"),
+    "analysis": (
+        *("host", "configs", "power", "rootfs", "kernels", "engines.records"),
+        *("engines.timing",),
+    ),
     "experiments": (
         *("host", "configs", "power", "rootfs", "kernels", "engines.records"),
         *("engines.timing", "engines", "engines.registry", "analysis"),

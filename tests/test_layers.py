@@ -152,8 +152,7 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
         ),
         (
             {"kernels/a.py": "\nfrom power import b\n", "power/b.py": ""},
-            "kernels/a.py:2: imports power.b: undeclared from kernels to power: "
-            "allowed: host, configs",
+            "kernels/a.py:2: imports power.b: upward from kernels to power: allowed: host, configs",
         ),
         (
             {"configs/a.py": "def f():\n    import power.b\n", "power/b.py": ""},

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.measures.registry import STATE, measure
+from analysis.measures.registry import measure
 from analysis.records.result import Busy, Pushes
 from analysis.source import RunData
 from analysis.tables import events, kernel_counters, shares
 from configs.platform import Cluster
-from engines.records import COUNTERS
+from engines.records import COUNTERS, SHARED_PART, STATE
 from kernels.guest_files import ENERGY_AWARE
-from power.billed import SHARED
 
 
 def _ns_by_khz(source: RunData, cluster: Cluster) -> dict[int, int]:
@@ -78,7 +77,7 @@ def _per_cpu(source: RunData) -> pl.DataFrame:
     # Playing an idle state's exit latency takes instructions too, but is no work.
     work = pl.col("instructions") * (pl.col("active_ns") / busy)
     return (
-        source.intervals.filter(pl.col("cpu") != SHARED)
+        source.intervals.filter(pl.col("cpu") != SHARED_PART)
         .group_by("cluster_name", "cpu", maintain_order=True)
         .agg(
             busy.sum().alias("busy_ns"),

@@ -13,7 +13,7 @@ from analysis.source import RunData
 Function = Callable[[RunData], Any]
 
 #: What a measure may read besides trace events.
-STATE, LOGS = "state.txt", "program-*.log"
+LOGS = "program-*.log"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from analysis.records.work import WorkRecord
 from engines.records import Traits
 from host.record import REST, Record
 from kernels.provenance import KERNEL_SRC, KernelProvenance
+from rootfs.provenance import ImageProvenance
 
 CELL = "cell.json"
 SCHEMA = 1
@@ -296,7 +297,7 @@ class CellRecord(Record):
     energy_model: EnergyModelRecord
     declares: Mapping[str, Any]
     switches: tuple[tuple[str, str], ...]
-    initramfs: Mapping[str, Any]
+    initramfs: ImageProvenance
     digests: Mapping[str, str]
     inputs: Inputs
     set_otherwise: tuple[str, ...]

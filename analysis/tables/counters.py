@@ -10,12 +10,8 @@ import polars as pl
 
 from analysis.window import Window
 from configs.platform import Platform
-from engines.records import COUNTER_COLUMNS
+from engines.records import COUNTER_COLUMNS, NO_CLUSTER, SHARED_PART
 from host.errors import EascopeError
-from power.billed import SHARED
-
-#: ``cluster`` of rows that belong to no cluster (the memory's).
-NO_CLUSTER = -1
 
 
 def idle_columns(table: pl.DataFrame) -> list[str]:
@@ -87,9 +83,9 @@ def _check(path: Path, table: pl.DataFrame, platform: Platform, window: Window) 
             raise EascopeError(f"{path}: the rows of cpu {cpu} do not cover the window without gap")
         seen[(cluster, cpu)] = True
     for cluster in platform.clusters:
-        for cpu in (*cluster.cpus, SHARED):
+        for cpu in (*cluster.cpus, SHARED_PART):
             if (cluster.index, cpu) not in seen:
-                what = f"cpu {cpu}" if cpu != SHARED else f"the shared part of {cluster.name}"
+                what = f"cpu {cpu}" if cpu != SHARED_PART else f"the shared part of {cluster.name}"
                 raise EascopeError(f"{path}: rows of {what} are missing")
 
 
@@ -98,7 +94,7 @@ def frequency(table: pl.DataFrame) -> pl.DataFrame:
 
     Columns: cluster, cluster_name, khz, uv, t0_ns, t1_ns.
     """
-    shared = table.filter(pl.col("cpu") == SHARED)
+    shared = table.filter(pl.col("cpu") == SHARED_PART)
     run = (pl.col("khz") != pl.col("khz").shift(1)).fill_null(True).cum_sum().over("cluster")
     return (
         shared.with_columns(run.alias("stretch"))

@@ -11,8 +11,8 @@ import polars as pl
 from analysis.tables.split import within
 from configs.activity import Activity
 from configs.platform import Platform
+from engines.records import SHARED_PART
 from engines.timing.mixture import mixture
-from power.billed import SHARED
 
 
 def with_elided(
@@ -34,7 +34,7 @@ def with_elided(
     parts = []
     for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):
         part = rows
-        if cpu != SHARED:
+        if cpu != SHARED_PART:
             cluster, there = platform.clusters[index], slices.filter(pl.col("cpu") == cpu)
             for memory, turn in turns.items():
                 alike = [thread for thread, share in threads.items() if share == memory]

@@ -16,7 +16,7 @@ from analysis.tables.counters import idle_columns
 from analysis.tables.split import Stretch, both, within
 from analysis.window import Window
 from configs.platform import Platform
-from power.billed import SHARED
+from engines.records import SHARED_PART
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def with_entries(
         columns = []
         for number in range(states):
             ways: list[tuple[int, int]] = []
-            if cpu != SHARED and 0 < number < len(idle_states):
+            if cpu != SHARED_PART and 0 < number < len(idle_states):
                 ways = _ways(stretches[int(cpu)], number, idle_states[number].entry_us, window)
             columns.append(pl.Series(f"entry{number}_ns", within(ways, begin, end)))
         parts.append(part.with_columns(columns))

@@ -20,8 +20,8 @@ import polars as pl
 from analysis.trace import Trace
 from analysis.window import Window
 from configs.platform import Cluster, Platform
+from engines.records import SHARED_PART
 from host.errors import EascopeError
-from power.billed import SHARED
 
 Times = npt.NDArray[np.int64]
 
@@ -123,7 +123,7 @@ def split(rows: pl.DataFrame, trace: Trace, platform: Platform, window: Window) 
     for (index, cpu), part in rows.group_by("cluster", "cpu", maintain_order=True):
         begin, end = part["t0_ns"].to_numpy(), part["t1_ns"].to_numpy()
         spent = dict.fromkeys(columns.values(), np.zeros(part.height, dtype=np.int64))
-        if cpu == SHARED:
+        if cpu == SHARED_PART:
             cluster = platform.clusters[index]
             off = within(_asleep(cluster, by_cpu), begin, end)
             spent["active_ns"] = end - begin - off

@@ -21,18 +21,20 @@
  * With MEMORY defined, a turn also waits for memory: x16 has its ns in sixteenths, and the CPU stands
  * still a second time in a slice, for a time that no clock changes. That copy is longer.
  */
+#include "m5ops.h"
+
 #define NR_getcpu			168
 #define NR_clock_gettime		113
 #define CLOCK_THREAD_CPUTIME_ID		3
 
 	.macro	quiesce_cycles		/* x0: cycles */
-	.inst	0xff030110
+	.inst	M5_INSTRUCTION(M5_QUIESCE_CYCLES)
 	.endm
 	.macro	quiesce_ns		/* x0: ns */
-	.inst	0xff020110
+	.inst	M5_INSTRUCTION(M5_QUIESCE_NS)
 	.endm
 	.macro	now_ns			/* to x0 */
-	.inst	0xff070110
+	.inst	M5_INSTRUCTION(M5_NOW_NS)
 	.endm
 
 	.text

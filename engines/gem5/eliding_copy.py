@@ -47,12 +47,16 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from engines.gem5.board import BOARD
 from host.errors import RequestError
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, ElidingCopy, with_function
+from rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "eliding_copy.S"
+#: Files that decide the bytes of the copy in the image.
+MAKERS = (Path(__file__).resolve(), SOURCE, M5OPS, SOURCE.with_name("board.py"))
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
 SLICE_NS = 49_152
@@ -68,9 +72,8 @@ OWN_CYCLES = {"elided": 24, "elided-detailed": 60}
 #: Instructions that an O3CPU may fetch at once, so that the exclusives are not among them.
 MOST_FETCHED = 6
 
-#: The table's entries: one per CPU (GICv2 has no more), cycles of an iteration in sixteenths.
-TABLE_CPUS = 8
-TABLE_BYTES = 2 * TABLE_CPUS
+#: The table's entries: one per CPU, cycles of an iteration in sixteenths.
+TABLE_BYTES = 2 * BOARD.max_cpus
 TABLE_OFFSET = FUNCTION_OFFSET + FUNCTION_BYTES - TABLE_BYTES
 SIXTEENTHS = 16
 #: A slice of a single turn stands still for this many cycles at least.
@@ -85,7 +88,7 @@ def elide(program: bytes) -> bytes:
 
 
 #: The copy in the guest image.
-COPY = ElidingCopy("rt-app-elided-gem5", "/gem5/rt-app", elide, (Path(__file__).resolve(), SOURCE))
+COPY = ElidingCopy("rt-app-elided-gem5", "/gem5/rt-app", elide, MAKERS)
 
 
 @cache
@@ -106,13 +109,13 @@ def assembled(**more: int) -> bytes:
     values = {
         "AWAY_SHIFT": AWAY_SHIFT,
         "PROBE_TURNS": PROBE_TURNS,
-        "TABLE_CPUS": TABLE_CPUS,
+        "TABLE_CPUS": BOARD.max_cpus,
         **more,
     }
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
         made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
-        defines = [f"-D{name}={value}" for name, value in values.items()]
-        run([arm64_tool("gcc"), *defines, "-c", "-o", made, SOURCE], label="eliding function")
+        given = [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in values.items())]
+        run([arm64_tool("gcc"), *given, "-c", "-o", made, SOURCE], label="eliding function")
         run([arm64_tool("objcopy"), "-O", "binary", made, flat], label="eliding function")
         return flat.read_bytes()
 
@@ -132,10 +135,8 @@ def turn_table(cycles: Sequence[float]) -> bytes:
     """The table's bytes, at `TABLE_OFFSET` of the program.
 
     :param cycles: clock cycles of an iteration on each CPU, by CPU number.
-    :raises RequestError: more CPUs than there is room for, or a figure that does not fit.
+    :raises RequestError: a figure that does not fit.
     """
-    if len(cycles) > TABLE_CPUS:
-        raise RequestError(f"{len(cycles)} CPUs: allowed on gem5: up to {TABLE_CPUS}")
     for cpu, figure in enumerate(cycles):
         if not LEAST_CYCLES <= figure <= MOST_CYCLES:
             raise RequestError(
@@ -143,4 +144,4 @@ def turn_table(cycles: Sequence[float]) -> bytes:
                 f"elided: {LEAST_CYCLES} to {MOST_CYCLES:.0f}"
             )
     entries = [round(figure * SIXTEENTHS) for figure in cycles]
-    return struct.pack(f"<{TABLE_CPUS}H", *entries, *[0] * (TABLE_CPUS - len(entries)))
+    return struct.pack(f"<{len(entries)}H", *entries).ljust(TABLE_BYTES, b"\0")

@@ -37,7 +37,7 @@ from engines.gem5.process import TERMINAL, Gem5Ended, supervise
 from engines.gem5.provider import CODE, NAME, RECIPE, Gem5Identity, find_gem5, identity, version
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
 from engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipelines
-from engines.records import Traits
+from engines.records import CONSOLE, Traits
 from host.errors import EascopeError, unknown
 from host.scratch import scratch
 
@@ -151,7 +151,7 @@ class Gem5Engine:
                 return self._collect(folder, out, ended, boot_s)
             finally:
                 if (folder / TERMINAL).is_file():
-                    (out / "console.log").write_bytes((folder / TERMINAL).read_bytes())
+                    (out / CONSOLE).write_bytes((folder / TERMINAL).read_bytes())
 
     def _collect(self, folder: Path, out: Path, ended: Gem5Ended, boot_s: float) -> EngineRun:
         code = (folder / "exit-code").read_text() if (folder / "exit-code").is_file() else "none"

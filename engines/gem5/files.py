@@ -13,7 +13,7 @@ from typing import ClassVar
 import polars as pl
 
 from engines.files import write_counters
-from engines.gem5.inside.request import SCHEMA
+from engines.gem5.inside.request import ROWS_BIN, ROWS_JSON, SCHEMA
 from engines.records import COUNTERS, MARKS, Mark, write_marks
 from host.errors import EascopeError
 from host.record import Record
@@ -21,7 +21,6 @@ from host.record import Record
 #: What the agent calls a piece of a file.
 _PIECE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)@(\d+)")
 STATISTICS = "stats.txt"
-ROWS_JSON, ROWS_BIN = "rows.json", "rows.bin"
 #: Columns that are whole numbers: ns, kHz, uV, counts.
 _INTEGERS = (
     *("t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions"),

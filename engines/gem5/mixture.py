@@ -12,12 +12,12 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
+from engines.gem5.board import BOARD
 from engines.gem5.eliding_copy import (
     LEAST_STILL,
     MOST_CYCLES,
     OWN_CYCLES,
     SIXTEENTHS,
-    TABLE_CPUS,
     assembled,
 )
 from host.errors import RequestError
@@ -27,7 +27,7 @@ from rootfs.elide import FUNCTION_ADDRESS
 LENGTH = 352
 ROOM = 0x402A1C - FUNCTION_ADDRESS
 #: Bytes of the table: cycles of an iteration and its ns of memory by CPU, both in sixteenths.
-TABLE_BYTES = 4 * TABLE_CPUS
+TABLE_BYTES = 4 * BOARD.max_cpus
 #: A slice's own instructions take so many times what the plain function's take.
 LONGER = 1.5
 #: A slice of a single turn has its own instructions, and stands still.
@@ -49,10 +49,8 @@ def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:
 
     :param mode: gem5's, one that elides.
     :param turns: cycles of an iteration and its ns of memory on each CPU, by CPU number.
-    :raises RequestError: more CPUs than there is room for, or a figure that does not fit.
+    :raises RequestError: a figure that does not fit.
     """
-    if len(turns) > TABLE_CPUS:
-        raise RequestError(f"{len(turns)} CPUs: allowed on gem5: up to {TABLE_CPUS}")
     for cpu, (cycles, ns) in enumerate(turns):
         if not (LEAST_CYCLES <= cycles <= MOST_CYCLES and 0 < ns <= MOST_NS):
             raise RequestError(

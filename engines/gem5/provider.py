@@ -17,6 +17,7 @@ from engines.gem5.boot import BootLoaderIdentity
 from engines.gem5.boot import identity as boot_loader_identity
 from host.cache import sha256_file, tree_digest
 from host.errors import EascopeError
+from host.imports import REPO
 from host.proc import say
 
 #: What the scripts were run on; nothing older has the same statistics and parameters.
@@ -27,6 +28,7 @@ SCRIPTS = _HERE / "inside"
 CODE = (
     *(_HERE / name for name in ("files.py", "request.py")),
     *(_HERE.parent / name for name in ("files.py", "records.py")),
+    REPO / "rootfs" / "headers.py",
 )
 NAME = "gem5"
 RECIPE = "docs/recipes/gem5.md"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from configs.core import Cache, Core
 from configs.pipeline import Pipeline, load_pipeline
 from configs.platform import L3, Cluster, Platform
-from engines.gem5.board import BOARD
+from engines.gem5.board import BOARD, DEVICE_TREE
 from engines.gem5.boot import COUNTER_HZ
 from engines.gem5.inside.request import (
     CacheLevels,
@@ -24,6 +24,7 @@ from engines.gem5.inside.request import (
     TlbSettings,
 )
 from engines.gem5.units import minor_units, o3_units
+from engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART, START, STOP
 from host.errors import unknown
 
 #: The mode of a boot to the agent's barrier.
@@ -115,6 +116,13 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
             "bytes": platform.memory_mib << 20,
             "device": DRAM,
             "line_bytes": LINE_BYTES,
+        },
+        "load": {"device_tree": DEVICE_TREE, "release": BOARD.release_address},
+        "marks": {"start": START, "stop": STOP},
+        "rows": {
+            "shared_part": SHARED_PART,
+            "memory_part": MEMORY_PART,
+            "no_cluster": NO_CLUSTER,
         },
         "l3": _l3(platform.l3) if MODES[mode].caches and platform.l3 else None,
         "system_hz": SYSTEM_HZ,

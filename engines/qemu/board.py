@@ -10,6 +10,8 @@ from configs.board import Board
 
 BOARD = Board(
     compatible="linux,dummy-virt",
+    # A GICv2 has as many CPU interfaces.
+    max_cpus=8,
     ram=0x4000_0000,
     gic_distributor=0x0800_0000,
     gic_cpu_interface=0x0801_0000,

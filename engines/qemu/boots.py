@@ -22,7 +22,8 @@ from pathlib import Path
 from engines.base import EngineFailed
 from engines.process import Spent, died
 from engines.qemu.process import QemuEnded, QemuProcess, QemuRun, ended_well
-from engines.qemu.settings import CONSOLE, RAW_COUNTERS
+from engines.qemu.settings import RAW_COUNTERS
+from engines.records import CONSOLE
 from host.cache import digest_of, sha256_file
 
 #: Machines that wait for runs, in one process; each takes 0.3 GB.

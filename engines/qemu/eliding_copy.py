@@ -31,14 +31,15 @@ from rootfs.elide import (
     ElidingCopy,
     with_function,
 )
+from rootfs.headers import MESSAGES, numbers
 
 #: Iterations that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
 BULK_TURNS = 4
 #: Instructions that the copy itself executes at a hint, by the iterations that it stands for.
 STEP_INSTRUCTIONS = {BULK_TURNS: 4, 1: 3}
 
-HINT_BULK = 0x61
-HINT_SINGLE = 0x62
+HINT_BULK = numbers(MESSAGES)["HINT_4_TURNS"]
+HINT_SINGLE = numbers(MESSAGES)["HINT_1_TURN"]
 
 _NOP = 0xD503201F
 _RET = 0xD65F03C0
@@ -137,6 +138,6 @@ COPY = ElidingCopy(
     "rt-app-elided-hint",
     "/hint/rt-app",
     elide_hint,
-    (Path(__file__).resolve(),),
+    (Path(__file__).resolve(), MESSAGES),
     link="bin/rt-app-elided-hint",
 )

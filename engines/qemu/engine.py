@@ -39,6 +39,7 @@ from engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
 from engines.records import COUNTERS, MARKS, Traits, write_marks
 from host.cache import cache_root
 from host.errors import EascopeError
+from host.imports import REPO
 from host.proc import need
 from host.scratch import scratch
 from rootfs.mixture import mixture_program
@@ -48,6 +49,7 @@ _HERE = Path(__file__).resolve().parent
 CODE = (
     *(_HERE / name for name in ("command.py", "files.py", "report.py")),
     *(_HERE.parent / name for name in ("files.py", "records.py")),
+    REPO / "rootfs" / "headers.py",
 )
 
 

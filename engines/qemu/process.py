@@ -18,7 +18,7 @@ from engines.base import EngineFailed
 from engines.process import PANIC, Simulator, Spent, died, tail_lines
 from engines.qemu.command import quoted
 from engines.qemu.report import EXIT, FAIL, Report
-from engines.qemu.settings import CONSOLE
+from engines.records import CONSOLE
 
 LOG = "qemu.log"
 SCRIPT = "script"

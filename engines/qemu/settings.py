@@ -20,6 +20,7 @@ from engines.qemu.eliding_copy import (
     marked_function,
     skipped_instructions,
 )
+from engines.records import CONSOLE
 from engines.timing.mixture import Mixture, mixture
 from host.record import Record
 from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BEGINS, FUNCTION_BYTES, LDEXP_RANGE
@@ -29,14 +30,12 @@ NAME = "qemu"
 #: How far a CPU may run ahead of the slowest one in a program and in the kernel, in virtual ns.
 PROGRAM_QUANTUM_NS = 100_000
 KERNEL_QUANTUM_NS = 20_000
-#: The interrupt controller, which has eight CPU interfaces (`configs.platform_file.MAX_CPUS`).
+#: The interrupt controller, which sets `engines.qemu.board.BOARD`'s limit of CPUs.
 GIC_VERSION = 2
 #: Simulated time for which every CPU may be idle before the guest counts as dead.
 DEAD_S = 600
 #: QEMU's translation cache, in MiB; its default depends on the host's memory.
 TRANSLATION_MIB = 128
-#: Where the guest's console is written.
-CONSOLE = "console.log"
 #: Where the plugin writes its rows.
 RAW_COUNTERS = "counters.raw"
 #: The plugin's unit of work: an instruction outside of the busy loop is so many.

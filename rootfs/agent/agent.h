@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "messages.h"
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(f, a)	__attribute__((format(printf, f, a)))
 #define __noreturn	__attribute__((noreturn))
@@ -26,8 +28,6 @@
 
 /* ---- transport.c: how words get out of the machine; one file per way ---- */
 
-enum mark { MARK_READY = 1, MARK_START = 2, MARK_STOP = 3 };
-
 struct text;
 
 struct transport {
@@ -35,7 +35,8 @@ struct transport {
 	/* value of /proc/device-tree/eascope/compatible that asks for it */
 	const char *compatible;
 	void (*read_script)(struct text *script);
-	void (*mark)(enum mark id, uint64_t mono_ns);
+	/* id: one of MARK_READY, MARK_START, MARK_STOP */
+	void (*mark)(unsigned int id, uint64_t mono_ns);
 	/* any order of offsets within a name; length 0 makes the file exist */
 	void (*write_file)(const char *name, uint64_t offset, const void *data, size_t length);
 	void (*fail)(const char *reason);

@@ -54,7 +54,7 @@ void report_send(void)
 
 		if (length > CHUNK)
 			length = CHUNK;
-		transport()->write_file("state.txt", sent, state.data + sent, length);
+		transport()->write_file(FILE_STATE, sent, state.data + sent, length);
 		sent += length;
 	} while (sent < state.length);
 }

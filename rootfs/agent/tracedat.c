@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_NAME	"trace.dat"
 #define CPUS_MAX	64
 
 enum { OPTION_DONE = 0, OPTION_TRACECLOCK = 4 };
@@ -166,7 +165,7 @@ static void send_pages(unsigned int cpu, size_t page_size, struct pages *pages)
 		if (got > 0)
 			used += got;
 		if (used + page_size > sizeof(buffer) || (got <= 0 && used > 0)) {
-			transport()->write_file(FILE_NAME, pages->offset + pages->size, buffer,
+			transport()->write_file(FILE_TRACE, pages->offset + pages->size, buffer,
 						used);
 			pages->size += used;
 			used = 0;
@@ -218,7 +217,7 @@ void tracedat_write(const struct trace *trace)
 
 		if (length > CHUNK)
 			length = CHUNK;
-		transport()->write_file(FILE_NAME, sent, head.data + sent, length);
+		transport()->write_file(FILE_TRACE, sent, head.data + sent, length);
 		sent += length;
 	}
 	text_free(&head);

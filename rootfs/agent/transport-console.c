@@ -21,7 +21,7 @@ static void console_read_script(struct text *script)
 		fail("%s: %s", script_path(), strerror(-error));
 }
 
-static void console_mark(enum mark id, uint64_t now)
+static void console_mark(unsigned int id, uint64_t now)
 {
 	printf("MARK %d %" PRIu64 "\n", (int)id, now);
 }

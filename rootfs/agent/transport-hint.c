@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The fast engine's transport: HINT #0x60, a NOP to every other machine. x0 is the verb, x1.. its
- * arguments; the engine reads what pointers name straight from guest memory, which must therefore
+ * The fast engine's transport: HINT #HINT_MESSAGE, a NOP to every other machine. x0 is the verb, x1..
+ * its arguments; the engine reads what pointers name straight from guest memory, which must therefore
  * be mapped when the instruction executes: every page is touched first, and names and reasons are
  * copied to a page that has been written.
  */
@@ -12,18 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum hint_verb {
-	HINT_MARK = 1,
-	/* 2, IDLE_STATE, is the kernel's */
-	HINT_WRITE_FILE = 3,
-	HINT_FAIL = 4,
-	HINT_EXIT = 5,
-	HINT_READ_SCRIPT = 6,
-};
-
 static char words[2048];
 
-static void hint(enum hint_verb verb, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4)
+static void hint(unsigned int verb, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4)
 {
 #ifdef __aarch64__
 	register uint64_t x0 asm("x0") = verb;
@@ -32,7 +23,8 @@ static void hint(enum hint_verb verb, uint64_t a1, uint64_t a2, uint64_t a3, uin
 	register uint64_t x3 asm("x3") = a3;
 	register uint64_t x4 asm("x4") = a4;
 
-	asm volatile("hint #0x60" : : "r"(x0), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+	asm volatile("hint %0" : : "i"(HINT_MESSAGE), "r"(x0), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+		     : "memory");
 #else
 	(void)verb, (void)a1, (void)a2, (void)a3, (void)a4;
 #endif
@@ -69,7 +61,7 @@ static void hint_read_script(struct text *script)
 	memset(piece, 0, sizeof(piece));
 	for (;;) {
 		got = UINT64_MAX;
-		hint(HINT_READ_SCRIPT, (uintptr_t)piece, sizeof(piece), script->length,
+		hint(VERB_READ_SCRIPT, (uintptr_t)piece, sizeof(piece), script->length,
 		     (uintptr_t)&got);
 		if (got > sizeof(piece))
 			break;
@@ -82,25 +74,25 @@ static void hint_read_script(struct text *script)
 		fail("%s: %s", script_path(), strerror(-error));
 }
 
-static void hint_mark(enum mark id, uint64_t now)
+static void hint_mark(unsigned int id, uint64_t now)
 {
-	hint(HINT_MARK, id, now, 0, 0);
+	hint(VERB_MARK, id, now, 0, 0);
 }
 
 static void hint_write_file(const char *name, uint64_t offset, const void *data, size_t length)
 {
 	touch(data, length);
-	hint(HINT_WRITE_FILE, (uintptr_t)resident(name), offset, (uintptr_t)data, length);
+	hint(VERB_WRITE_FILE, (uintptr_t)resident(name), offset, (uintptr_t)data, length);
 }
 
 static void hint_fail(const char *reason)
 {
-	hint(HINT_FAIL, (uintptr_t)resident(reason), 0, 0, 0);
+	hint(VERB_FAIL, (uintptr_t)resident(reason), 0, 0, 0);
 }
 
 static void hint_exit(int code)
 {
-	hint(HINT_EXIT, code, 0, 0, 0);
+	hint(VERB_EXIT, code, 0, 0, 0);
 }
 
 const struct transport transport_hint = {

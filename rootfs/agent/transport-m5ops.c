@@ -16,25 +16,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The operation is 0xff000110 with its number in bits 16 to 23. */
-#define M5_EXIT		"0xff210110"
-#define M5_FAIL		"0xff220110"
-#define M5_CHECKPOINT	"0xff430110"
-#define M5_WRITE_FILE	"0xff4f0110"
-#define M5_READ_FILE	"0xff500110"
-#define M5_WORK_BEGIN	"0xff5a0110"
+#include "m5ops.h"
 
 #ifdef __aarch64__
-#define M5_OP(instruction, a0, a1, a2, a3) ({				\
+#define M5_OP(number, a0, a1, a2, a3) ({				\
 	register uint64_t x0 asm("x0") = (a0);				\
 	register uint64_t x1 asm("x1") = (a1);				\
 	register uint64_t x2 asm("x2") = (a2);				\
 	register uint64_t x3 asm("x3") = (a3);				\
-	asm volatile(".inst " instruction				\
-		     : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3) : "memory");	\
+	asm volatile(".inst %4"						\
+		     : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3),		\
+		       "i"((uint64_t)M5_INSTRUCTION(number)) : "memory");	\
 	x0; })
 #else
-#define M5_OP(instruction, a0, a1, a2, a3) ({				\
+#define M5_OP(number, a0, a1, a2, a3) ({				\
 	(void)(a0), (void)(a1), (void)(a2), (void)(a3);			\
 	(uint64_t)0; })
 #endif
@@ -81,7 +76,7 @@ static void m5ops_read_script(struct text *script)
  * The time is taken again next to the operation: a mark ties the guest's clock to gem5's, and
  * thousands of instructions may lie between the caller's look at the clock and this one.
  */
-static void m5ops_mark(enum mark id, uint64_t now)
+static void m5ops_mark(unsigned int id, uint64_t now)
 {
 	char name[16], time[24];
 

@@ -11,7 +11,8 @@ import polars as pl
 from analysis.energy import FJ_PER_J
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
-from power.billed import SHARED, interval_of
+from engines.records import SHARED_PART
+from power.billed import interval_of
 from power.events import EventPower, load_events
 from power.model import DerivedPower, busy_events
 from power.records import (
@@ -34,7 +35,7 @@ def events(
     :param stated: events of one instruction as the fast engine bills it.
     :param counters: rows of one cluster, its shared part's included.
     """
-    cpus = counters.filter(pl.col("cpu") != SHARED)
+    cpus = counters.filter(pl.col("cpu") != SHARED_PART)
     instructions = float(cpus["instructions"].sum())
     if not instructions:
         return {}
@@ -76,13 +77,13 @@ def compare(
     errors = []
     for cluster in platform.clusters:
         power = load_events(cluster.core.name)
-        own = counters.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") >= SHARED))
+        own = counters.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") >= SHARED_PART))
         rows = intervals.filter(pl.col("cluster") == cluster.index)
         ipc, volts = activity.ipc(cluster), cluster.opps[-1].uv / 1e6
         per_cycle, source = busy_events(power, cluster, activity)
         stated = {event: count / ipc for event, count in per_cycle.items()}
         counted_j, stated_j = billed(model, cluster, rows)
-        cpus = rows.filter(pl.col("cpu") != SHARED)
+        cpus = rows.filter(pl.col("cpu") != SHARED_PART)
         errors.append(
             ActivityComparison(
                 cluster=cluster.name,

@@ -11,6 +11,8 @@
  * Marks: 2 and 3 around all; before and after kernel k at level l: 64 l + 2 k + 1024 and the
  * next number. Level 0 is the fastest.
  */
+#include "m5ops.h"
+
 #define DOMAIN_ID	0x10
 #define PERF_LEVEL	0x14
 
@@ -21,7 +23,7 @@
 
 	.macro	mark
 	mov	x1, #0
-	.inst	0xff5a0110
+	.inst	M5_INSTRUCTION(M5_WORK_BEGIN)
 	.endm
 
 	.text
@@ -87,7 +89,7 @@ level_done:
 	mov	x0, #3
 	mark
 	mov	x0, #0
-	.inst	0xff210110		/* exit */
+	.inst	M5_INSTRUCTION(M5_EXIT)
 	b	.
 
 	.balign	8

@@ -16,6 +16,7 @@ from host.lisa import lisa_binaries
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_OFFSET, LDEXP_RANGE, RT_APP_SHA256
+from rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "guest.S"
 
@@ -95,6 +96,7 @@ def guest(levels: int, latency_ns: int, chains: Sequence[Chain] = ()) -> Path:
     version = run([compiler, "--version"]).decode().splitlines()[0]
     key: dict[str, Any] = {
         "source": sha256_file(SOURCE),
+        "header": sha256_file(M5OPS),
         "rt-app": sha256_bytes(text),
         "options": [*_LINK_FLAGS, *defines],
         "compiler": version,
@@ -108,8 +110,8 @@ def guest(levels: int, latency_ns: int, chains: Sequence[Chain] = ()) -> Path:
         if chains:
             (folder / "mixtures.S").write_text(_table(chains))
         # Objects have names of their own: one that the compiler makes up stays in the symbols.
-        assemble = [compiler, "-c", "-march=armv8-a", *defines, "-o", "guest.o", SOURCE.name]
-        run(assemble, cwd=folder, label="workload kernels")
+        assemble = [compiler, "-c", "-march=armv8-a", *defines, f"-I{INCLUDE}", "-o", "guest.o"]
+        run([*assemble, SOURCE.name], cwd=folder, label="workload kernels")
         run([compiler, *_LINK_FLAGS, "-o", "guest.elf", "guest.o"], cwd=folder, label="link")
 
     return artefact("characterise", key, build, label="workload kernels") / "guest.elf"

@@ -11,8 +11,8 @@ import pytest
 from analysis.derive import Derived
 from analysis.energy import FJ_PER_J, active_shares, energy, joules
 from configs.platform import Cluster, Platform
+from engines.records import SHARED_PART
 from power.billed import (
-    SHARED,
     Energies,
     Interval,
     StatedPower,
@@ -81,7 +81,7 @@ def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
 
 def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
     model = StatedPower(platform)
-    interval = Interval(cpu=SHARED, t0_ns=0, t1_ns=1_000, khz=800_000, active_ns=300)
+    interval = Interval(cpu=SHARED_PART, t0_ns=0, t1_ns=1_000, khz=800_000, active_ns=300)
     energies = model.interval_fj(platform.clusters[0], interval)
     assert energies == {("shared", "shared"): 300 * 44_000 + 700 * 17_000}
 
@@ -167,7 +167,7 @@ def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> 
         digest = "x"
 
         def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
-            if interval.cpu == SHARED:
+            if interval.cpu == SHARED_PART:
                 return {whole_component("shared"): 0}
             return {whole_component("active"): interval.active_ns * 1_000}
 

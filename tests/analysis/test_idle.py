@@ -15,7 +15,8 @@ from analysis.window import Window
 from configs.activity import load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
-from power.billed import SHARED, Interval, StatedPower
+from engines.records import SHARED_PART
+from power.billed import Interval, StatedPower
 from power.choice import power_model
 
 US = 1_000
@@ -130,5 +131,5 @@ def test_the_chips_part_is_a_row_of_its_own(pixel6: Platform, name: str, on_uw: 
     table = energy(rows(pixel6, 0, (0, 0)), pixel6, model, ChipTimes(0, 1_000, 400))
     chip = table.filter(pl.col("cluster_name") == "chip")
     assert chip.select("cluster", "cpu", "component", "energy_fj").rows() == [
-        (-1, SHARED, "shared", 600 * on_uw)
+        (-1, SHARED_PART, "shared", 600 * on_uw)
     ]

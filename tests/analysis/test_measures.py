@@ -12,7 +12,7 @@ import pytest
 
 from analysis.measures import MEASURES
 from analysis.measures.__main__ import table
-from analysis.measures.registry import LOGS, STATE, Measure
+from analysis.measures.registry import LOGS, Measure
 from analysis.records.cell import CELL, CellRecord, ProgramRecord
 from analysis.records.frames import FramesRecord
 from analysis.records.result import Result
@@ -21,7 +21,7 @@ from analysis.trace import Trace, read_trace
 from analysis.window import read_window
 from configs.activity import Activity
 from configs.platform import Platform
-from engines.records import COUNTERS, MARKS
+from engines.records import COUNTERS, MARKS, STATE
 from experiments.trace_events import TRACE_EVENTS
 from power.billed import StatedPower
 from tests.support.synthetic import counters_text, make_run

@@ -16,6 +16,7 @@ from engines.gem5.provider import SCRIPTS, find_gem5
 from engines.gem5.settings import machine_settings
 from host.proc import run
 from host.toolchain import arm64_tool
+from rootfs.headers import INCLUDE
 
 GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
 LINK = (
@@ -39,8 +40,8 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
         "TURNS": TURNS,
         "SETTLE_TICKS": SETTLE_NS * COUNTER_HZ // 10**9,
     }
-    definitions = [f"-D{name}={value}" for name, value in defines.items()]
-    run([arm64_tool("gcc"), *LINK, *definitions, "-o", tmp_path / "guest.elf", GUEST])
+    given = [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in defines.items())]
+    run([arm64_tool("gcc"), *LINK, *given, "-o", tmp_path / "guest.elf", GUEST])
     request = {
         "schema": 1,
         "machine": machine_settings(platform, "elided-detailed")

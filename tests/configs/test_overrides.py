@@ -109,8 +109,8 @@ def test_any_key_of_a_platform_file(tmp_path: Path) -> None:
     ("settings", "message"),
     [
         ({"litle.cpus": 2}, "'litle' is no cluster of juno-r2 and no key of a platform (did you"),
-        ({"little.cpus": 9}, "little.cpus = 9: allowed: an integer in 0..8"),
-        ({"little.cpus": True}, "little.cpus = True: allowed: an integer in 0..8"),
+        ({"little.cpus": 33}, "little.cpus = 33: allowed: an integer in 0..32"),
+        ({"little.cpus": True}, "little.cpus = True: allowed: an integer in 0..32"),
         ({"big.opps": "every nth"}, "big.opps = 'every nth': allowed: kHz as a list"),
         ({"big.opps": [100]}, "kHz in 600000..1200000"),
         ({"big.opps": "1 even"}, "big.opps = '1 even': allowed"),
@@ -120,7 +120,7 @@ def test_any_key_of_a_platform_file(tmp_path: Path) -> None:
         ({"x.like": "huge"}, "x.like = 'huge': allowed: a cluster of juno-r2: little, big"),
         ({"little.idle_states": ["c1"]}, "a list of wfi, cpu-sleep-0, cluster-sleep-0 with wfi"),
         ({"little.foo": 3}, "cluster.little.foo = 3: allowed: no such key"),
-        ({"little.cpus": 8}, "at most 8 CPUs on the whole platform"),
+        ({"little.cpus": 31}, "at most 32 CPUs on the whole platform"),
         ({"dvfs.rate_limit_us": 1}, "dvfs.rate_limit_us = 1: allowed: at least transition_latency"),
     ],
 )

@@ -43,8 +43,12 @@ BAD = {
         "cluster[0].opps = '0 tables'",
         "1 to 64 tables",
     ),
-    "zero CPUs": (("cpus = 4", "cpus = 0"), "cluster[0].cpus = 0", "an integer in 1..8"),
-    "more than eight CPUs": (("cpus = 2", "cpus = 5"), "cluster[1].cpus = 5", "at most 8 CPUs"),
+    "zero CPUs": (("cpus = 4", "cpus = 0"), "cluster[0].cpus = 0", "an integer in 1..32"),
+    "more CPUs than kernels know": (
+        ("cpus = 2", "cpus = 29"),
+        "cluster[1].cpus = 29",
+        "at most 32 CPUs on the whole platform, 4 are there already",
+    ),
     "a boolean for a number": (("cpus = 2", "cpus = true"), "cluster[1].cpus = True", "integer"),
     "a fraction of a CPU": (("cpus = 2", "cpus = 2.0"), "cluster[1].cpus = 2.0", "integer"),
     "a string for a number": (

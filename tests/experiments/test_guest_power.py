@@ -12,13 +12,13 @@ import pytest
 
 from configs.platform_file import load_platform
 from engines import registry
+from engines.records import SHARED_PART
 from experiments import cell as cells
 from experiments.cell import prepare
 from experiments.finished import derived_by
 from experiments.request import Request, resolve
 from experiments.runs import Run, execute
 from host.errors import EascopeError
-from power.billed import SHARED
 from power.given import given_model
 from tests.support.command import COMPARE, RUN, eascope
 
@@ -127,7 +127,7 @@ def test_the_chip_is_on_at_least_as_long_as_any_cluster(tmp_path: Path) -> None:
     shown = json.loads(eascope(*cell, "--json", EASCOPE_RUNS=runs).stdout)
     run = Run(Path(shown["run"]))
     platform = load_platform("pixel6")
-    rows = derived_by(run).table("intervals").filter(pl.col("cpu") == SHARED)
+    rows = derived_by(run).table("intervals").filter(pl.col("cpu") == SHARED_PART)
     assert platform.shared is not None
     on_ns = round(shown["energy_j"]["cluster"]["chip"] * 1e15 / platform.shared.on_uw)
     longest = rows.group_by("cluster").agg(pl.col("active_ns").sum())["active_ns"].max()

@@ -5,7 +5,6 @@
  */
 #include "guest.h"
 
-#define VERB_IDLE_STATE 2
 #define EXIT_OVER (~0ul)
 
 #define WORK_NS 1000000ul

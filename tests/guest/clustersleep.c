@@ -10,7 +10,6 @@
  */
 #include "guest.h"
 
-#define VERB_IDLE_STATE 2
 #define EXIT_OVER (~0ul)
 
 static volatile uint64_t begin, done;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "messages.h"
+
 #define ENERGYCTRL 0x0b000000ul
 #define N_CPUS 6
 

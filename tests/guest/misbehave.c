@@ -2,8 +2,6 @@
 /* Guests that end badly, one for each value of HOW. */
 #include "guest.h"
 
-#define VERB_IDLE_STATE 2
-#define VERB_WRITE_FILE 3
 #define UART ((volatile uint32_t *)0x09000000ul)
 
 static void print(const char *s)

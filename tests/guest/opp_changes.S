@@ -5,6 +5,8 @@
  * have moved. CPU 0 asks for the changes, of cluster DOMAIN, CHANGES times to and fro between its
  * two fastest OPPs. The boot loader enters here at EL2, the other CPUs by the spin table.
  */
+#include "m5ops.h"
+
 #define ENERGYCTRL	0x10000000
 #define DOMAIN_ID	0x10
 #define PERF_LEVEL	0x14
@@ -13,7 +15,7 @@
 	.macro	mark number
 	mov	x0, #\number
 	mov	x1, #0
-	.inst	0xff5a0110
+	.inst	M5_INSTRUCTION(M5_WORK_BEGIN)
 	.endm
 
 	.text
@@ -47,7 +49,7 @@ _start:
 	b.lo	1b
 	mark	3
 	mov	x0, #0
-	.inst	0xff210110		/* exit */
+	.inst	M5_INSTRUCTION(M5_EXIT)
 	b	.
 
 other:

@@ -2,11 +2,6 @@
 /* Start-up, power-on of the other CPUs, and the way out for results. */
 #include "guest.h"
 
-#define VERB_MARK 1
-#define VERB_WRITE_FILE 3
-#define VERB_FAIL 4
-#define VERB_EXIT 5
-
 #define PSCI_CPU_ON 0xc4000003ul
 #define PSCI_SYSTEM_OFF 0x84000008ul
 #define STACK_BYTES 4096
@@ -54,7 +49,8 @@ void message(uint64_t verb, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4)
 	register uint64_t x3 asm("x3") = a3;
 	register uint64_t x4 asm("x4") = a4;
 
-	asm volatile("hint #0x60" : : "r"(x0), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+	asm volatile("hint %0" : : "i"(HINT_MESSAGE), "r"(x0), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+		     : "memory");
 }
 
 void mark(uint64_t id)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from host.errors import EascopeError
-from host.record import REST, Record, RecordError, child, load_json
+from host.record import REST, Record, RecordError, child, json_key, load_json
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,32 @@ def test_a_field_is_written_only_where_it_is_not_the_default() -> None:
         "absent": 0,
         "empty": {"x": 1},
     }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named(Record):
+    """Keys that no field can be called by, and typed ones that the class does not name."""
+
+    rt_app: str = field(metadata=json_key("rt-app"))
+    others: Mapping[str, Part] = field(metadata=REST)
+    prepared: int = field(default=0, metadata=json_key("with"))
+
+
+def test_a_field_may_have_another_key() -> None:
+    content = {"rt-app": "x", "copy-1": {"at": 1}, "with": 2}
+    record = Named.decode(content, "f")
+    assert record == Named(rt_app="x", others={"copy-1": Part(1)}, prepared=2)
+    assert record.encode() == content
+    assert child(record, "rt-app") == "x"
+    assert Named.decode({"rt-app": "x"}, "f").encode() == {"rt-app": "x"}
+    for wrong, message in (
+        ({"rt_app": "x"}, "f: rt-app is missing: allowed: a text"),
+        ({"rt-app": 1}, "f: rt-app = 1: allowed: a text"),
+        ({"rt-app": "x", "copy-1": {"at": "1"}}, "f: copy-1.at = '1': allowed: a whole number"),
+    ):
+        with pytest.raises(RecordError) as caught:
+            Named.decode(wrong, "f")
+        assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 from configs.activity import load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from engines.records import SHARED_PART
 from host.errors import RequestError
-from power.billed import SHARED, Component, Interval, StatedPower
+from power.billed import Component, Interval, StatedPower
 from power.choice import power_model, power_of
 from power.model import DerivedPower
 
@@ -54,7 +55,7 @@ def test_a_busy_cpu_is_billed_its_table(pixel6: Platform) -> None:
 def test_measured_power_holds_the_shared_parts(pixel6: Platform) -> None:
     """Whole-device power less idle: the cluster's part must not be billed twice."""
     big = pixel6.cluster("big")
-    shared = Interval(SHARED, 0, 1000, 2_802_000, active_ns=600)
+    shared = Interval(SHARED_PART, 0, 1000, 2_802_000, active_ns=600)
     model = StatedPower(pixel6, "measured")
     assert set(model.interval_fj(big, shared).values()) == {0}
     assert any("not billed apart" in note for note in model.notes)

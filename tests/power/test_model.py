@@ -10,8 +10,9 @@ import pytest
 from configs.activity import Activity, KernelActivity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from engines.records import SHARED_PART
 from host.errors import RequestError
-from power.billed import SHARED, Interval, StatedPower
+from power.billed import Interval, StatedPower
 from power.em import em_rows, inefficient, records, text
 from power.events import load_events
 from power.given import given_model
@@ -52,7 +53,7 @@ def test_idle_states_and_the_shared_part(board: Platform) -> None:
     full = DerivedPower(whole)
     assert full.interval_fj(cluster, interval)["idle_exit", "idle_exit"] == 100 * busy
     assert full.digest != model.digest
-    shared = Interval(SHARED, 0, 1000, opp.khz, active_ns=1000)
+    shared = Interval(SHARED_PART, 0, 1000, opp.khz, active_ns=1000)
     on = model.interval_fj(cluster, shared)
     off = model.interval_fj(cluster, replace(shared, active_ns=0))
     watts = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
@@ -136,7 +137,7 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     always = reference["active", "clock"] + reference["active", "leakage"]
     more = sum(half.values()) - sum(parts.values())
     assert more == 300_000 * (power_uw - always)
-    shared = Interval(SHARED, 0, 1, opp.khz, active_ns=1)
+    shared = Interval(SHARED_PART, 0, 1, opp.khz, active_ns=1)
     quiet = model.interval_fj(cluster, shared)
     loud = model.interval_fj(cluster, replace(shared, events={"L2.read_accesses": 1000.0}))
     scale = power.level.power.dynamic_scale(volts)

@@ -10,14 +10,15 @@ import pytest
 from configs.activity import Activity
 from configs.billing import ChipShared
 from configs.platform import Platform
+from engines.records import SHARED_PART
 from host.errors import RequestError
-from power.billed import SHARED, Interval, whole_component
+from power.billed import Interval, whole_component
 from power.choice import power_model
 from power.shared import STATED, with_shared
 
 MS = 1_000_000
 #: A shared part that was on in 3 of 10 ms, and a busy CPU.
-PART = Interval(SHARED, 5 * MS, 15 * MS, 450_000, 3 * MS)
+PART = Interval(SHARED_PART, 5 * MS, 15 * MS, 450_000, 3 * MS)
 BUSY = Interval(0, 0, 10 * MS, 450_000, 4 * MS, idle_ns=(6 * MS, 0, 0))
 
 

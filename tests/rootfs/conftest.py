@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from host.proc import need, run
+from rootfs.headers import INCLUDE
 from rootfs.image import AGENT, FLAGS
 from tests.support.agent import AgentRun
 from tests.support.waiting import HANG_S
@@ -21,7 +22,7 @@ def native_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The agent's sources compiled for this machine, with the guest's flags."""
     program = tmp_path_factory.mktemp("agent") / "agent"
     names = [source.name for source in sorted(AGENT.glob("*.c"))]
-    run([need("gcc", "gcc"), *FLAGS, "-o", program, *names], cwd=AGENT)
+    run([need("gcc", "gcc"), *FLAGS, f"-I{INCLUDE}", "-o", program, *names], cwd=AGENT)
     return program
 
 

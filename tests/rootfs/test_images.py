@@ -16,9 +16,10 @@ from host.cache import sha256_file
 from host.errors import EascopeError, RequestError
 from rootfs import debian
 from rootfs.content import CONTENT, GuestData, load_content
-from rootfs.image import ImageArtefact, ImageProvenance, initramfs, program_names
+from rootfs.image import ImageArtefact, initramfs, program_names
 from rootfs.images import PROVIDER_VARIABLE, UNITS, provider_asked, with_archive
 from tests.support.newc import parse
+from tests.support.records import image_provenance
 
 COMMAND = (sys.executable, "-m", "experiments.guest_image")
 
@@ -47,8 +48,9 @@ def test_the_programs_image_is_the_minimal_one_and_more() -> None:
     ours = parse(data[len(start) + len(provided) :])
     assert {f"bin/{name}" for name in UNITS} < {*ours}
     assert image.provenance.sha256 == sha256_file(image.path)
-    assert image.provenance.parts["provided"]["packages"]["rt-tests"]
-    assert set(image.provenance.parts["members"]) == {*UNITS}
+    assert image.provenance.provided
+    assert image.provenance.provided.packages["rt-tests"]
+    assert set(image.provenance.members) == {*UNITS}
     entries = parse(provided)
     for program in load_content().provided():
         content = entries[program.path[1:]][1]
@@ -82,11 +84,11 @@ def test_the_environment_names_the_provider(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_archive_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "image").write_bytes(b"first" * 100)
-    image = ImageArtefact(tmp_path / "image", ImageProvenance("a" * 64, {}, {"agent": "a"}))
+    image = ImageArtefact(tmp_path / "image", image_provenance())
     more = with_archive(image, b"second", "data")
     assert more.path.read_bytes() == b"first" * 100 + b"second"
-    assert more.provenance.parts["with"] == "data"
-    assert more.provenance.parts["agent"] == "a"
+    assert more.provenance.prepared == "data"
+    assert more.provenance.agent == image.provenance.agent
     assert more.provenance.sha256 == sha256_file(more.path)
     assert with_archive(image, b"third!", "data").path != more.path
 

@@ -8,7 +8,7 @@ import pytest
 
 from configs.activity import Activity
 from configs.platform import Platform
-from power.billed import SHARED
+from engines.records import SHARED_PART
 from power.derived import CYCLE
 from power.events import load_events
 from power.model import DerivedPower, busy_events
@@ -65,7 +65,9 @@ def test_events_are_those_of_an_instruction(juno: Platform, juno_activity: Activ
 
 def test_every_cluster_and_kernel_has_its_line(juno: Platform, juno_activity: Activity) -> None:
     rows, _ = _rows(juno, juno_activity, 1.0)
-    shared = rows.with_columns(cpu=pl.lit(SHARED, dtype=pl.Int64), on_ns=pl.lit(0, dtype=pl.Int64))
+    shared = rows.with_columns(
+        cpu=pl.lit(SHARED_PART, dtype=pl.Int64), on_ns=pl.lit(0, dtype=pl.Int64)
+    )
     lines = compare(
         juno, juno_activity, {"little": "A", "big": "B"}, rows, pl.concat([rows, shared])
     )

@@ -14,8 +14,9 @@ from analysis.results.origin import RUNS, Origin
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from engines.records import SHARED_PART
 from host.errors import RequestError
-from power.billed import SHARED, Interval
+from power.billed import Interval
 from power.measurements import Measurements
 from power.model import DerivedPower
 from studies.cluster_power.page import parts
@@ -48,7 +49,7 @@ def test_a_busy_cluster_is_billed_as_runs_are(exynos: Platform, activity: Activi
     khz = cluster.max_khz
     ours = cluster_w(exynos, cluster, khz, loop, 4.0)
     cpus = 4 * model.busy_microwatt(cluster, khz) / 1e6
-    second = Interval(SHARED, 0, 10**9, khz, active_ns=10**9)
+    second = Interval(SHARED_PART, 0, 10**9, khz, active_ns=10**9)
     shared = sum(model.interval_fj(cluster, second).values()) / 1e15
     assert ours == pytest.approx(cpus + shared, rel=1e-3)
 

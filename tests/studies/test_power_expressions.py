@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from configs.platform import Platform
-from engines.gem5.inside.session import START, STOP
+from engines.records import START, STOP
 from host.errors import EascopeError
 from power.derived import CYCLE
 from power.events import load_events

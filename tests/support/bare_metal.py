@@ -26,6 +26,7 @@ from experiments.guest_image import guest_image
 from host.proc import run
 from host.toolchain import arm64_tool
 from kernels.build import kernel
+from rootfs.headers import INCLUDE
 from tests.support.linux import with_rt_app
 from tests.support.repo import REPO
 
@@ -51,7 +52,7 @@ class GuestRun:
 def compile_guest(name: str, folder: Path, **defines: int) -> Path:
     """``tests/guest/<name>.c`` as a kernel image."""
     elf, image = folder / f"{name}.elf", folder / f"{name}.img"
-    options = [f"-D{key}={value}" for key, value in defines.items()]
+    options = [f"-I{INCLUDE}", *(f"-D{key}={value}" for key, value in defines.items())]
     sources = [GUEST / "runtime.c", GUEST / f"{name}.c"]
     run([arm64_tool("gcc"), *FLAGS, *options, f"-Wl,-T,{GUEST / 'guest.lds'}", "-o", elf, *sources])
     keep = "--set-section-flags=.bss=alloc,load,contents"

@@ -15,8 +15,7 @@ from experiments.request import Request, resolve
 from host.record import Record
 from kernels.releases import DEFAULT
 from kernels.variants import Kernel
-from rootfs.image import ImageProvenance
-from tests.support.records import kernel_provenance
+from tests.support.records import image_provenance, kernel_provenance
 
 REQUEST = Request("juno-r2", "mainline", "smoke")
 #: What readers of a trace resolve: address and name.
@@ -64,9 +63,7 @@ class Artefacts:
         )
 
     def initramfs(self) -> Any:
-        return SimpleNamespace(
-            path=self.folder / "initramfs", provenance=ImageProvenance("a" * 64, {}, {"agent": "a"})
-        )
+        return SimpleNamespace(path=self.folder / "initramfs", provenance=image_provenance())
 
     def engine(self, name: str, mode: str | None = None) -> Engine:
         """The real engine, but for what it would have to fetch and build."""

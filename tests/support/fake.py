@@ -19,9 +19,10 @@ from configs.activity import load_activity
 from configs.platform_file import load_platform
 from configs.resolved import machine_json
 from engines.base import EngineFailed, EngineRun
+from engines.records import TRACE
 from experiments.cell import Cell
 from experiments.inputs import MACHINE
-from experiments.runs import RAW, TRACE, execute
+from experiments.runs import RAW, execute
 from experiments.scenario import WindowLengths
 from tests.support.records import cell_record
 

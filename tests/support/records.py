@@ -25,6 +25,13 @@ from analysis.records.work import LOOPS_WORK
 from engines.qemu.engine import QemuEngine
 from engines.records import HostRecord
 from kernels.provenance import KernelProvenance
+from rootfs.provenance import (
+    CompiledPrograms,
+    CopyDigest,
+    DebianPackage,
+    ImageProvenance,
+    WheelProgram,
+)
 
 
 def task_record(name: str, *threads: str, period_us: int | None = None) -> TaskRecord:
@@ -47,6 +54,20 @@ def host_record(**changes: Any) -> HostRecord:
         host_s=1.0, mips=1.0, sim_s=1.0, cpu_s=1.0, cpus=2, machine="x86_64", python="3.11.7"
     )
     return replace(host, **changes)
+
+
+def image_provenance() -> ImageProvenance:
+    """What a minimal guest image was made from."""
+    return ImageProvenance(
+        sha256="a" * 64,
+        overlay={},
+        agent=CompiledPrograms("gcc 12.2.0", "1" * 64, {"agent": "a" * 64}),
+        busybox=DebianPackage("busybox-static", "1.37", "arm64", "b" * 64),
+        rt_app=WheelProgram("a wheel", "c" * 64),
+        trace_cmd=WheelProgram("a wheel", "d" * 64),
+        programs={"launch": "e" * 64},
+        copies={"rt-app-elided": CopyDigest("f" * 64)},
+    )
 
 
 def kernel_provenance(upstream: str) -> KernelProvenance:
@@ -118,7 +139,7 @@ def cell_record(**changes: Any) -> CellRecord:
         energy_model=EnergyModelRecord("published", {}, "published", {}),
         declares={"eas": True},
         switches=(),
-        initramfs={},
+        initramfs=image_provenance(),
         digests={"image": "a" * 64, "script": "b" * 64},
         inputs=Inputs("", "", ""),
         set_otherwise=(),

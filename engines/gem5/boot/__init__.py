@@ -14,6 +14,7 @@ from host.cache import artefact, sha256_file
 from host.proc import run
 from host.record import Record
 from host.toolchain import arm64_tool
+from rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "boot.S"
 NAME = "boot.elf"
@@ -35,9 +36,10 @@ _LINK = (
 
 @dataclass(frozen=True)
 class BootLoaderIdentity(Record):
-    """What the boot loader is made from: digest of the source, options, compiler."""
+    """What the boot loader is made from: digests of source and header, options, compiler."""
 
     source: str
+    header: str
     options: tuple[str, ...]
     compiler: str
 
@@ -46,7 +48,7 @@ def identity() -> BootLoaderIdentity:
     """What the boot loader is made from."""
     version = run([arm64_tool("gcc"), "--version"]).decode().splitlines()[0]
     options = (*_ASSEMBLE, *_defines(), *_LINK)
-    return BootLoaderIdentity(sha256_file(SOURCE), options, version)
+    return BootLoaderIdentity(sha256_file(SOURCE), sha256_file(M5OPS), options, version)
 
 
 def _defines() -> list[str]:
@@ -69,6 +71,7 @@ def boot_loader() -> Path:
             arm64_tool("gcc"),
             *_ASSEMBLE,
             *_defines(),
+            f"-I{INCLUDE}",
             "-o",
             "boot.o",
             SOURCE,

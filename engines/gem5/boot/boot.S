@@ -13,6 +13,7 @@
  * The assembler is given GICD and GICC (GICv2 distributor and CPU interface) and COUNTER_HZ
  * (system counter).
  */
+#include "m5ops.h"
 
 /* Set bit in x10 when the field of four bits at shift in ID register reg is at least least. */
 	.macro	enable bit, reg, shift, least=1
@@ -132,7 +133,7 @@ park:
 trapped:
 	mov	x0, #0
 	mrs	x1, esr_el3
-	.inst	0xff220110
+	.inst	M5_INSTRUCTION(M5_FAIL)
 	b	.
 
 	.balign	2048

@@ -31,9 +31,6 @@ FIXED = (
     *("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions"),
     *("on_ns", "gated_ns", "off_ns", "dram_pj"),
 )
-#: ``cpu`` of a cluster's shared part, and of the memory (whose ``cluster`` is -1).
-SHARED, MEMORY = -1, -2
-
 #: Power states as gem5 orders them.
 POWER_STATES = ("UNDEFINED", "ON", "CLK_GATED", "SRAM_RETENTION", "OFF")
 RESIDENCY = "power_state.pwrStateResidencyTicks"

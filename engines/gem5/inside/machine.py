@@ -38,8 +38,8 @@ from engines.gem5.inside.request import (
     MemorySettings,
 )
 
-#: Distance of the kernel's memory map from address 0, and of the device tree from its start.
-LOAD_OFFSET, DTB_OFFSET = 0x8000_0000, 0x800_0000
+#: A device tree has at most as many bytes; the guest image lies behind it.
+DTB_BYTES = 0x20_0000
 
 
 def build(request: Gem5Request) -> tuple[Any, list[Any]]:
@@ -172,18 +172,18 @@ def _power(cluster: Any, expressions: dict[str, Any]) -> None:
 
 def _workload(system: Any, request: Gem5Request) -> None:
     """Kernel, device tree and guest image; read when the machine boots, not when it is restored."""
+    memory, load = request["machine"]["memory"], request["machine"]["load"]
     workload = ArmFsLinux(
         object_file=request["vmlinux"],
         dtb_filename=request["dtb"] or "",
         initrd_filename=request["initrd"] or "",
         command_line=request["cmdline"],
         boot_loader=[request["boot_loader"]],
-        load_addr_offset=LOAD_OFFSET,
-        dtb_addr=LOAD_OFFSET + DTB_OFFSET,
-        # A device tree has at most 2 MiB.
-        initrd_addr=LOAD_OFFSET + DTB_OFFSET + 0x20_0000,
-        # Below the device tree, whose file keeps the kernel off this page.
-        cpu_release_addr=LOAD_OFFSET + DTB_OFFSET - 8,
+        # The kernel's addresses begin at 0.
+        load_addr_offset=memory["base"],
+        dtb_addr=load["device_tree"],
+        initrd_addr=load["device_tree"] + DTB_BYTES,
+        cpu_release_addr=load["release"],
         on_panic="DumpDmesgAndExit",
         on_oops="DumpDmesgAndExit",
     )

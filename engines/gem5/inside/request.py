@@ -12,6 +12,8 @@ from typing import Any, TypedDict
 
 #: Of ``request.json`` and of ``rows.json``.
 SCHEMA = 1
+#: What the scripts leave of a window.
+ROWS_JSON, ROWS_BIN = "rows.json", "rows.bin"
 
 
 class CacheSettings(TypedDict):
@@ -88,6 +90,28 @@ class MemorySettings(TypedDict):
     line_bytes: int
 
 
+class LoadSettings(TypedDict):
+    """Addresses in memory: of the device tree, and of the word at which other CPUs wait."""
+
+    device_tree: int
+    release: int
+
+
+class MarkNumbers(TypedDict):
+    """The agent's marks between which rows are wanted."""
+
+    start: int
+    stop: int
+
+
+class RowNumbers(TypedDict):
+    """``cpu`` of rows of a cluster's shared part and of the memory; ``cluster`` of the memory's."""
+
+    shared_part: int
+    memory_part: int
+    no_cluster: int
+
+
 class MachineSettings(TypedDict):
     """A whole machine; ``l3`` is None where there is no such cache."""
 
@@ -97,6 +121,9 @@ class MachineSettings(TypedDict):
     memory_mode: str
     clusters: list[Gem5ClusterSettings]
     memory: MemorySettings
+    load: LoadSettings
+    marks: MarkNumbers
+    rows: RowNumbers
     l3: CacheSettings | None
     system_hz: int
     transition_latency_ns: int

@@ -18,13 +18,19 @@ from pathlib import Path
 from engines.gem5.inside.columns import (
     FIXED,
     FORMULAS,
-    MEMORY,
     POWER_STATES,
-    SHARED,
     Columns,
     Term,
 )
-from engines.gem5.inside.request import SCHEMA, Gem5ClusterSettings, RowsFacts, RowsRecord
+from engines.gem5.inside.request import (
+    ROWS_BIN,
+    ROWS_JSON,
+    SCHEMA,
+    Gem5ClusterSettings,
+    RowNumbers,
+    RowsFacts,
+    RowsRecord,
+)
 
 #: Readings of a CPU before those of its events: cycles (-1 where the model has none that can be
 #: believed), instructions, and ticks in each power state.
@@ -107,10 +113,14 @@ def cluster_layout(settings: Gem5ClusterSettings, cpu: Reading, shared: Reading)
 
 @dataclass
 class Recorder:
-    """Snapshots of one window, by cluster."""
+    """Snapshots of one window, by cluster.
+
+    :param parts: numbers of the rows that are no CPU's.
+    """
 
     clusters: Sequence[ClusterLayout]
     events: Sequence[str]
+    parts: RowNumbers
     _shots: list[list[Sequence[float]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -159,15 +169,16 @@ class Recorder:
         data = self.numbers(0)
         first, last = data[0], data[-self.clusters[0].width]
         row = dict.fromkeys(self.columns, 0.0)
-        row |= {"cluster": -1.0, "cpu": float(MEMORY), "dram_pj": picojoules}
+        row |= {"cluster": float(self.parts["no_cluster"]), "cpu": float(self.parts["memory_part"])}
+        row["dram_pj"] = picojoules
         row |= {"t0_ns": first / TICKS_PER_NS, "t1_ns": last / TICKS_PER_NS}
         return [row[name] for name in self.columns]
 
     def _cluster_rows(
         self, cluster: ClusterLayout, data: Sequence[float], edges: Sequence[int]
     ) -> list[list[float]]:
-        rows = []
-        for place, cpu in enumerate([*cluster.cpus, SHARED]):
+        rows, shared = [], self.parts["shared_part"]
+        for place, cpu in enumerate([*cluster.cpus, shared]):
             start = 2 + place * cluster.cpu_width
             for begin, end in pairwise(edges):
                 a, b = begin * cluster.width, end * cluster.width
@@ -178,7 +189,7 @@ class Recorder:
                 row |= {"t0_ns": data[a] / TICKS_PER_NS, "t1_ns": data[b] / TICKS_PER_NS}
                 khz, microvolts = self._opp(cluster, data[b + 1])
                 row |= {"khz": khz, "uv": microvolts}
-                if cpu == SHARED:
+                if cpu == shared:
                     row |= _columns(data, cluster.shared, a + start, b + start)
                 else:
                     row |= _head(data, a + start, b + start, khz)
@@ -240,7 +251,7 @@ def write_rows(
     data = array("d")
     for row in rows:
         data.extend(row)
-    with (folder / "rows.bin").open("wb") as stream:
+    with (folder / ROWS_BIN).open("wb") as stream:
         data.tofile(stream)
     record: RowsRecord = {
         "schema": SCHEMA,
@@ -250,4 +261,4 @@ def write_rows(
         "transitions": facts["transitions"],
         "instructions": facts["instructions"],
     }
-    (folder / "rows.json").write_text(json.dumps(record, indent=1) + "\n")
+    (folder / ROWS_JSON).write_text(json.dumps(record, indent=1) + "\n")

@@ -49,7 +49,7 @@ class Gem5:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
         self._probes = Probes(settings, clusters)
         events = event_columns([cluster["model"] for cluster in settings["clusters"]])
-        self._recorder = Recorder(self._probes.layouts, events)
+        self._recorder = Recorder(self._probes.layouts, events, settings["rows"])
         self._recording = self._asked = False
         self._text_at_marks = text_at_marks
         self._memory_energy = []

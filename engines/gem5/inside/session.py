@@ -14,8 +14,6 @@ from typing import Protocol
 from engines.gem5.inside.request import Gem5Request
 from engines.gem5.inside.rows import TICKS_PER_NS
 
-#: Marks of the guest agent.
-READY, START, STOP = 1, 2, 3
 #: A step in ticks (ps) of simulated time, by gem5's memory mode: some ten host seconds at most, all
 #: CPUs busy and their loops executed. It never depends on host time: the watch between two steps
 #: makes gem5 sample statistics, and these have to be the same in every run.
@@ -166,10 +164,11 @@ class Session:
 
     def _mark(self, number: int) -> None:
         self.marks.append((number, self.machine.tick() // TICKS_PER_NS))
-        if number == START:
+        known = self.request["machine"]["marks"]
+        if number == known["start"]:
             self._next_part("window")
             self.machine.begin_window()
-        elif number == STOP:
+        elif number == known["stop"]:
             self.machine.end_window()
             self._next_part("collect")
         else:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the guest tells the engine: `hint #0x60` with a verb in x0 and arguments from x1 on.
+ * What the guest tells the engine: `hint #HINT_MESSAGE` with a verb in x0 and arguments from x1 on.
  *
  * A hint that the CPU does not know is a NOP, at EL0 and EL1, so the same agent and kernel run
  * anywhere. Nothing is returned: the plugin interface writes neither registers nor memory.
@@ -17,6 +17,7 @@
 #include "counters.h"
 #include "local_time.h"
 #include "machine.h"
+#include "messages.h"
 #include "qemu_plugin_api.h"
 #include "report.h"
 #include "share.h"
@@ -26,17 +27,6 @@
 #include "virtual_time.h"
 #include "waits.h"
 
-enum verb {
-	VERB_MARK = 1,
-	VERB_IDLE_STATE = 2,
-	VERB_WRITE_FILE = 3,
-	VERB_FAIL = 4,
-	VERB_EXIT = 5,
-	VERB_READ_SCRIPT = 6,
-};
-
-#define MARK_START 2
-#define MARK_STOP 3
 #define IDLE_EXIT_OVER UINT64_MAX
 #define MAX_CHUNK (1u << 20)
 #define MAX_NAME 64
@@ -178,8 +168,7 @@ static void idle_state(struct vcpu *vcpu, vtime at)
 /* A plain name: it becomes a file of the run's folder. */
 static bool is_file_name(const char *name)
 {
-	static const char *const ours[] = { "counters.raw", "counters.parquet", "marks.json",
-					    "console.log", "qemu.log" };
+	static const char *const ours[] = { ENGINE_FILES };
 
 	if (!name[0] || name[0] == '.' || strlen(name) >= MAX_NAME ||
 	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=

@@ -179,13 +179,13 @@ static void write_cpu_row(const struct vcpu *vcpu, uint64_t start_ns, vtime at, 
 	account->instructions_before = instructions;
 }
 
-/* cpu -1: on is active, the rest lies in the column of the state that means cluster-sleep. */
+/* On is active, the rest lies in the column of the state that means cluster-sleep. */
 static void write_shared_row(unsigned int c, uint64_t start_ns, uint64_t end_ns,
 			     const struct opp *opp)
 {
 	spend_shared(c, end_ns);
-	fprintf(file, "%u,-1,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0", c, start_ns, end_ns,
-		opp->khz, opp->uv, shared[c].on_ns);
+	fprintf(file, "%u,%d,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0", c, SHARED_PART, start_ns,
+		end_ns, opp->khz, opp->uv, shared[c].on_ns);
 	for (unsigned int s = 0; s < config.n_idle_states; s++)
 		fprintf(file, ",%" PRIu64, s && s == config.cluster_sleep[c] ?
 			end_ns - start_ns - shared[c].on_ns : 0);

@@ -10,6 +10,7 @@
 #include "debt.h"
 #include "loop.h"
 #include "machine.h"
+#include "messages.h"
 #include "report.h"
 #include "slices.h"
 #include "vcpu.h"
@@ -22,9 +23,10 @@
 #define INSN_YIELD 0xd503203fu
 #define INSN_HVC_0 0xd4000002u
 #define INSN_ERET 0xd69f03e0u
-#define INSN_HINT_MESSAGE 0xd5032c1fu /* hint #0x60 */
-#define INSN_HINT_4_TURNS 0xd5032c3fu /* hint #0x61 */
-#define INSN_HINT_1_TURN 0xd5032c5fu /* hint #0x62 */
+#define INSN_HINT(number) (0xd503201fu | (number) << 5)
+#define INSN_HINT_MESSAGE INSN_HINT(HINT_MESSAGE)
+#define INSN_HINT_4_TURNS INSN_HINT(HINT_4_TURNS)
+#define INSN_HINT_1_TURN INSN_HINT(HINT_1_TURN)
 
 /* MRS Xt, CNTPCT_EL0 or CNTVCT_EL0, or their self-synchronised forms. */
 static bool reads_clock(uint32_t insn)

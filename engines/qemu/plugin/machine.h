@@ -8,10 +8,10 @@
 
 #include "virtual_time.h"
 
-#define MAX_CPUS 32
-#define MAX_CLUSTERS 8
-#define MAX_OPPS 32
-#define MAX_IDLE_STATES 8
+/* engines/qemu/build.py gives what Python knows, too: how large a machine may be, among others. */
+#ifndef MAX_CPUS
+#error "no MAX_CPUS: the plugin is built by engines/qemu/build.py"
+#endif
 /* Loops: the busy loop itself, number 0, and mixtures of it with memory's time. */
 #define MAX_LOOPS 8
 

@@ -12,6 +12,7 @@ from engines.gem5.boot import SOURCE
 from engines.qemu.provider import qemu
 from host.proc import run
 from host.toolchain import arm64_tool
+from rootfs.headers import INCLUDE
 from tests.support.waiting import until
 
 GUEST = Path(__file__).resolve().parents[2] / "guest" / "bootloader.S"
@@ -24,7 +25,7 @@ def _build(folder: Path) -> Path:
     elf = folder / "boot.elf"
     link = ("-nostdlib", "-static", "-no-pie", "-Wl,--omagic", "-Wl,--no-warn-rwx-segments")
     place = (f"-Wl,-Ttext={ADDRESS:#x}", "-Wl,-e,reset", "-Wl,-z,noexecstack")
-    run([arm64_tool("gcc"), *link, *place, *DEFINES, "-o", elf, GUEST, SOURCE])
+    run([arm64_tool("gcc"), *link, *place, *DEFINES, f"-I{INCLUDE}", "-o", elf, GUEST, SOURCE])
     return elf
 
 

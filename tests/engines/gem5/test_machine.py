@@ -15,9 +15,10 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.gem5.expressions import expressions, readable
 from engines.gem5.files import read_rows
-from engines.gem5.inside.columns import L2, MEMORY, SHARED, cpu_events
+from engines.gem5.inside.columns import L2, cpu_events
 from engines.gem5.inside.operations import LOADS
 from engines.gem5.process import Gem5Ended, supervise
+from engines.records import MEMORY_PART, SHARED_PART
 from power.events import load_events
 from rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
 from studies.characterisation.guest import BUSY_TURNS, FIRST_MARK
@@ -87,7 +88,7 @@ def test_rows_are_gem5s_own_statistics(measured: MachineRun) -> None:
     prefix = f"system.cluster_{cluster['name']}"
     for columns, path, cpu in (
         (cpu_events(cluster["model"]), f"{prefix}.cpus", 0),
-        (L2, prefix, SHARED),
+        (L2, prefix, SHARED_PART),
     ):
         for event, terms in columns.items():
             if any(term.parts for term in terms):
@@ -123,7 +124,7 @@ def test_energy_of_rows_is_that_of_gem5s_own_power_model(
     """
     (cluster,) = measured.asked["machine"]["clusters"]
     power, celsius = load_events(cluster["core"]), juno.temperature_c
-    shared = [row for row in measured.rows if row["cpu"] == SHARED]
+    shared = [row for row in measured.rows if row["cpu"] == SHARED_PART]
     ours = sum(sum(power.shared_j(row, celsius).values()) for row in shared)
     assert ours == pytest.approx(_theirs(measured, "l2"), rel=1e-3)
 
@@ -152,7 +153,7 @@ def _stat(measured: MachineRun, name: str) -> float:
 
 
 def test_memory_has_used_energy(measured: MachineRun) -> None:
-    (row,) = [row for row in measured.rows if row["cpu"] == MEMORY]
+    (row,) = [row for row in measured.rows if row["cpu"] == MEMORY_PART]
     seconds = (row["t1_ns"] - row["t0_ns"]) * 1e-9
     assert 0.05 < row["dram_pj"] * 1e-12 / seconds < 5, "W of a memory module"
 

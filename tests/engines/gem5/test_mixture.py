@@ -126,7 +126,6 @@ def test_the_table_is_that_of_the_cpus() -> None:
 @pytest.mark.parametrize(
     ("turns", "words"),
     [
-        ([(100.0, 20.0)] * 9, "9 CPUs: allowed on gem5: up to 8"),
         ([(100.0, 20.0), (5.0, 20.0)], "CPU 1: 5.0 cycles and 20.0 ns"),
         ([(100.0, 5000.0)], "CPU 0: 100.0 cycles and 5000.0 ns"),
     ],

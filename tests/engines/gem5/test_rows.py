@@ -18,21 +18,25 @@ from engines.gem5.inside.columns import (
     FIXED,
     FORMULAS,
     L2,
-    MEMORY,
-    SHARED,
     Term,
     cpu_events,
     event_columns,
 )
 from engines.gem5.inside.operations import ALL
 from engines.gem5.inside.probes import Probes, UnknownStatistic, unread
-from engines.gem5.inside.request import RowsFacts
+from engines.gem5.inside.request import RowNumbers, RowsFacts
 from engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from engines.gem5.settings import machine_settings
+from engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART
 from host.proc import run
 from power.derived import load_derived
 
 SLOW, FAST = 2000, 1000  # periods in ps
+PARTS: RowNumbers = {
+    "shared_part": SHARED_PART,
+    "memory_part": MEMORY_PART,
+    "no_cluster": NO_CLUSTER,
+}
 CLUSTER: dict[str, Any] = {
     "index": 0,
     "name": "only",
@@ -44,7 +48,7 @@ CLUSTER: dict[str, Any] = {
 
 def _recorder(snapshots: list[dict[str, float]], columns: dict[str, tuple[Term, ...]]) -> Recorder:
     layout = cluster_layout(CLUSTER, reading(columns), reading({}))
-    recorder = Recorder([layout], list(columns))
+    recorder = Recorder([layout], list(columns), PARTS)
     for shot in snapshots:
         names = [*CPU_HEAD, *(".".join([stat, *parts]) for stat, parts in layout.cpu.names)]
         recorder.append(0, [shot["t"], shot["period"], *(shot.get(name, 0.0) for name in names)])
@@ -167,7 +171,7 @@ def test_two_opps_of_one_period_are_an_error() -> None:
 def test_memory_has_a_row_of_the_whole_window() -> None:
     recorder = _recorder([{"t": 5e6, "period": FAST}, {"t": 9e6, "period": FAST}], {})
     row = dict(zip(recorder.columns, recorder.memory_row(1234.0), strict=True))
-    assert (row["cluster"], row["cpu"], row["dram_pj"]) == (-1, MEMORY, 1234)
+    assert (row["cluster"], row["cpu"], row["dram_pj"]) == (NO_CLUSTER, MEMORY_PART, 1234)
     assert (row["t0_ns"], row["t1_ns"]) == (5000, 9000)
 
 
@@ -298,7 +302,7 @@ def _probes(juno: Platform) -> tuple[list[Any], Probes, Recorder]:
     clusters = _fake_clusters(settings)
     probes = Probes(settings, clusters)
     probes.begin()
-    return clusters, probes, Recorder(probes.layouts, [])
+    return clusters, probes, Recorder(probes.layouts, [], settings["rows"])
 
 
 def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
@@ -307,7 +311,7 @@ def test_probes_fill_a_snapshot_of_the_right_width(juno: Platform) -> None:
     assert [recorder.count(number) for number in (0, 1)] == [1, 1]
     probes.snapshot(recorder, 1_000_000)
     rows = _table(recorder)
-    assert [row["cpu"] for row in rows] == [0, 1, 2, 3, SHARED, 4, 5, SHARED]
+    assert [row["cpu"] for row in rows] == [0, 1, 2, 3, SHARED_PART, 4, 5, SHARED_PART]
     assert all(cpu.settled == 2 for cluster in clusters for cpu in cluster.cpus)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from engines.gem5.inside.session import START, STEP, STOP, Session
+from engines.gem5.inside.session import STEP, Session
+from engines.records import START, STOP
 
 LIMIT = ("simulate() limit reached", 0)
 EXIT = ("m5_exit instruction encountered", 0)
@@ -73,7 +74,7 @@ class FakeMachine:
 def _request(**changes: Any) -> dict[str, Any]:
     return {
         "mode": "elided",
-        "machine": {"memory_mode": "atomic"},
+        "machine": {"memory_mode": "atomic", "marks": {"start": START, "stop": STOP}},
         "checkpoint_in": None,
         "checkpoint_out": None,
         "limit_ns": 1000 * 1_000_000,

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers and names that C, assembler and Python share: each stands in one place."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from configs import platform_file
+from configs.platform import Platform
+from engines import records
+from engines.base import check_cpus
+from engines.gem5.board import BOARD, DEVICE_TREE
+from engines.gem5.settings import machine_settings
+from engines.qemu.build import DEFINES, ENGINE_FILES
+from engines.registry import ENGINES, get_engine
+from experiments.request import Request, resolve
+from host.errors import RequestError
+from host.imports import REPO
+from host.proc import run
+from host.toolchain import arm64_tool
+from rootfs.headers import INCLUDE, M5OPS, MESSAGES, numbers, texts
+
+#: gem5's names of its pseudo operations (include/gem5/asm/generic/m5ops.h) and their numbers.
+OPERATIONS = {
+    "QUIESCE_NS": 0x02,
+    "QUIESCE_CYCLES": 0x03,
+    "NOW_NS": 0x07,
+    "EXIT": 0x21,
+    "FAIL": 0x22,
+    "CHECKPOINT": 0x43,
+    "WRITE_FILE": 0x4F,
+    "READ_FILE": 0x50,
+    "WORK_BEGIN": 0x5A,
+}
+#: Programs of the guest, the engines and the studies, in C and assembler.
+SOURCES = [
+    path
+    for room in ("engines", "rootfs", "studies", "tests/guest")
+    for path in sorted((REPO / room).rglob("*.[chS]"))
+    if path.parent != INCLUDE
+]
+IDLE_DRIVERS = sorted((REPO / "kernels/series/base").rglob("*cpuidle-Add-a-driver*.patch"))
+
+
+def test_operations_have_gem5s_numbers() -> None:
+    assert numbers(M5OPS) == {f"M5_{name}": number for name, number in OPERATIONS.items()}
+
+
+def test_python_reads_every_line_of_the_headers() -> None:
+    """A number or name that is written otherwise would be missing in Python without a word."""
+    for header in (MESSAGES, M5OPS):
+        defined = set(re.findall(r"^#define (\w+)[ \t]+\S", header.read_text(), re.MULTILINE))
+        assert {*numbers(header), *texts(header)} == defined
+
+
+def test_the_headers_can_be_assembled(tmp_path: Path) -> None:
+    """An instruction of gem5's is 0xff000110 with the number in bits 16 to 23."""
+    source = tmp_path / "all.S"
+    wanted = "".join(f"\t.inst\tM5_INSTRUCTION(M5_{name})\n" for name in OPERATIONS)
+    source.write_text(f'#include "messages.h"\n#include "m5ops.h"\n{wanted}')
+    made, flat = tmp_path / "all.o", tmp_path / "flat"
+    run([arm64_tool("gcc"), f"-I{INCLUDE}", "-c", "-o", made, source])
+    run([arm64_tool("objcopy"), "-O", "binary", made, flat])
+    words = struct.unpack(f"<{len(OPERATIONS)}I", flat.read_bytes())
+    assert words == tuple(0xFF000110 | number << 16 for number in OPERATIONS.values())
+
+
+def test_no_source_has_a_number_or_name_of_its_own() -> None:
+    """What a header says stands in no other source: as a definition, instruction or name."""
+    messages, operations = numbers(MESSAGES), numbers(M5OPS)
+    names = "|".join([*messages, *texts(MESSAGES), *operations])
+    files = "|".join(re.escape(name) for name in texts(MESSAGES).values())
+    again = re.compile(
+        rf"#define\s+({names})\b|\b({names})\s*=\s*\d|hint #0x6[0-2]\b|0xff[0-9a-f]{{2}}0110\b"
+        rf'|"({files})"'
+    )
+    assert len(SOURCES) > 60
+    found = {
+        f"{path.relative_to(REPO)}: {match[0]}"
+        for path in SOURCES
+        for match in again.finditer(path.read_text())
+    }
+    assert found == set()
+
+
+def test_sources_use_the_headers() -> None:
+    """Else the test before would pass with sources that say nothing at all."""
+    users = {
+        header.name: [path for path in SOURCES if f'#include "{header.name}"' in path.read_text()]
+        for header in (MESSAGES, M5OPS)
+    }
+    assert {path.name for path in users["messages.h"]} == {
+        *("agent.h", "channel.c", "instrument.c", "guest.h")
+    }
+    assert {path.name for path in users["m5ops.h"]} == {
+        *("transport-m5ops.c", "eliding_copy.S", "boot.S", "guest.S", "opp_changes.S")
+    }
+
+
+def test_the_kernels_idle_driver_has_the_same_numbers() -> None:
+    """A patch can include no header of ours, so it is the one that has them again."""
+    assert len(IDLE_DRIVERS) >= 2, "one for each release"
+    known = numbers(MESSAGES)
+    hints = {known[f"HINT_{name}"] for name in ("MESSAGE", "4_TURNS", "1_TURN")}
+    for patch in IDLE_DRIVERS:
+        text = patch.read_text()
+        assert {int(hint, 16) for hint in re.findall(r"hint #(0x\w+)", text)} == hints
+        (quiesce,) = set(re.findall(r"\.inst (0x\w+)", text))
+        assert int(quiesce, 16) == 0xFF000110 | OPERATIONS["QUIESCE_NS"] << 16
+        (verb,) = set(re.findall(r"#define \w*IDLE_STATE\s+(\d+)", text))
+        assert int(verb) == known["VERB_IDLE_STATE"]
+
+
+def test_python_has_the_headers_marks_and_files() -> None:
+    known = numbers(MESSAGES)
+    marks = [known[f"MARK_{name}"] for name in ("READY", "START", "STOP")]
+    assert marks == [records.READY, records.START, records.STOP]
+    assert len({*marks}) == 3
+    assert (records.STATE, records.TRACE) == ("state.txt", "trace.dat")
+
+
+def test_gem5s_side_gets_its_numbers_in_the_request(juno: Platform) -> None:
+    settings = machine_settings(juno, "elided")
+    assert settings["marks"] == {"start": records.START, "stop": records.STOP}
+    assert settings["rows"] == {
+        "shared_part": records.SHARED_PART,
+        "memory_part": records.MEMORY_PART,
+        "no_cluster": records.NO_CLUSTER,
+    }
+    assert settings["memory"]["base"] == BOARD.ram
+    assert settings["load"] == {"device_tree": DEVICE_TREE, "release": BOARD.release_address}
+    inside = "".join(path.read_text() for path in (REPO / "engines/gem5/inside").glob("*.py"))
+    assert "0x8000_0000" not in inside
+    assert not re.search(r"\b(START|STOP|SHARED|MEMORY)\b.*= ", inside)
+
+
+def test_the_plugin_is_given_what_python_knows() -> None:
+    assert DEFINES["MAX_CPUS"] == str(ENGINES["qemu"].make("").board.max_cpus)
+    assert DEFINES["SHARED_PART"] == f"({records.SHARED_PART})"
+    for name in (*ENGINE_FILES, records.MARKS, records.COUNTERS, records.CONSOLE):
+        assert f'"{name}"' in DEFINES["ENGINE_FILES"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_refuses_more_cpus_than_its_board_may_have(engine: str, tmp_path: Path) -> None:
+    """A file may describe as many as a kernel knows; which engine runs it is another question."""
+    most = get_engine(engine).board.max_cpus
+    path = tmp_path / "wide.toml"
+    text = 'schema = 1\nname = "wide"\nsummary = "more CPUs"\nbase = "juno-r2"\n'
+    path.write_text(f"{text}cluster.big.cpus = {most - 4}\n")
+    check_cpus(get_engine(engine), platform_file.load_platform(path))
+    path.write_text(f"{text}cluster.big.cpus = {most - 3}\n")
+    with pytest.raises(RequestError) as wrong:
+        resolve(Request(str(path), "mainline", "smoke", engine=engine))
+    line = f"{path}: cluster.cpus = {most + 1}: allowed: up to {most} in all on engine {engine}"
+    assert str(wrong.value) == line
+
+
+def test_a_platform_has_no_more_cpus_than_kernels_know() -> None:
+    config = (REPO / "kernels/fragments/base.config").read_text()
+    assert f"CONFIG_NR_CPUS={platform_file.MAX_CPUS}\n" in config
