@@ -79,12 +79,12 @@ def test_no_source_has_a_number_or_name_of_its_own() -> None:
         rf'|"({files})"'
     )
     assert len(SOURCES) > 60
-    found = {
+    repeated = {
         f"{path.relative_to(REPO)}: {match[0]}"
         for path in SOURCES
         for match in again.finditer(path.read_text())
     }
-    assert found == set()
+    assert repeated == set()
 
 
 def test_sources_use_the_headers() -> None:
