@@ -114,6 +114,11 @@ def _figures(value: object) -> object:
     return [_figures(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
+def _without_file(error: RequestError, name: str) -> str:
+    """The error without the file of a derived platform, which nobody wrote."""
+    return str(error).partition(f"{name}: ")[2] or str(error)
+
+
 class Resolver:
     """Resolves the points of one campaign.
 
@@ -138,9 +143,15 @@ class Resolver:
         :raises RequestError: one line: the campaign's file, the cell, what is wrong.
         """
         try:
-            return resolve(point.request(self.platform(point), seed), self._files)
+            platform = self.platform(point)
+            try:
+                return resolve(point.request(platform, seed), self._files)
+            except RequestError as error:
+                if point.overrides:
+                    raise RequestError(_without_file(error, Path(platform).name)) from error
+                raise
         except RequestError as error:
-            raise self._wrong(point, error) from error
+            raise RequestError(f"{self._file}: cell {point.words}: {error}") from error
 
     def platform(self, point: Point) -> str:
         """The platform's name, or the file of the derived one, which is written where it is not.
@@ -161,15 +172,11 @@ class Resolver:
             try:
                 platform = self._files.platform(str(path))
             except RequestError as error:
-                shown = str(error).partition(f"{path.name}: ")[2] or str(error)
-                raise RequestError(shown) from error
+                raise RequestError(_without_file(error, path.name)) from error
             if figures_of(platform) != figures_of(self._files.platform(base)):
                 self.computed[name] = made.computed
             self._platforms[name] = str(path)
         return self._platforms[name]
-
-    def _wrong(self, point: Point, error: RequestError) -> RequestError:
-        return RequestError(f"{self._file}: cell {point.words}: {error}")
 
     def group_id(self, names: Names) -> str:
         """A digest of all but the seed that decides the cell's bytes; empty: not all is built."""

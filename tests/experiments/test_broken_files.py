@@ -25,7 +25,7 @@ def platforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the platforms in which one has a wrong figure."""
     folder = tmp_path / "platforms"
     shutil.copytree(PLATFORMS, folder)
-    broken = (PLATFORMS / "juno-r2.toml").read_text().replace("cpus = 2", "cpus = 20")
+    broken = (PLATFORMS / "juno-r2.toml").read_text().replace("cpus = 2", "cpus = 40")
     (folder / "wrong.toml").write_text(broken.replace('name = "juno-r2"', 'name = "wrong"'))
     monkeypatch.setattr(platform_file.list_platforms, "__defaults__", (folder,))
     return folder
@@ -53,7 +53,7 @@ def test_a_broken_platform_is_listed_as_broken(
     platforms: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries = listed("platforms", capsys)
-    line = f"{platforms / 'wrong.toml'}: cluster[1].cpus = 20: allowed: an integer in 1..8"
+    line = f"{platforms / 'wrong.toml'}: cluster[1].cpus = 40: allowed: an integer in 1..32"
     assert entries["wrong"] == {"name": "wrong", "summary": f"broken: {line}", "broken": line}
     whole = entries["juno-r2"]
     assert (whole["name"], whole["summary"]) == ("juno-r2", dict(list_platforms())["juno-r2"])
@@ -66,7 +66,7 @@ def test_doctor_names_a_broken_platform() -> None:
     assert checks["platforms"]["ok"]
     assert "juno-r2, pixel6" in checks["platforms"]["detail"]
     assert not checks["platform wrong"]["ok"]
-    assert "cluster[1].cpus = 20" in checks["platform wrong"]["detail"]
+    assert "cluster[1].cpus = 40" in checks["platform wrong"]["detail"]
 
 
 def test_a_broken_scenario_is_listed_as_broken(

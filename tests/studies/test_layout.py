@@ -20,7 +20,7 @@ PARTS = {
     "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},
 }
 #: What studies share.
-SHARED = {"__init__", "costed", "draw", "drawing", "front", "notes", "versions"}
+SHARED = {"__init__", "command", "costed", "draw", "drawing", "front", "notes", "versions"}
 STUDIES = sorted(path.parent for path in ROOM.glob("*/__init__.py"))
 
 
