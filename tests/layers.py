@@ -4,7 +4,7 @@
 The imports are read from the sources, so those in functions and under ``TYPE_CHECKING`` count too.
 ``python -m tests.layers`` prints how many modules, arrows and circles there are, those of the C
 programs too, the two largest functions, and every breach; with ``--markdown`` it prints the table
-as ARCHITECTURE.md shows it.
+and the drawing as ARCHITECTURE.md shows them.
 """
 
 from __future__ import annotations
@@ -329,13 +329,30 @@ def markdown() -> str:
     return "\n".join(["| room | may import |", "|---|---|", *rows]) + "\n"
 
 
+def drawing() -> str:
+    """The rooms as a Mermaid graph in Markdown: an arrow for each import no other arrows imply."""
+    uses = {room: {_named(other) for other in TABLE[room]} - {room} for room in reversed(TABLE)}
+    below: dict[str, set[str]] = {}
+    for room in TABLE:
+        below[room] = uses[room].union(*(below[other] for other in uses[room]))
+    ids = {room: room.replace(".", "_") for room in uses}
+    boxes = [f'    {ids[room]}["{room}"]' for room in uses]
+    arrows = [
+        f"    {ids[room]} --> {ids[other]}"
+        for room, others in uses.items()
+        for other in sorted(others)
+        if not any(other in below[between] for between in others)
+    ]
+    return "\n".join(["```mermaid", "flowchart TD", *boxes, *arrows, "```"]) + "\n"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print the figures and every breach; 1 when there is one.
 
-    :param arguments: ``--markdown`` prints the table of rooms instead.
+    :param arguments: ``--markdown`` prints the table and the drawing of rooms instead.
     """
     if arguments == ["--markdown"]:
-        print(markdown(), end="")
+        print(f"{markdown()}\n{drawing()}", end="")
         return 0
     tree = read_tree()
     wrong = breaches(tree) + unused_entries(tree) + circle_lines(tree) + helper_breaches()
