@@ -22,6 +22,9 @@ from host.record import Record
 from host.strict import shown_path
 from rootfs.elide import ElidingCopy
 
+#: Host seconds without any simulated progress after which a run fails: far more than a busy host
+#: or a slow disk costs, so that no result depends on the host.
+STALL_S = 600.0
 #: Simulated seconds after which a run fails.
 LIMIT_S = 3600.0
 
@@ -214,7 +217,7 @@ class Engine(Protocol):
         on_progress: Callable[[float], None] | None = None,
         *,
         limit_s: float = LIMIT_S,
-        stall_s: float = 120.0,
+        stall_s: float = STALL_S,
     ) -> EngineRun:
         """Run ``machine`` to its agent's EXIT and fill the folder ``out``.
 

@@ -18,6 +18,7 @@ from configs.board import Board
 from configs.platform import Platform
 from engines.base import (
     LIMIT_S,
+    STALL_S,
     Elision,
     EngineKind,
     EngineRun,
@@ -132,7 +133,7 @@ class Gem5Engine:
         on_progress: Callable[[float], None] | None = None,
         *,
         limit_s: float = LIMIT_S,
-        stall_s: float = 300.0,
+        stall_s: float = STALL_S,
     ) -> EngineRun:
         """See :meth:`engines.base.Engine.run`; boots first where no checkpoint is there."""
         out = out.absolute()

@@ -17,6 +17,7 @@ from configs.board import Board
 from configs.platform import Platform
 from engines.base import (
     LIMIT_S,
+    STALL_S,
     Elision,
     EngineKind,
     EngineRun,
@@ -151,7 +152,7 @@ class QemuEngine:
         on_progress: Callable[[float], None] | None = None,
         *,
         limit_s: float = LIMIT_S,
-        stall_s: float = 120.0,
+        stall_s: float = STALL_S,
     ) -> EngineRun:
         """See :meth:`engines.base.Engine.run`."""
         out = out.absolute()

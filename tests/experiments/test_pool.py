@@ -20,6 +20,7 @@ from experiments.runs import execute
 from host.errors import EascopeError
 from tests.support.fake import cell
 from tests.support.records import host_record
+from tests.support.waiting import until
 
 GEM5 = {"engine": "gem5", "mode": "elided"}
 
@@ -99,12 +100,19 @@ def test_waiting_ends_with_the_first_failure_and_looks_at_each_future_once() -> 
     futures = [Counted() for _ in range(300)]
     for future in futures[:-1]:
         future.set_result("done")
-    waiter = threading.Thread(target=until_first_failure, args=(futures,))
+    all_done = []
+
+    def wait() -> None:
+        until_first_failure(futures)
+        all_done.append(futures[-1].done())
+
+    waiter = threading.Thread(target=wait)
     waiter.start()
-    waiter.join(0.5)
-    assert waiter.is_alive()
+    until(lambda: Counted.looked == 299, "a look at each future that is done")
+    assert all_done == []
     futures[-1].set_result("done")
     waiter.join()
+    assert all_done == [True]
     assert Counted.looked == 300
 
     failing = [Future[str]() for _ in range(3)]

@@ -26,7 +26,7 @@ from host.claims import (
     started_at,
     this_boot,
 )
-from tests.support.waiting import until
+from tests.support.waiting import HANG_S, until
 
 #: Workers count in a file what no two of them may do at once. They do not lock: as on machines
 #: whose file system keeps locks local.
@@ -86,7 +86,7 @@ class Clock:
 
 def test_no_two_are_inside_without_the_kernels_locks(tmp_path: Path) -> None:
     workers = [subprocess.Popen([sys.executable, "-c", WORK, str(tmp_path)]) for _ in range(8)]
-    assert [worker.wait(120) for worker in workers] == [0] * 8
+    assert [worker.wait(HANG_S) for worker in workers] == [0] * 8
     assert (tmp_path / "did").read_text() == "x" * 8
     assert claims_on(tmp_path / "lock") == []
 
@@ -177,11 +177,11 @@ def test_a_taken_over_claim_is_waited_for_and_then_replaced(
 
     thread = threading.Thread(target=take)
     thread.start()
-    assert waiting.wait(60)
+    assert waiting.wait(HANG_S)
     assert not inside.is_set()
     clock.now = claims.LEASE_S
-    assert inside.wait(60)
-    thread.join(60)
+    assert inside.wait(HANG_S)
+    thread.join(HANG_S)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,11 +15,13 @@ import pytest
 
 from host import scratch as module
 from host.scratch import left_over, locked, scratch
+from tests.support.waiting import HANG_S
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from host.scratch import locked, scratch
+from tests.support.waiting import HANG_S
 root = Path(sys.argv[1])
 with scratch(root, "work") as folder, locked(root / "lock"):
     (folder / "file").write_text("half")
@@ -90,7 +92,7 @@ def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path: Path) -> None:
         with locked(lock, opened.set):
             inside.append("second")
             entered.set()
-            leave.wait(60)
+            leave.wait(HANG_S)
 
     waiting = threading.Event()
 
@@ -102,14 +104,14 @@ def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path: Path) -> None:
         # The second opens the file that is removed while it waits for it.
         started = threading.Thread(target=second)
         started.start()
-        assert opened.wait(60)
+        assert opened.wait(HANG_S)
         lock.unlink()
-    assert entered.wait(60)
+    assert entered.wait(HANG_S)
     last = threading.Thread(target=third)
     last.start()
-    assert waiting.wait(60), "the second holds the file that has the name now"
+    assert waiting.wait(HANG_S), "the second holds the file that has the name now"
     assert inside == ["second"]
     leave.set()
-    started.join(60)
-    last.join(60)
+    started.join(HANG_S)
+    last.join(HANG_S)
     assert inside == ["second", "third"]

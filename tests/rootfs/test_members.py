@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from host.proc import need, run
 from rootfs.image import FLAGS
 from rootfs.images import MEMBERS, UNITS
-from tests.support.waiting import call
+from tests.support.waiting import call, until
 
 
 @pytest.fixture(scope="module")
@@ -123,16 +122,19 @@ def test_what_a_program_leaves_behind_ends_with_it(native: Path, tmp_path: Path)
     done = shell(native, f"sleep 100 & echo $! > {tmp_path}/left")
     assert done.returncode == 0
     left = int((tmp_path / "left").read_text())
-    for _ in range(1000):
-        try:
-            os.kill(left, 0)
-        except ProcessLookupError:
-            return
-        if Path(f"/proc/{left}/stat").read_text().split()[2] == "Z":
-            return
-        time.sleep(0.01)
-    os.kill(left, signal.SIGKILL)
-    pytest.fail("it goes on")
+    try:
+        until(lambda: ended(left), "its end")
+    except AssertionError:
+        os.kill(left, signal.SIGKILL)
+        raise
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is no more, or only waits for its parent to look."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_the_reason_reaches_a_log_that_is_full(native: Path, tmp_path: Path) -> None:
