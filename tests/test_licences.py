@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LINE = "SPDX-License-Identifier: GPL-2.0-or-later"
-SUFFIXES = {".py", ".sh", ".c", ".h", ".S", ".rs", ".lds"}
-NAMES = {"Makefile", ".ci/run"}
+SUFFIXES = {".py", ".sh", ".c", ".h", ".S", ".rs", ".lds", ".yaml"}
+NAMES = {"Makefile", ".ci/run", "experiments/sweeps/Snakefile"}
 
 
 def is_source(name: str) -> bool:

@@ -23,8 +23,9 @@ def parts(record: FirstFigure) -> dict[str, str]:
 
 
 def _energy(total: ComparedMeasure) -> str:
-    """``cannot be told apart: +0.8 % (-15.1 to +22.3 mJ)``."""
-    change = f"{total.percent:+.1f} % ({total.low:+.1f} to {total.high:+.1f} mJ)"
+    """``cannot be told apart: +0.8 % (-2.5 to +3.7)``."""
+    low, high = (end / total.baseline * 100 for end in (total.low, total.high))
+    change = f"{total.percent:+.1f} % ({low:+.1f} to {high:+.1f})"
     return f"cannot be told apart: {change}" if total.low <= 0 <= total.high else change
 
 

@@ -14,7 +14,9 @@ import pytest
 
 
 def closing_lines(stats: Mapping[str, list[Any]]) -> list[str]:
-    """A line for each reason of skipped tests, the commonest first, and the line of totals.
+    """A line for each reason of tests that were skipped or failed as expected, and one of totals.
+
+    A test that fails as expected is in none of the totals.
 
     :param stats: reports by outcome, as pytest's terminal reporter keeps them.
     """
@@ -27,6 +29,7 @@ def closing_lines(stats: Mapping[str, list[Any]]) -> list[str]:
         "skipped": len(skipped),
     }
     return [
+        *(f"1 failed as expected: {report.wasxfail}" for report in stats.get("xfailed", [])),
         *(f"{count} skipped: {reason}" for reason, count in reasons.most_common()),
         ", ".join(f"{count} {outcome}" for outcome, count in counted.items()),
     ]
