@@ -44,7 +44,8 @@ def test_measures_have_means_differences_and_intervals(
     shown = parts(record)
     row = next(line for line in shown["measures"].splitlines() if "energy: total" in line)
     assert f"| {total.baseline:.1f} | {total.variant:.1f} | {total.difference:+.1f} (" in row
-    assert shown["energy"].startswith(f"{total.percent:+.1f} % ({total.low:+.1f} to ")
+    low, high = (100 * end / total.baseline for end in (total.low, total.high))
+    assert shown["energy"] == f"{total.percent:+.1f} % ({low:+.1f} to {high:+.1f})"
     assert "10 seeds" in shown["conditions"]
 
 
