@@ -23,9 +23,13 @@ def main(arguments: list[str] | None = None) -> int:
         description=main.__doc__,
         epilog="example: python -m experiments.devicetree juno-r2 --dtb juno-r2.dtb",
     )
-    parser.add_argument("platform")
-    parser.add_argument("--flavour", default="std", help=", ".join(FLAVOURS))
-    parser.add_argument("--engine", default=DEFAULT_ENGINE, help=", ".join(ENGINES))
+    parser.add_argument("platform", help="board model, see: eascope list platforms")
+    parser.add_argument(
+        "--flavour", default="std", help=f"{', '.join(FLAVOURS)} (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--engine", default=DEFAULT_ENGINE, help=f"{', '.join(ENGINES)} (default: %(default)s)"
+    )
     parser.add_argument("--dtb", type=Path, help="write the blob to this file")
     options = parser.parse_args(arguments)
     try:

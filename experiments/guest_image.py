@@ -31,11 +31,16 @@ def guest_image(name: str = MINIMAL, provider: str = "debian") -> ImageArtefact:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Build the images that are named, by default all, and print where they lie."""
+    """Build the named images (default: all), and print their paths."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments.guest_image", description=main.__doc__
     )
-    parser.add_argument("name", nargs="*", default=[MINIMAL, PROGRAMS])
+    parser.add_argument(
+        "name",
+        nargs="*",
+        default=[MINIMAL, PROGRAMS],
+        help=f"{MINIMAL}, {PROGRAMS} (default: both)",
+    )
     parser.add_argument("--provider", default="debian", help=f"one of {', '.join(PROVIDERS)}")
     options = parser.parse_args(arguments)
     try:

@@ -325,14 +325,14 @@ def _usual() -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Build the named kernels, by default all that a variant names."""
+    """Build the named kernels (default: all that a variant names)."""
     parser = argparse.ArgumentParser(
         prog="python -m kernels.build",
         description="Build kernels into the cache.",
         epilog="example: python -m kernels.build base",
     )
     parser.add_argument(
-        "kernel", nargs="*", help="names from kernels/variants.toml, as in base or base@7.3"
+        "kernel", nargs="*", help="names from kernels/variants.toml, such as base or base@7.3"
     )
     wanted = parser.parse_args(arguments).kernel
     with Ending() as ending:

@@ -194,13 +194,13 @@ def report(results: Sequence[Drift]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Try the queues of the named kernels, by default of all; 1 when one that is kept fails."""
+    """Try the queues of the named kernels (default: all); 1 if one fails on its own release."""
     parser = argparse.ArgumentParser(
         prog="python -m kernels.drift",
-        description="Try every queue on every source that is offered, and print what applies.",
+        description="Try every queue on every offered source, and count the patches that apply.",
         epilog="example: python -m kernels.drift base",
     )
-    parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml, as in base")
+    parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml, such as base")
     wanted = parser.parse_args(arguments).kernel
     with Ending() as ending:
         known = load_catalogue().kernels

@@ -140,12 +140,12 @@ def main(arguments: list[str] | None = None) -> int:
     """``open KERNEL DIRECTORY`` or ``save KERNEL DIRECTORY``."""
     parser = argparse.ArgumentParser(
         prog="python -m kernels.tree",
-        description="Turn a kernel's queue into a git tree, and back.",
+        description="Open a kernel's queue as a git tree, or save such a tree as the queue.",
         epilog="example: python -m kernels.tree open base ~/linux-base",
     )
     parser.add_argument("verb", choices=("open", "save"))
-    parser.add_argument("kernel")
-    parser.add_argument("directory", type=Path)
+    parser.add_argument("kernel", help="a name from kernels/variants.toml, such as base")
+    parser.add_argument("directory", type=Path, help="the git tree; open makes it")
     given = parser.parse_args(arguments)
     with Ending() as ending:
         kernel = kernel_named(given.kernel)

@@ -125,7 +125,7 @@ def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Draw the named pages, by default all."""
+    """Draw the named pages (default: all)."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.draw",
         description=main.__doc__,

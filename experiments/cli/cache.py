@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.cli.output import print_json
 
-SUMMARY = "copy built and fetched artefacts to a folder, or from it"
+SUMMARY = "copy built and downloaded artefacts between the cache and a folder"
 EXAMPLE = "eascope cache push /shared/eascope-cache"
 
 
@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "kinds",
         nargs="*",
         metavar="KIND",
-        help="only these kinds of artefacts, such as kernel (default: all there are)",
+        help="only these kinds of artefacts, such as kernel (default: all)",
     )
 
 

@@ -21,17 +21,20 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         "campaign",
         nargs="?",
         metavar="CAMPAIGN",
-        help="a name of eascope list campaigns, or a file; without it, the options below describe "
-        "the campaign",
+        help="a name from eascope list campaigns, or a file; without it, the options below "
+        "describe the campaign",
     )
-    group = parser.add_argument_group("a campaign without a file; several values with commas")
+    group = parser.add_argument_group("a campaign without a file; commas separate values")
     group.add_argument("--platform", metavar="P", help="platforms")
     group.add_argument("--scenario", metavar="S", help="scenarios")
     group.add_argument("--variant", metavar="V", help="variants")
-    group.add_argument("--engine", metavar="E", help="engines (default: the first of them)")
+    group.add_argument("--engine", metavar="E", help="engines (default: the first in the list)")
     group.add_argument("--mode", metavar="M", help="modes of the engine")
     group.add_argument(
-        "--seeds", type=count, metavar="N", help="runs of each, seeds 0..N-1 (default 1)"
+        "--seeds",
+        type=count,
+        metavar="N",
+        help="runs of each combination, with seeds 0 to N-1 (default 1)",
     )
     group.add_argument(
         "--set",

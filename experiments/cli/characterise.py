@@ -21,7 +21,7 @@ from host.strict import shown_path
 if TYPE_CHECKING:
     from configs.platform import Platform
 
-SUMMARY = "measure speeds on gem5's detailed cores: workload kernels, a whole system"
+SUMMARY = "measure speeds of workload kernels and of system code on gem5's detailed cores"
 EXAMPLE = "eascope characterise juno-r2 --show"
 
 PARTS = {
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "platform", metavar="P", help="model of a board, see: eascope list platforms"
     )
     parser.add_argument(
-        "--show", action="store_true", help="print what was measured before; measure nothing"
+        "--show", action="store_true", help="print the earlier measurements; measure nothing"
     )
     parts = "; ".join(f"{name}: {meaning}" for name, meaning in PARTS.items())
     parser.add_argument("--only", choices=PARTS, help=f"measure one part; {parts}")

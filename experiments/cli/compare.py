@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from experiments.request import Names
     from experiments.robust import ByBilling, PreparedCase
 
-SUMMARY = "compare variants: run what is missing, print differences, draw figures and a report"
+SUMMARY = "compare variants: execute missing runs, print differences, write figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
 
 
@@ -50,13 +50,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        help="where figures and report go (default: a folder of its own in runs/comparisons)",
+        help="folder for figures and report (default: one per comparison in runs/comparisons)",
     )
     parser.add_argument(
         "--null",
         action="store_true",
-        help="also measure the noise floor: mainline against a kernel that differs in a comment, "
-        "with other seeds",
+        help="also measure the noise floor: mainline compared with a kernel that differs only in a "
+        "comment, with other seeds",
     )
     add_robust(parser)
     add_cell(parser)

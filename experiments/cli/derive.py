@@ -15,14 +15,14 @@ from host.errors import EascopeError
 if TYPE_CHECKING:
     from experiments.runs import Run
 
-SUMMARY = "compute energy of finished runs by another power model, without simulating"
+SUMMARY = "compute the energy of finished runs with another power model, without simulating again"
 EXAMPLE = "eascope derive --power derived"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The runs and the power model."""
     parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="only these runs (default: all that are finished)"
+        "runs", nargs="*", metavar="RUN", help="only these runs (default: all finished runs)"
     )
     add_power(parser, "derived")
 

@@ -7,7 +7,7 @@ import argparse
 
 from experiments.cli.output import print_columns, print_json
 
-SUMMARY = "check what this machine has, and how to get the rest"
+SUMMARY = "check what this machine has and lacks, and say how to get the rest"
 EXAMPLE = "eascope doctor"
 
 

@@ -14,7 +14,7 @@ from host.errors import unknown
 if TYPE_CHECKING:
     from experiments.leftovers import Leftover
 
-SUMMARY = "list what can be removed from runs and cache; with --remove, remove it"
+SUMMARY = "list files of runs and cache that can go; with --remove, remove them"
 EXAMPLE = "eascope gc temporary failed --remove"
 
 DAYS = 30
@@ -26,16 +26,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "kinds",
         nargs="*",
         metavar="KIND",
-        help="only these (default: all): temporary, locks, failed, derived, comparisons, cache",
+        help="only these kinds (default: all): temporary, locks, failed, derived, comparisons, "
+        "cache",
     )
     parser.add_argument(
         "--days",
         type=natural,
         default=DAYS,
         metavar="N",
-        help=f"derived, comparisons and cache: only what was not used for N days (default {DAYS})",
+        help=f"derived, comparisons and cache: only if unused for N days (default {DAYS})",
     )
-    parser.add_argument("--remove", action="store_true", help="remove it (default: only list it)")
+    parser.add_argument("--remove", action="store_true", help="remove them (default: only list)")
 
 
 def run(options: argparse.Namespace) -> int:

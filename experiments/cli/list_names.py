@@ -11,7 +11,7 @@ from experiments.cli.output import print_columns, print_json
 from experiments.cli.variants_page import lines_of, object_of
 from host.errors import RequestError, unknown
 
-SUMMARY = "list names of one kind, a line each"
+SUMMARY = "list the names of one kind, one per line"
 EXAMPLE = "eascope list scenarios"
 
 Objects = list[dict[str, Any]]
@@ -86,7 +86,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--long",
         action="store_true",
-        help="of variants: print source, deviations and switches, too",
+        help="for variants: also print source, deviations and switches",
     )
 
 

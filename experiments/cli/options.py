@@ -61,12 +61,12 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         metavar="E",
-        help="simulator, see: eascope list engines (default: the first of them)",
+        help="simulator, see: eascope list engines (default: the first in the list)",
     )
     parser.add_argument(
         "--mode",
         metavar="M",
-        help="mode of the engine, if it has any (default: the first of them)",
+        help="mode of the engine, if it has modes (default: its first)",
     )
     parser.add_argument("--full", action="store_true", help="take the scenario's full duration")
     parser.add_argument(
@@ -82,17 +82,17 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=TREE[@REF]",
-        help="your git tree, at the commit REF or with its changes: NAME is mainline on it, "
-        "VARIANT@NAME another variant; may be repeated",
+        help="your git tree, at the commit REF or with uncommitted changes: NAME is mainline on "
+        "it, VARIANT@NAME is another variant on it; may be repeated",
     )
     group.add_argument(
         "--patch",
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="your patch on top of our base queue: NAME (default: from the file's name) is "
-        "mainline with it, NAME@7.3 the same on Linux 7.3; files of one name are applied in "
-        "their order",
+        help="your patch, applied after our base queue: NAME (default: from the file's name) is "
+        "mainline with it, NAME@7.3 the same on Linux 7.3; may be repeated, and patches with the "
+        "same NAME are applied in the order given",
     )
 
 
@@ -101,14 +101,14 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
         "--source-conditions",
         action="store_true",
         help="set the controls below as the scenario's source had them ([source_conditions]), "
-        "except those that are given",
+        "except those on the command line",
     )
     group.add_argument(
         "--dvfs",
         default="model",
         metavar="D",
         help="how frequencies change: model (default: the same times on every platform) or board "
-        "(the times of the board, and schedutil's thread where the board uses it)",
+        "(the board's times, and schedutil's thread if the board uses it)",
     )
     for name, meaning in (
         ("rate-limit", "least time between two requests of schedutil"),
@@ -134,7 +134,7 @@ def _add_speeds(group: argparse._ArgumentGroup) -> None:
         "the board; the capacities stay)",
     )
     for name, low, high, meaning in (
-        ("idle-exit", 0, 100, "time that leaving an idle state deeper than WFI takes"),
+        ("idle-exit", 0, 100, "time to leave an idle state deeper than WFI"),
         (
             *("kernel-rate", 10, 1000),
             "instructions per cycle of all code but the busy loop, on an engine that does not "
@@ -166,8 +166,8 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--llc",
         metavar="L",
-        help="who shares the last cache: the CPUs of a cluster (cluster) or all (default: the "
-        "platform's)",
+        help="which CPUs share the last-level cache: cluster (those of a cluster) or all (default: "
+        "the platform's)",
     )
     group.add_argument(
         "--no-delay-dequeue", action="store_true", help="switch EEVDF's delayed dequeue off"
@@ -175,7 +175,7 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-noise",
         action="store_true",
-        help="let a seed draw when threads start, within 16 ms, and nothing else",
+        help="let a seed draw only the starts of threads, within 16 ms",
     )
     group.add_argument(
         "--reference",
@@ -186,8 +186,8 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--decisions",
         action="store_true",
-        help="record and report why EAS chose each CPU (candidates, energies); such runs have keys "
-        "of their own, because recording takes guest time",
+        help="record and report why EAS chose each CPU (candidates, energies); such runs have "
+        "other keys, because recording takes guest time",
     )
     group.add_argument(
         "--events",
@@ -195,7 +195,7 @@ def _add_other_controls(group: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="E[,E]",
         help="record more trace events, by name or group (eas, pelt, uclamp, cpufreq), for "
-        "trace-cmd, KernelShark and LISA; such runs have keys of their own, too",
+        "trace-cmd, KernelShark and LISA; such runs have other keys, too",
     )
     add_energy_model(group)
 
@@ -206,8 +206,8 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         "--em",
         default=PUBLISHED,
         metavar="M",
-        help="powers that the kernel is given: published (default) or derived; --power says which "
-        "powers energy is computed from",
+        help="powers that the kernel is given: published (default) or derived; --power chooses the "
+        "powers that energy is computed with",
     )
     parser.add_argument(
         "--em-error",
@@ -229,8 +229,8 @@ def add_power(parser: argparse.ArgumentParser, default: str | None = None) -> No
         "--power",
         default=default,
         metavar="M",
-        help=f"powers that energy is computed from: {', '.join(BILLED)}; eascope list platforms "
-        f"says which a platform offers (default: {default or 'what the platform says'})",
+        help=f"powers that energy is computed with: {', '.join(BILLED)}; eascope list platforms "
+        f"says which ones a platform offers (default: {default or 'as the platform states'})",
     )
 
 
@@ -240,6 +240,6 @@ def add_shared_power(parser: argparse.ArgumentParser) -> None:
         "--shared-power",
         default=STATED,
         metavar="S",
-        help="what the shared part of a cluster (L2, cluster logic) is billed: stated (default), "
+        help="power billed for the shared part of a cluster (L2, cluster logic): stated (default), "
         "off (nothing in cluster-sleep) or zero",
     )

@@ -13,7 +13,7 @@ from experiments.cli.output import print_json
 if TYPE_CHECKING:
     from experiments.sweeps.survey import Cost, Survey
 
-SUMMARY = "say what a campaign has and lacks, with host time and disk; write nothing"
+SUMMARY = "count a campaign's cells by state, with host time and disk space; write nothing"
 EXAMPLE = "eascope plan opp-sweep"
 
 
@@ -30,7 +30,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         type=count,
         metavar="N",
-        help="jobs at a time, a core each (default: the cores of this host)",
+        help="jobs at a time, one host core each (default: all cores of this host)",
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.cli.output import print_json
 from host.errors import RequestError, unknown
 
-SUMMARY = "predict power of measured events by a core's calibrated model"
+SUMMARY = "predict power from measured events with a core's calibrated model"
 EXAMPLE = "eascope power predict --core cortex-a15 --csv rows.csv"
 
 #: What ``eascope power`` can be asked to do.
@@ -22,7 +22,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("verb", metavar="predict", help="predict: add a column power_w")
     parser.add_argument("--core", metavar="C", help="a core with counted events: cortex-a15")
     parser.add_argument(
-        "--csv", metavar="FILE", help="rows with the columns that power-models/calibration names"
+        "--csv",
+        metavar="FILE",
+        help="file of rows, with the columns that power-models/calibration names",
     )
 
 

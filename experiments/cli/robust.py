@@ -22,9 +22,9 @@ def add_robust(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="AXES",
-        help="also compare at other values of what is not known of the board, one axis at a time, "
-        "and give a verdict only where all agree; AXES after =, with commas, default all: "
-        f"{', '.join(AXES)}",
+        help="also compare at other values of the model axes, which are unknown quantities of the "
+        "board, one axis at a time; give a verdict only if all values agree; AXES, as in "
+        f"--robust=dvfs,llc, are some of {', '.join(AXES)} (default: all)",
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from experiments.request import Names
     from experiments.runs import Run
 
-SUMMARY = "run one cell, unless it is there already"
+SUMMARY = "run one cell, unless its run is there already"
 EXAMPLE = "eascope run --platform juno-r2 --variant mainline --scenario smoke"
 
 

@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="an mbox (.gz, too) of a thread, of which the newest version is taken; a folder of "
+        help="a thread's mbox, plain or .gz, whose newest version is taken; a folder of "
         "git format-patch files; or TREE@A..B, commits of a git tree",
     )
     parser.add_argument("--name", metavar="X", help="name of the queue and the variant (required)")
@@ -32,18 +32,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--onto",
         default="base",
         metavar="base|plain",
-        help="base (default): applied after our base queue; plain: before it, for patches that "
-        "were made against Linux as released",
+        help="base (default): apply the patches after our base queue; plain: apply them before it, "
+        "for patches against Linux as released",
     )
     parser.add_argument(
         "--release",
         default="",
         metavar="R",
-        help=f"release of Linux that the patches are applied to: {' or '.join(RELEASES)} "
-        f"(default {DEFAULT}, or that of KERNEL_SRC)",
+        help=f"release of Linux to which the patches apply: {' or '.join(RELEASES)} "
+        f"(default {DEFAULT}, or the release of KERNEL_SRC)",
     )
     parser.add_argument(
-        "--no-compile", action="store_true", help="only apply it; do not compile kernel/sched/"
+        "--no-compile",
+        action="store_true",
+        help="only apply the patches; do not compile kernel/sched/",
     )
 
 

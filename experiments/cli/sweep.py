@@ -18,7 +18,7 @@ from experiments.cli.plan import add_jobs
 if TYPE_CHECKING:
     from experiments.sweeps.survey import Missing, Survey
 
-SUMMARY = "run what is missing of a campaign, with Snakemake here or on a cluster"
+SUMMARY = "run the missing cells of a campaign with Snakemake, on this host or on a cluster"
 EXAMPLE = (
     "eascope sweep --platform juno-r2 --set little.cpus=2,4 --scenario smoke --variant mainline,cas"
 )
@@ -28,13 +28,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The campaign, how many jobs, where they run."""
     add_campaign(parser)
     add_jobs(parser)
-    parser.add_argument(
-        "--retry-failed", action="store_true", help="also run the cells again that failed before"
-    )
+    parser.add_argument("--retry-failed", action="store_true", help="also run failed cells again")
     parser.add_argument(
         "--profile",
         metavar="P",
-        help="where jobs run: slurm, or the folder of a profile of Snakemake (default: here)",
+        help="where jobs run: slurm, or the folder of a Snakemake profile (default: this host)",
     )
     parser.add_argument(
         "--script",

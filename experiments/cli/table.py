@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.cli.campaign_options import add_campaign, campaign_of
 from experiments.cli.output import print_json, shown
 
-SUMMARY = "write a campaign's results as one long CSV table, a line for each cell and measure"
+SUMMARY = "write a campaign's results as one long CSV table, one line per cell and measure"
 EXAMPLE = "eascope table opp-sweep --out opp-sweep.csv"
 
 
@@ -26,16 +26,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="AXIS",
-        help="write differences instead: each value of this axis less its first one, all other "
-        "axes equal, over common seeds, with 95%% intervals from ten seeds on",
+        help="write differences instead: each value of this axis less the axis's first value, with "
+        "all other axes equal, over common seeds; from ten seeds on, with 95%% intervals",
     )
     parser.add_argument(
         "--figure",
         metavar="NAME",
         help="with --against and one --measure: draw all differences as NAME.svg and NAME.pdf, "
-        "unless they are there for the same table",
+        "unless the same table is drawn there already",
     )
-    parser.add_argument("--out", metavar="FILE", help="where it goes (default: stdout)")
+    parser.add_argument("--out", metavar="FILE", help="file to write (default: stdout)")
 
 
 def run(options: argparse.Namespace) -> int:

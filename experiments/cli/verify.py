@@ -18,7 +18,7 @@ EXAMPLE = "eascope verify"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The runs."""
     parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="only these runs (default: all, and the cache)"
+        "runs", nargs="*", metavar="RUN", help="only these runs (default: all runs and the cache)"
     )
 
 

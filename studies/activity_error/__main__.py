@@ -42,7 +42,7 @@ REQUEST = Request(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the cell unless it is there, and write the record."""
+    """Run the cell, unless its run is there, and write the record."""
     parser = argparse.ArgumentParser(prog="python -m studies.activity_error", description=__doc__)
     parser.parse_args(arguments)
     with Ending() as ending:

@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the set, write the record and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.agreement",
-        description="Run a fixed set on gem5 and on the fast engine; write record and page.",
+        description="Run a fixed set of cells on gem5 and the fast engine; write record and page.",
         epilog="example: python -m studies.agreement --scenario smoke --engine fast elided",
     )
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS, default=SCENARIOS)
@@ -54,13 +54,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--present",
         action="store_true",
-        help="run nothing: record and page of the runs that are there",
+        help="run nothing; write record and page from the runs that are there",
     )
     parser.add_argument(
         "--speeds", choices=NAMES, default="board",
-        help="of core types, on all engines (default %(default)s); each has its own page",
+        help="speeds of core types, on all engines (default %(default)s); each has its own page",
     )  # fmt: skip
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     wanted = {"elided": options.seeds, FAST: options.fast_seeds, DETAILED: options.detailed_seeds}
     seeds = {column: wanted[column] for column in options.engine}

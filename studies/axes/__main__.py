@@ -19,24 +19,24 @@ from studies.draw import save
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing; write the record of the scenarios, by default all, and draw its page."""
+    """Execute missing runs, write the record of the scenarios (default: all), and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.axes",
         description=main.__doc__,
         epilog="example: python -m studies.axes uclamp/frequency-spike --axes power,idle_exit",
     )
-    parser.add_argument("scenario", nargs="*", help="only these (all)")
+    parser.add_argument("scenario", nargs="*", help="only these (default: all)")
     parser.add_argument(
         "--defaults", action="store_true", help="leave out the conditions of the sources"
     )
-    parser.add_argument("--platform", help="only this one (all)")
+    parser.add_argument("--platform", help="only this one (default: all)")
     parser.add_argument(
-        "--axes", default="", help=f"with commas between, of {', '.join(AXES)} (all)"
+        "--axes", default="", help=f"some of {', '.join(AXES)}, with commas (default: all)"
     )
     parser.add_argument(
-        "--seeds", type=int, default=ENOUGH_FOR_VERDICT, help=f"seeds ({ENOUGH_FOR_VERDICT})"
+        "--seeds", type=int, default=ENOUGH_FOR_VERDICT, help=f"(default {ENOUGH_FOR_VERDICT})"
     )
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         axes = wanted_axes(options.axes)

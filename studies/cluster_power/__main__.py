@@ -29,10 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare, write the record and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.cluster_power",
-        description="Compare the cluster's billed power with what was measured on it.",
+        description="Compare a cluster's billed power with its measured power.",
         epilog="example: EASCOPE_MEASUREMENTS=FOLDER python -m studies.cluster_power",
     )
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         platform = load_platform(PLATFORM)

@@ -18,13 +18,13 @@ from studies.pages.run import compare
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, write the record and draw the README."""
+    """Execute missing runs, write the record and draw the README."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.demo",
         description=main.__doc__,
         epilog="example: python -m studies.demo --folder /tmp/record",
     )
-    parser.add_argument("--folder", type=Path, help="where to write the record instead, alone")
+    parser.add_argument("--folder", type=Path, help="write only the record, there")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         compared = compare([PAGE], ENOUGH_FOR_VERDICT, full=False)[NAME, GROUP]

@@ -26,12 +26,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the set, write the record and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.elision",
-        description="Run a fixed set on gem5, executed and elided; write record and page.",
+        description="Run a fixed set of cells on gem5, executed and elided; write record and page.",
         epilog="example: python -m studies.elision --scenario smoke",
     )
     names = {case.name: case for case in CASES}
     parser.add_argument("--scenario", nargs="+", choices=names, default=names)
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         pairs = run(prepared([names[name] for name in options.scenario]))

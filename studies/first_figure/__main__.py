@@ -16,13 +16,13 @@ from studies.pages.run import compare
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, write the record and draw its page."""
+    """Execute missing runs, write the record and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.first_figure",
         description=main.__doc__,
         epilog="example: python -m studies.first_figure --folder /tmp/page",
     )
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         compared = compare([PAGE], ENOUGH_FOR_VERDICT, full=False)[NAME, GROUP]

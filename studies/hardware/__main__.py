@@ -21,7 +21,7 @@ _COMMAND = "make hardware"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Count what the committed records give; keep the counts of earlier ones."""
+    """Compare the sources' figures with the committed records; keep the counts of earlier ones."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.hardware",
         description=main.__doc__,
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         default=[],
         help="also count the records of a commit of this repository, and keep the counts",
     )
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         steps = [*_kept(), *(_step(text) for text in options.step)]

@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
         description="Execute mixtures on gem5's detailed cores; write record and page.",
         epilog="example: python -m studies.memory_time",
     )
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         versions = {"gem5": version(find_gem5()), "eascope": eascope_version()}

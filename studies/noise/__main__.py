@@ -18,15 +18,19 @@ from studies.noise.run import measure
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing; write the record and draw its page."""
+    """Execute missing runs, write the record and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.noise",
         description=main.__doc__,
         epilog="example: python -m studies.noise eas/video-playback --folder /tmp/noise",
     )
-    parser.add_argument("scenario", nargs="*", help="only these (all of the pages)")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"of each side ({SEEDS})")
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument(
+        "scenario", nargs="*", help="only these (default: all of the results pages)"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=SEEDS, help=f"seeds of each kernel (default {SEEDS})"
+    )
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         if options.seeds < ENOUGH:

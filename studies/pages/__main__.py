@@ -23,7 +23,7 @@ SEEDS = ENOUGH_FOR_VERDICT
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing; write the records of the named pages, by default all, and draw them."""
+    """Execute missing runs, write the records of the named pages (default: all), and draw them."""
     known = {page.name: page for page in pages()}
     parser = argparse.ArgumentParser(
         prog="python -m studies.pages",
@@ -31,15 +31,17 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="example: python -m studies.pages uclamp --seeds 3",
     )
     parser.add_argument("page", nargs="*", help=", ".join([*known, WAKEUP_COST]))
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds ({SEEDS})")
-    parser.add_argument("--full", action="store_true", help="the scenarios' full durations")
-    parser.add_argument("--variants", help="only these of a page's, with commas between (all)")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"(default {SEEDS})")
+    parser.add_argument("--full", action="store_true", help="take the scenarios' full durations")
+    parser.add_argument(
+        "--variants", help="only these variants of a page, with commas (default: all)"
+    )
     parser.add_argument(
         "--sourced",
         action="store_true",
-        help="not the defaults where the source's conditions are there",
+        help="where a scenario has source conditions, leave out the comparison at the defaults",
     )
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         wanted = options.page or [*known, WAKEUP_COST]

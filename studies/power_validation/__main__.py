@@ -17,8 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m studies.power_validation", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("calibrate", help="fit every core that has counted events, and commit it")
-    commands.add_parser("validation", help="make docs/results/power-validation.md and its figures")
+    commands.add_parser(
+        "calibrate", help="fit every core that has counted events, and write its calibration"
+    )
+    commands.add_parser("validation", help="draw docs/results/power-validation.md and its figures")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         if options.command == "calibrate":

@@ -20,14 +20,14 @@ from studies.releases.run import split, wake_ups
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing; write the record and draw its page."""
+    """Execute missing runs, write the record and draw its page."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.releases",
         description=main.__doc__,
         epilog="example: python -m studies.releases --seeds 3 --folder /tmp/releases",
     )
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds ({SEEDS})")
-    parser.add_argument("--folder", type=Path, help="where to write instead")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"(default {SEEDS})")
+    parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         releases = (DEFAULT, list(RELEASES)[-1])
