@@ -272,13 +272,13 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
             for key in ("platform", "activity"):
                 if getattr(run.cell.inputs, key) != getattr(first.inputs, key):
                     raise EascopeError(
-                        f"{run.run}: was made of another {key} file than the other runs: they "
+                        f"{run.run}: was made from another {key} file than the other runs: they "
                         "cannot be compared"
                     )
             own, other = run.cell.energy_model.words, first.energy_model.words
             if own != other:
                 raise EascopeError(
-                    f"{run.run}: its kernel was given the energy model {own}, in the other runs "
+                    f"{run.run}: its kernel had the energy model {own}, the other runs had "
                     f"{other}: they cannot be compared"
                 )
             if run.cell.variant != name:

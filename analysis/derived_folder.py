@@ -46,7 +46,7 @@ def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path
         if folder.is_dir():
             if not (wrong := damage(folder)):
                 return folder
-            say(f"  derived again, since {wrong[0]}")
+            say(f"  derived again, because {wrong[0]}")
     _check_raw(run)
     root = _writable_root(run)
     with writing_into(root), scratch(root, key) as work:

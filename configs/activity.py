@@ -338,7 +338,7 @@ def check_capacity(platform: Platform, activity: Activity) -> None:
             raise RequestError(
                 f"{shown_path(platform.path)}: cluster[{cluster.index}].capacity_dmips_mhz = "
                 f"{cluster.capacity_dmips_mhz}: allowed: {fits:.0f} within "
-                f"{CAPACITY_TOLERANCE:.0%}, what the engine runs at by the instructions per cycle "
-                f"in {shown_path(activity.path)} ({activity.ipc(cluster):.4f} against "
-                f"{activity.ipc(largest):.4f} of {largest.name})"
+                f"{CAPACITY_TOLERANCE:.0%}, the engine's speed by the instructions per cycle "
+                f"in {shown_path(activity.path)} ({activity.ipc(cluster):.4f}; {largest.name} has "
+                f"{activity.ipc(largest):.4f})"
             )

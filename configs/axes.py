@@ -199,7 +199,7 @@ AXES: Mapping[str, Axis] = {
         ),
     ),
     "llc": Axis(
-        "who shares the last cache, and so the scheduler's domain MC",
+        "who shares the last-level cache, and so the scheduler's domain MC",
         {"llc": _text("cluster", "all")},
         (
             AxisValue("cluster", {"llc": "cluster"}, "assumed: each cluster has its own"),
@@ -232,7 +232,7 @@ def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
         if name not in AXES:
             raise table.error(name, f"an axis{names_allowed(name, AXES).replace(': allowed', '')}")
         if AXES[name].elsewhere:
-            raise table.error(name, f"nothing: {AXES[name].elsewhere} says it")
+            raise table.error(name, f"no such axis here: {AXES[name].elsewhere} states it")
         values = table.table(name)
         axes[name] = tuple(_value(AXES[name], values.table(each), each) for each in values.data)
     return axes

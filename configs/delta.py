@@ -95,8 +95,8 @@ def describe(
         raise top.error("base", f"only outside {shown_path(shipped)}, whose files are complete")
     if (shipped / path.name).exists():
         raise RequestError(
-            f"{top.file}: allowed: a file name that none in {shown_path(shipped)} has, because "
-            "records call a platform by it"
+            f"{top.file}: allowed: a file name that no file of {shown_path(shipped)} has, because "
+            "records name a platform by it"
         )
     base = top.text("base")
     in_a_file = "/" in base or base.endswith(".toml")
@@ -179,7 +179,7 @@ def _entry(top: StrictTable, key: str, name: str, items: list[Data], where: str)
 def _remove(top: StrictTable, data: Data, dotted: str) -> None:
     """Take the entry or key at ``dotted`` out of the base's ``data``."""
     if dotted in ("cluster", "sources"):
-        raise bad_input(top.file, "remove", dotted, f"what is within {dotted}, such as {dotted}.X")
+        raise bad_input(top.file, "remove", dotted, f"an entry of {dotted}, such as {dotted}.X")
     here: Any = data
     place: int | str | None
     parts = dotted.split(".")
@@ -198,7 +198,7 @@ def _remove(top: StrictTable, data: Data, dotted: str) -> None:
         here = here[place]
         named = isinstance(here, list) and part in NAMED
         if not isinstance(here, dict) and not named:
-            raise bad_input(top.file, "remove", dotted, f"nothing below {part}, such as {after!r}")
+            raise bad_input(top.file, "remove", dotted, f"{part} itself: it has no key {after!r}")
 
 
 def _begin_cluster(
@@ -210,7 +210,7 @@ def _begin_cluster(
         that the base does not have is made like another, or says all.
     """
     if not isinstance(entry, dict):
-        raise bad_input(top.file, f"cluster.{name}", entry, "a table of what differs")
+        raise bad_input(top.file, f"cluster.{name}", entry, "a table of the keys that differ")
     table = StrictTable(top.file, entry, f"cluster.{name}")
     if name in [cluster["name"] for cluster in data["cluster"]]:
         if table.has("like"):
@@ -245,11 +245,11 @@ def _merge_entries(
     """Put ``changes``, tables by name, into the list ``items``."""
     for name, change in changes.items():
         if not isinstance(change, dict):
-            raise bad_input(top.file, f"{where}.{name}", change, "a table of what differs")
+            raise bad_input(top.file, f"{where}.{name}", change, "a table of the keys that differ")
         if NAMED[key] in change:
             raise bad_input(
                 *(top.file, f"{where}.{name}.{NAMED[key]}", change[NAMED[key]]),
-                f"nothing: its {NAMED[key]} is {name}",
+                f"no such key here: its {NAMED[key]} is {name}",
             )
         place = _entry(top, key, name, items, where)
         if place is None:

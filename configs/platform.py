@@ -27,7 +27,7 @@ from configs.core import Cache, Core
 from configs.source import is_borrowed
 from host.errors import unknown
 
-#: Who shares the last cache: the CPUs of a cluster, or all of the chip. The kernel makes its
+#: Who shares the last-level cache: the CPUs of a cluster, or all of the chip. The kernel makes its
 #: scheduling domain MC of these CPUs.
 LLC_CLUSTER, LLC_ALL = "cluster", "all"
 
@@ -159,7 +159,7 @@ class Platform:
     says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
     from the scheduler's context; else a thread of its own does, and waits until each is in force.
     ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
-    its runs can be billed by. ``llc``: who shares the last cache. ``shared``: what the
+    its runs can be billed by. ``llc``: who shares the last-level cache. ``shared``: what the
     whole chip shares, besides the clusters' own shared parts. ``idle``: how idle CPUs are billed.
     ``axes``: the values that it states for model axes (`configs.axes`); no run depends on them, so
     the digest does not.
@@ -191,7 +191,7 @@ class Platform:
 
     @property
     def one_llc(self) -> bool:
-        """Whether all CPUs share the last cache."""
+        """Whether all CPUs share the last-level cache."""
         return self.llc == LLC_ALL
 
     @property

@@ -25,19 +25,19 @@ def wrong_capacities(names: Names) -> str:
     if names.request.elide and names.request.controls.speeds == HARDWARE:
         rates = [names.activity.ipc(cluster) for cluster in platform.clusters]
         wrong = _other_capacities(platform, rates)
-        return f"as on the board, the kernel is given other capacities than the loop has: {wrong}"
+        return f"as on the board, the kernel's capacities differ from the loop's speeds: {wrong}"
     if names.request.elide:
         return ""
     loop = names.engine.executed_loop(platform, names.activity)
     if loop is None:
         return ""
     if not loop.ipc:
-        return "how fast these CPUs are is not known: eascope characterise measures it"
+        return "the speed of these CPUs is not known: eascope characterise measures it"
     wrong = _other_capacities(platform, loop.ipc)
     if not wrong:
         return ""
-    remedy = "; --speeds measured gives it right ones" if loop.measured else ""
-    return f"the kernel is given capacities that these CPUs do not have: {wrong}{remedy}"
+    remedy = "; --speeds measured corrects them" if loop.measured else ""
+    return f"the kernel is given wrong capacities of these CPUs: {wrong}{remedy}"
 
 
 def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:

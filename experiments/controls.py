@@ -54,7 +54,7 @@ class Controls:
     transition_latency_us: int | None = None
     #: Whether schedutil requests frequencies from the scheduler's context; else a thread does.
     fast_switch: bool | None = None
-    #: Who shares the last cache: `configs.platform.LLC_CLUSTER` or `LLC_ALL`.
+    #: Who shares the last-level cache: `configs.platform.LLC_CLUSTER` or `LLC_ALL`.
     llc: str | None = None
     delay_dequeue: bool = True
     #: Record each decision of EAS with its candidates; it takes some of the guest's time.
@@ -128,7 +128,7 @@ class Controls:
         if self.calibration_ns is not None:
             raise RequestError(
                 f"--reference {self.reference}: the source's conditions count work in turns of "
-                f"{self.calibration_ns} ns: allowed: one of both"
+                f"{self.calibration_ns} ns: allowed: one of the two"
             )
         return reference_turn_ns(self.reference)
 
@@ -169,7 +169,7 @@ class Controls:
         changed |= {key: value for key in _DVFS_FIELDS if (value := getattr(self, key)) is not None}
         if self.llc is not None:
             if self.llc not in (LLC_CLUSTER, LLC_ALL):
-                raise unknown("last cache", self.llc, (LLC_CLUSTER, LLC_ALL))
+                raise unknown("last-level cache", self.llc, (LLC_CLUSTER, LLC_ALL))
             changed["llc"] = self.llc
         if self.idle_exit_percent != 100:
             changed["clusters"] = _at_idle_exit(platform, self.idle_exit_percent)

@@ -31,7 +31,7 @@ MEMORY_GB = 3
 #: What eascope works without, and why: such a check fails without failing ``doctor``.
 OPTIONAL = {
     **{
-        f"source of Linux {name}": f"needed for variants @{name} alone"
+        f"source of Linux {name}": f"needed only for variants @{name}"
         for name in RELEASES
         if name != DEFAULT
     },
@@ -133,10 +133,10 @@ def _sources() -> Iterator[Check]:
     for name in RELEASES:
         check = f"source of Linux {name}"
         detail = offers.get(name, "no suite offers it")
-        remedy = OPTIONAL.get(check, "KERNEL_SRC takes a tree of your own")
+        remedy = OPTIONAL.get(check, "set KERNEL_SRC to a tree of your own")
         yield _check(check, name in offers, detail, remedy)
     if others := [name for name in offers if name not in RELEASES]:
-        detail = f"Linux {', '.join(others)}: offered, without queues of their own"
+        detail = f"Linux {', '.join(others)}: offered, but without own queues"
         yield _check("other sources", True, detail, "")
 
 

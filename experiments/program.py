@@ -208,7 +208,7 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
     if (role == SERVER) != kind.is_server:
         raise table.error("role", f'"{SERVER}" for servers, and for these only')
     if role == MEASURED and not measured(run):
-        raise table.error("role", f'"{LOAD}": nothing reads what {run} prints')
+        raise table.error("role", f'"{LOAD}": no measure reads what {run} prints')
     stop = WINDOW if role != MEASURED else ITSELF
     if table.has("stop"):
         stop = table.text("stop", (ITSELF, WINDOW))

@@ -264,7 +264,7 @@ def _meet(table: StrictTable, key: str, others: list[str]) -> tuple[str, ...]:
     if not all(isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names):
         raise table.error(key, allowed)
     if not others:
-        raise table.error(key, "another task to meet, and there is none")
+        raise table.error(key, "the name of another task, and there is none")
     return tuple(names)
 
 

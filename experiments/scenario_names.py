@@ -29,7 +29,7 @@ def path_of(name: str) -> Path:
         if one_line(path.name) != path.name:
             raise RequestError(
                 f"scenario {name!r}: allowed: a file name without control characters, because "
-                "records call the scenario by it"
+                "records name the scenario by it"
             )
         return path
     if name not in names():

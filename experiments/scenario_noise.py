@@ -50,12 +50,12 @@ def _check_task(scenario: Scenario, task: Task, table: StrictTable) -> None:
         if task.clock == "vsync" and least < LEAST_VSYNC_US:
             raise table.error("clock", f"only with periods of {LEAST_VSYNC_US} us or more")
         if task.names_met and task.clock == "exponential":
-            raise table.error("clock", "not at random with meet: two tasks keep step")
+            raise table.error("clock", "exact or vsync with meet, because two tasks keep step")
     for other in meeting(scenario, task):
         if other.has_prelude and other.endless:
             place = "" if other is task else f" of {other.name}, which it meets"
             raise table.error(
-                key, f"phases{place} that repeat, not one without an end after others"
+                key, f"phases{place} that repeat, without an endless phase after others"
             )
         if turns_of(other) > MOST_TURNS:
             raise table.error(key, f"up to {MOST_TURNS} turns in a repeat, not {turns_of(other)}")

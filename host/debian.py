@@ -172,7 +172,9 @@ class PrivateApt:
             if not (self.root / "ready").is_file():
                 raise
             self._stale = True
-            say(f"  package lists ({self.architecture}) cannot be fetched: older ones are used")
+            say(
+                f"  package lists ({self.architecture}) cannot be fetched: the older lists are used"
+            )
 
     def refresh(self) -> None:
         """Fetch the package lists anew; suites that the mirror does not have are left out."""
@@ -302,7 +304,9 @@ class PrivateApt:
                 )
             for deb in debs:
                 if not deb.path.is_file() or sha256_file(deb.path) != deb.sha256:
-                    raise EascopeError(f"download of {deb.package}: {deb.path} has another SHA-256")
+                    raise EascopeError(
+                        f"download of {deb.package}: its SHA-256 is not that of the package list"
+                    )
         return debs
 
 

@@ -188,7 +188,7 @@ class StrictTable:
         if not isinstance(value, str) or not value.strip() or one_line(value) != value:
             raise self.error(key, allowed)
         if known and value not in known and listing:
-            raise self.error(key, f"a name that there is{names_allowed(value, known, listing)}")
+            raise self.error(key, f"a known name{names_allowed(value, known, listing)}")
         if known and value not in known:
             raise self.error(key, allowed + nearest(value, known))
         return value

@@ -113,7 +113,7 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     heads = [Path("@".join(parts[:count])).expanduser() for count in range(1, len(parts))]
     places = [count for count, head in enumerate(heads, start=1) if head.is_dir()]
     if not places:
-        raise RequestError(f"{text!r}: there is no such file: allowed: {ALLOWED}")
+        raise RequestError(f"{text!r}: no such file: allowed: {ALLOWED}")
     tree = heads[places[-1] - 1]
     span = "@".join(parts[places[-1] :])
     first, dots, last = span.partition("..")
@@ -122,7 +122,7 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     ends = [_commit(text, tree, name) for name in (first, last)]
     among = f"{ends[0]}..{ends[1]}"
     if _git("-C", str(tree), "rev-list", "--merges", among).strip():
-        raise RequestError(f"{text!r}: there is a merge in it: allowed: a range without merges")
+        raise RequestError(f"{text!r}: the range has a merge: allowed: a range without merges")
     how = ["--zero-commit", "--no-signature", "--no-numbered", "--subject-prefix=PATCH", "--binary"]
     how += ["--src-prefix=a/", "--dst-prefix=b/", "--no-ext-diff", "--no-cover-letter", "--stat=72"]
     how += ["--no-attach", "--no-thread", "--no-signoff", "--no-renames", "--no-notes"]
@@ -225,8 +225,7 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
     missing = [f"{number}/{totals[0]}" for number in _absent(places, totals[0])]
     if missing and whole:
         raise RequestError(
-            f"{text!r}: of v{version} these patches are not there: {', '.join(missing)}: "
-            "allowed: a whole series"
+            f"{text!r}: v{version} lacks the patches {', '.join(missing)}: allowed: a whole series"
         )
     return [places[number] for number in sorted(places)]
 

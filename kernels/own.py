@@ -46,8 +46,8 @@ class Own:
             for name in names:
                 if name not in used:
                     raise RequestError(
-                        f"{option}: no variant is {name!r}, they are {', '.join(variants)}: "
-                        f"allowed: {name} among the variants"
+                        f"{option}: {name!r} is not among the variants ({', '.join(variants)}): "
+                        "allowed: a name that a variant has"
                     )
 
     def tree(self, name: str) -> Tree | None:

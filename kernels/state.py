@@ -120,7 +120,7 @@ def _cpu_lines(cpu: int, variant: Variant, platform: Platform) -> list[tuple[str
 
 
 def _levels(cpu: int, platform: Platform) -> list[str]:
-    """Names of the scheduling domains of ``cpu``: MC has the CPUs that share the last cache."""
+    """The scheduling domains of ``cpu``: MC has the CPUs that share the last-level cache."""
     if platform.one_llc:
         return ["MC"]
     levels = ["MC"] if len(platform.cluster_of(cpu).cpus) > 1 else []

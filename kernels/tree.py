@@ -88,7 +88,9 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
             f"{tree}: no tag {start}: allowed: a tree made by kernels.tree open"
         ) from error
     if _git(tree, "status", "--porcelain", "--untracked-files=no").strip():
-        raise RequestError(f"{tree}: there are changes that are not committed: commit them first")
+        raise RequestError(
+            f"{tree}: the tree has changes that are not committed: commit them first"
+        )
     with TemporaryDirectory() as new:
         _git(
             tree,

@@ -107,7 +107,7 @@ def _power(
     if not 0 < scaled < MAX_POWER_UW:
         raise RequestError(
             f"energy model {model.words}: {cluster.name} at {opp.khz} kHz would have {scaled} uW: "
-            f"allowed: 1..{MAX_POWER_UW - 1} (what the kernel takes)"
+            f"allowed: 1..{MAX_POWER_UW - 1} (the kernel's limits)"
         )
     return scaled
 

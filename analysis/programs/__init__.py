@@ -69,6 +69,6 @@ def outputs(run: Path, programs: Sequence[ProgramRecord]) -> dict[str, Output]:
         lines = Lines.read(run / program.log)
         output = PARSERS[program.run](lines, run / program.transactions)
         if program.run in COUNTED and output.operations != program.count:
-            raise lines.error(f"does not say how long {program.count} of it took")
+            raise lines.error(f"does not state the time of {program.count} operations")
         read[program.name] = output
     return read

@@ -60,7 +60,7 @@ def _columns(lines: Lines, start: str, wanted: int | None = None) -> list[int]:
     """The numbers behind ``start``, one for each thread."""
     cells = lines.beginning(start, re.escape(start) + r"((?:\s+\d+)+)")[1].split()
     if wanted is not None and len(cells) != wanted:
-        raise lines.error(f"expected {wanted} columns behind {start!r}")
+        raise lines.error(f"expected {wanted} columns after {start!r}")
     return [int(cell) for cell in cells]
 
 

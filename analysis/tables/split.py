@@ -77,7 +77,7 @@ def _of_cpu(
         at = min(event_ns, window.t1_ns)
         if entered != ENDS and entered >= len(exits):
             raise EascopeError(
-                f"{path}: cpu {cpu} enters idle state {entered}, it has {len(exits)}"
+                f"{path}: cpu {cpu} enters idle state {entered}, but has only {len(exits)} states"
             )
         if at <= since:
             state = AWAKE if entered == ENDS else entered

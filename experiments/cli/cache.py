@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(f"cache {options.direction} {options.folder}: allowed: another folder")
     there = kinds_in(source)
     if not there:
-        raise RequestError(f"{source}: no artefacts are there: allowed: a folder that has some")
+        raise RequestError(f"{source}: no artefacts: allowed: a folder that has some")
     for kind in options.kinds:
         if kind not in there:
             raise unknown("kind", kind, there)

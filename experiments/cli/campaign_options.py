@@ -77,7 +77,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     given += ["--seeds"] if options.seeds else []
     if options.campaign:
         if given:
-            raise RequestError(f"{given[0]}: allowed: without CAMPAIGN, whose file says it")
+            raise RequestError(f"{given[0]}: allowed: only without CAMPAIGN, whose file states it")
         return load_campaign(options.campaign)
     return one_off(axes, options.set, options.keep, options.seeds or 1, options.reference)
 
@@ -94,5 +94,5 @@ def script_path(text: str) -> Path:
     """
     path = Path(text).absolute()
     if path.is_dir() or not path.parent.is_dir():
-        raise RequestError(f"--script {text}: allowed: a file in a folder that is there")
+        raise RequestError(f"--script {text}: allowed: a file in an existing folder")
     return path

@@ -76,7 +76,7 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
     activity = load_activity(platform).path
     where = {"kernels": activity, "system": system_path(platform, activity.parent)}
     names = " and ".join(shown_path(where[part]) for part in PARTS if part in parts)
-    say(f"where figures differ, {names} will be written, and runs are derived again")
+    say(f"if figures differ, {names} will be written, and runs will be derived again")
     for part, measure in (("kernels", measure_kernels), ("system", measure_system)):
         if part in parts:
             before = _content(where[part])

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     campaign = campaign_of(options)
     out = Path(options.out).absolute() if options.out else None
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise RequestError(f"--out {options.out}: allowed: a file in a folder that is there")
+        raise RequestError(f"--out {options.out}: allowed: a file in an existing folder")
     if options.against is not None:
         place_of(campaign, options.against)
     if options.figure and (options.against is None or len(options.measure) != 1):
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         survey = survey_of(campaign, Path(folder))
     counts = survey.counts
     if not counts["done"]:
-        raise RequestError(f"{campaign.file}: no cell is done: allowed: eascope sweep runs them")
+        raise RequestError(f"{campaign.file}: no cell is done: run eascope sweep first")
     if options.against is None:
         lines = plain(survey, options.measure)
     else:

@@ -68,7 +68,7 @@ def load_campaign(name: str) -> Campaign:
     if path.stem in campaign_names() and path.resolve().parent != ROOT:
         raise RequestError(
             f"campaign {one_line(name)!r}: allowed: a file name that no shipped campaign has, "
-            "because folders are called by it"
+            "because folders are named after it"
         )
     return read_campaign(path)
 

@@ -41,15 +41,15 @@ def against(
     place = place_of(campaign, axis)
     if other_work(campaign, axis):
         say(
-            f"  values of {axis} may do other work in the same microseconds: reference = "
-            '"CORE@MHZ" in the campaign, or --reference, counts the same work'
+            f"  values of {axis} may stand for different work in the same microseconds: "
+            'reference = "CORE@MHZ" in the campaign, or --reference, counts the same work'
         )
     first = campaign.axes[place].choices[0].label
     rows = list(differences.differences(_cells(survey, wanted), place, first))
     if not rows:
         raise RequestError(
             f"--against {axis}: no cell of {first!r} is done for the seeds of another value: "
-            "allowed: eascope sweep runs them"
+            "run eascope sweep first"
         )
     heads = [*axes_of(survey), *differences.COLUMNS]
     return _csv([heads, *(row.cells() for row in rows)]), rows

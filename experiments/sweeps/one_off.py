@@ -61,7 +61,7 @@ def _summary(axes: Mapping[str, str], settings: Sequence[str]) -> str:
 def _listed(key: str, text: str) -> list[str]:
     values = [part.strip() for part in text.split(",")]
     if not all(values):
-        raise RequestError(f"--{key} {text!r}: allowed: names with commas")
+        raise RequestError(f"--{key} {text!r}: allowed: names separated by commas")
     return values
 
 

@@ -287,6 +287,6 @@ def _explain(session: SweepSession, log: Path, code: int) -> None:
     shown = texts[0] if texts else log
     lines = shown.read_text(errors="replace").strip().splitlines()
     raise EascopeError(
-        f"Snakemake ended with exit code {code} and cells that were not begun: {log}\n"
+        f"Snakemake ended with exit code {code} and cells that never began: {log}\n"
         + "\n".join(f"  {line}" for line in lines[-8:])
     )

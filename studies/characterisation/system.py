@@ -47,7 +47,7 @@ def evaluate(
         if instructions < LEAST_INSTRUCTIONS:
             raise EascopeError(
                 f"{platform.name}: {cluster.name}: {instructions} instructions that are not the "
-                f"busy loop's: at least {LEAST_INSTRUCTIONS} are needed to tell their cycles"
+                f"busy loop's: at least {LEAST_INSTRUCTIONS} are needed to measure their cycles"
             )
         measured.append(
             ClusterSystem(cluster.name, instructions, cycles, digits(instructions / cycles))

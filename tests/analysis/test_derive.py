@@ -232,7 +232,7 @@ def test_damaged_tables_are_derived_again(
     assert files(again.path) == whole
     assert again.result == first.result
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"  derived again, since {first.path}/")
+    assert line.startswith(f"  derived again, because {first.path}/")
     assert word in line
     assert [path.name for path in (run / "derived").iterdir()] == [first.path.name]
 

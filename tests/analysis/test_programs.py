@@ -159,7 +159,12 @@ def test_no_output_and_half_an_output_are_one_line(tmp_path: Path, run: str) -> 
         ("schbench", "p99.9", "p99.8", r"line 1 is 'wakeup latency, us: samples 36"),
         ("cyclictest", "C:     71", "C:      x", r"line 3 is 'T: 1 "),
         ("pgbench", "tps = ", "tps: ", r"no line begins with 'tps ='"),
-        ("perf-bench-pipe", "8000 pipe", "8001 pipe", r"does not say how long 8000 of it took"),
+        (
+            "perf-bench-pipe",
+            "8000 pipe",
+            "8001 pipe",
+            r"does not state the time of 8000 operations",
+        ),
     ],
 )
 def test_another_output_is_one_line_that_shows_it(

@@ -106,7 +106,7 @@ def test_a_cluster_sleeps_while_all_its_cpus_do(juno: Platform) -> None:
 
 
 def test_a_state_that_the_platform_does_not_have(juno: Platform) -> None:
-    with pytest.raises(EascopeError, match="cpu 2 enters idle state 7, it has 3"):
+    with pytest.raises(EascopeError, match="cpu 2 enters idle state 7, but has only 3 states"):
         split(rows(juno), trace({2: [(12_000, 7)]}), juno, WINDOW)
 
 

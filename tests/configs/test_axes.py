@@ -65,7 +65,7 @@ def test_a_platform_by_difference_has_its_bases_axes(tmp_path: Path) -> None:
     [
         ("[axes.idle_exits.x]\n", "axes.idle_exits = "),
         ('[axes.idle_exit.x]\nidle_exit_percent = 101\nsource = "assumed: so"\n', "0..100"),
-        ("[axes.power.x]\n", "allowed: nothing: [billing] says it"),
+        ("[axes.power.x]\n", "allowed: no such axis here: [billing] states it"),
         ("[axes.idle_exit.x]\nidle_exit_percent = 10\n", "axes.idle_exit.x.source is missing"),
         ('[axes.idle_exit.x]\nidle_exit_percent = 10\nsource = "guess"\n', "text that begins"),
         (

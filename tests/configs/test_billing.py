@@ -177,7 +177,7 @@ PIXEL6_BAD = {
         "pixel6.toml: cluster[1].name = 'chip'",
         "none of any, largest, chip",
     ),
-    "a last cache of somebody else": (
+    "a last-level cache of somebody else": (
         ('llc = "all"', 'llc = "both"'),
         "pixel6.toml: llc = 'both'",
         "one of all, cluster",

@@ -332,7 +332,7 @@ def test_the_option_takes_no_variant(
     [
         (["--robust=power,nothing"], "unknown axis 'nothing'"),
         (["--shared-power", "none"], "unknown shared power 'none'"),
-        (["--llc", "none"], "unknown last cache 'none'"),
+        (["--llc", "none"], "unknown last-level cache 'none'"),
         (["--idle-exit-percent", "101"], "'101': allowed: an integer from 0 to 100"),
         (["--kernel-rate-percent", "9"], "'9': allowed: an integer from 10 to 1000"),
     ],

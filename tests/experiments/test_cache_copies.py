@@ -135,7 +135,7 @@ def test_a_cache_keeps_the_lists_that_it_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["pull", "{tmp}/nowhere"], "nowhere: no artefacts are there: allowed: a folder that has"),
+        (["pull", "{tmp}/nowhere"], "nowhere: no artefacts: allowed: a folder that has"),
         (["push", "{tmp}/cache"], "allowed: another folder"),
         (["push", "{tmp}/shared", "kernle"], "unknown kind 'kernle'"),
         (["push", "{tmp}/file/below"], "allowed: a folder that can be written"),

@@ -69,5 +69,5 @@ def test_an_unknown_core() -> None:
 
 
 def test_not_together_with_the_sources_unit() -> None:
-    with pytest.raises(RequestError, match="allowed: one of both"):
+    with pytest.raises(RequestError, match="allowed: one of the two"):
         Controls(reference="cortex-a72@1200", calibration_ns=186).turn_ns()

@@ -34,7 +34,7 @@ WRONG = {
             "phase": 'run_us = 5\nperiod_us = 2000\nmeet = "x"',
             "more": SECOND + 'run_us = 5\nmeet = "x"',
         },
-        ["task[0].clock", "not at random with meet"],
+        ["task[0].clock", "exact or vsync with meet"],
     ),
     "a prelude": (
         {"task": "work_cv = 0.1", "phase": PRELUDE},

@@ -279,20 +279,20 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (whole, ["--name", "x", "--release", "5.4"], "5.4"),
         (whole, ["--name", "x", "--release", "7.3"], "it is Linux 6.12.117"),
         (lone, ["--name", "x"], "no patch in its 2 mails"),
-        (half, ["--name", "x"], "of v1 these patches are not there: 1/2"),
+        (half, ["--name", "x"], "v1 lacks the patches 1/2: allowed"),
         (twice, ["--name", "x"], "patch 2/2 of v1 is there twice"),
         (home / "words", ["--name", "x"], "git reads no mail there"),
         (home / "short.gz", ["--name", "x"], "short.gz"),
         (home / "empty", ["--name", "x"], "no file *.patch"),
         (home / "diffs", ["--name", "x"], "x.patch: no author"),
         (home / "letter", ["--name", "x"], "no patch in its 1 mails"),
-        (home / "nothing", ["--name", "x"], "there is no such file"),
+        (home / "nothing", ["--name", "x"], "no such file"),
         (f"{author}@main", ["--name", "x"], "range 'main'"),
         (f"{author}@start...main", ["--name", "x"], "range 'start...main'"),
         (f"{author}@start..nowhere", ["--name", "x"], "'nowhere': allowed: a commit"),
         (f"{home / 'empty'}@a..b", ["--name", "x"], "'a': allowed: a commit"),
         (f"{author}@main..start", ["--name", "x"], "no patch in its 0 mails"),
-        (f"{author}@start..side", ["--name", "x"], "there is a merge in it"),
+        (f"{author}@start..side", ["--name", "x"], "the range has a merge"),
     ):
         assert imported(source, *more) == 2, words
         message = capsys.readouterr().err

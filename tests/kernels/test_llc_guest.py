@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who shares the last cache, as the guest's scheduler has it: one domain MC, or one per cluster."""
+"""Who shares the last-level cache, in the guest's scheduler: one domain MC, or one per cluster."""
 
 from __future__ import annotations
 

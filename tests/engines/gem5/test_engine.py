@@ -124,7 +124,7 @@ def test_a_damaged_checkpoint_is_made_anew(
     Gem5Engine().run(machine, tmp_path / "two")
     message = capsys.readouterr().err
     assert "state/memory.pmem does not match its recorded SHA-256" in message
-    assert "it is made anew" in message
+    assert "it is made again" in message
     assert memory.read_bytes() == good
 
 

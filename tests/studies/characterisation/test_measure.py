@@ -171,8 +171,8 @@ def test_the_command_names_the_files_before_it_measures(
     monkeypatch.setattr("studies.characterisation.parts.measure_kernels", measured)
     assert main(["characterise", "juno-r2", "--only", "kernels"]) == 0
     assert named == [
-        "where figures differ, configs/activity/juno-r2.json will be written, "
-        "and runs are derived again\n"
+        "if figures differ, configs/activity/juno-r2.json will be written, "
+        "and runs will be derived again\n"
     ]
     line = "configs/activity/juno-r2.json: has these figures already, not written\n"
     assert capsys.readouterr().err == line
