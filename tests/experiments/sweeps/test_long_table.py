@@ -64,7 +64,7 @@ def test_what_is_not_done_is_missing_and_said(
         (["--against", "seed"], "--against seed: allowed: an axis of"),
         (["--against", "platform"], "with more than one value: variant"),
         (["--figure", "f"], "--figure f: allowed: with --against and one --measure"),
-        (["--out", "nowhere/table.csv"], "--out nowhere/table.csv: allowed: a file in a folder"),
+        (["--out", "nowhere/table.csv"], "--out nowhere/table.csv: allowed: a file in an existing"),
     ],
 )
 def test_bad_input(
@@ -108,7 +108,7 @@ def test_platforms_are_compared_and_other_work_is_said(
     run_part(part_of(surveyed(made)), StandInRuns(juno))
     capsys.readouterr()
     lines, rows = against(surveyed(made), "little.cpus", ["energy_j.total"])
-    assert "values of little.cpus may do other work" in capsys.readouterr().err
+    assert "values of little.cpus may stand for different work" in capsys.readouterr().err
     read = table(lines)
     assert [(line["little.cpus"], line["against"], line["variant"]) for line in read] == [
         ("4", "2", "mainline"),
