@@ -7,27 +7,42 @@ states its board (`engines.base.Engine.board`) and needs nothing in the kernel.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gic:
+    """An interrupt controller.
+
+    :param max_cpus: how many CPUs it may have.
+    :param parts: address and bytes of the distributor, and of the CPU interfaces (GICv2) or the
+        redistributors (GICv3).
+    :param mpidr: affinity fields of the MPIDR of a CPU, by the numbers of its cluster and its own.
+    """
+
+    version: int
+    compatible: str
+    max_cpus: int
+    parts: tuple[tuple[int, int], tuple[int, int]]
+    mpidr: Callable[[int, int], int]
 
 
 @dataclass(frozen=True)
 class Board:
     """An engine's machine. Interrupts are numbered as in the device tree (SPI and PPI from 0).
 
-    ``max_cpus`` is how many CPUs it may have. ``gic_bytes`` are the sizes of the interrupt
-    controller's two parts. ``psci_method`` is empty where there is no PSCI: CPUs then wait at the
-    spin table's word ``release_address``, in memory that the device tree reserves. MPIDR's Aff0 is
-    the CPU's number in the machine, and Aff1 the cluster where ``clusters_in_affinity_1``.
-    ``quiesce``: CPUs execute gem5's own operations, so the idle driver may use them. ``transport``
-    is the agent's channel to the engine (compatible of the node /eascope).
+    ``gics`` are its interrupt controllers, from the one for the fewest CPUs up: a machine has the
+    first that has enough (`gic`). ``psci_method`` is empty where there is no PSCI: CPUs then wait
+    at the spin table's word ``release_address``, in memory that the device tree reserves.
+    ``clusters_are_sockets``: the device tree calls a cluster a socket, so that the kernel knows who
+    shares an L2. ``quiesce``: CPUs execute gem5's own operations, so the idle driver may use them.
+    ``transport`` is the agent's channel to the engine (compatible of the node /eascope).
     """
 
     compatible: str
-    max_cpus: int
     ram: int
-    gic_distributor: int
-    gic_cpu_interface: int
-    gic_bytes: tuple[int, int]
+    gics: tuple[Gic, ...]
     uart: int
     uart_spi: int
     uart_hz: int
@@ -36,10 +51,18 @@ class Board:
     enable_method: str
     psci_method: str
     release_address: int
-    clusters_in_affinity_1: bool
+    clusters_are_sockets: bool
     quiesce: bool
     transport: str
 
-    def mpidr(self, cluster: int, cpu: int) -> int:
-        """Affinity fields of the MPIDR that CPU number ``cpu`` of ``cluster`` has here."""
-        return cluster << 8 | cpu if self.clusters_in_affinity_1 else cpu
+    @property
+    def max_cpus(self) -> int:
+        """How many CPUs a machine may have."""
+        return self.gics[-1].max_cpus
+
+    def gic(self, cpus: int) -> Gic:
+        """The interrupt controller of a machine with so many CPUs: the first that has enough.
+
+        The last one where none has (`engines.base.check_cpus` refuses such a machine).
+        """
+        return next((gic for gic in self.gics if cpus <= gic.max_cpus), self.gics[-1])

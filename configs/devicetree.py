@@ -105,9 +105,10 @@ def _chosen() -> list[str]:
 def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
     """/cpus: topology, CPUs, idle states and the clusters' L2 caches."""
     body = ["#address-cells = <1>;", "#size-cells = <0>;", *_cpu_map(platform, board)]
+    gic = board.gic(len(platform.cpus))
     for cluster in platform.clusters:
         for cpu in cluster.cpus:
-            body += _cpu(cluster, cpu, flavour, board)
+            body += _cpu(cluster, cpu, gic.mpidr(cluster.index, cpu), flavour, board)
     idle = [line for cluster in platform.clusters for line in _idle_states(cluster)]
     if idle:
         body += _node("idle-states", idle)
@@ -129,7 +130,7 @@ def _cpu_map(platform: Platform, board: Board) -> list[str]:
         cores = []
         for number, cpu in enumerate(cluster.cpus):
             cores += _node(f"core{number}", [f"cpu = <&cpu{cpu}>;"])
-        if board.clusters_in_affinity_1 and not platform.one_llc:
+        if board.clusters_are_sockets and not platform.one_llc:
             # gem5's CLIDR_EL1 says that there are no caches, so the kernel does not learn who
             # shares an L2: it takes the CPUs of one socket for those of domain MC then.
             lines += _node(f"socket{cluster.index}", _node("cluster0", cores))
@@ -159,8 +160,7 @@ def _cache(cache: Cache, prefix: str) -> list[str]:
     ]
 
 
-def _cpu(cluster: Cluster, cpu: int, flavour: str, board: Board) -> list[str]:
-    mpidr = board.mpidr(cluster.index, cpu)
+def _cpu(cluster: Cluster, cpu: int, mpidr: int, flavour: str, board: Board) -> list[str]:
     body = [
         'device_type = "cpu";',
         f'compatible = "{cluster.core.compatible}";',
@@ -232,17 +232,18 @@ def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
 
 def _machine(platform: Platform, board: Board) -> list[str]:
     """Interrupt controller, timer, console and how CPUs start."""
+    controller = board.gic(len(platform.cpus))
+    distributor, per_cpu = controller.parts
     gic = [
-        'compatible = "arm,cortex-a15-gic";',
+        f'compatible = "{controller.compatible}";',
         "#interrupt-cells = <3>;",
         "#address-cells = <0>;",
         "interrupt-controller;",
-        _reg(board.gic_distributor, board.gic_bytes[0])[:-2]
-        + " "
-        + _reg(board.gic_cpu_interface, board.gic_bytes[1]).removeprefix("reg = <"),
+        f"{_reg(*distributor)[:-2]} {_reg(*per_cpu).removeprefix('reg = <')}",
     ]
-    # Third cell: active high level, and which CPUs see the per-CPU interrupt.
-    flags = (1 << len(platform.cpus)) - 1 << 8 | 4
+    # Third cell: active high level, and for a GICv2 which CPUs see the per-CPU interrupt.
+    seen_by = (1 << len(platform.cpus)) - 1 if controller.version == 2 else 0
+    flags = seen_by << 8 | 4
     timer = [
         'compatible = "arm,armv8-timer";',
         "interrupts = " + ", ".join(f"<1 {ppi} {flags:#x}>" for ppi in board.timer_ppis) + ";",
@@ -265,7 +266,7 @@ def _machine(platform: Platform, board: Board) -> list[str]:
         body = ['compatible = "arm,psci-0.2";', f'method = "{board.psci_method}";']
         psci = _node("psci", body)
     return [
-        *_node(f"interrupt-controller@{board.gic_distributor:x}", gic, "gic"),
+        *_node(f"interrupt-controller@{distributor[0]:x}", gic, "gic"),
         *_node("timer", timer),
         *_node("uart-clock", clock, "uart_clock"),
         *_node(f"serial@{board.uart:x}", uart),

@@ -83,6 +83,12 @@ def juno() -> Platform:
     return load_platform("juno-r2")
 
 
+@pytest.fixture(scope="session")
+def wide() -> Platform:
+    """The platform with the most CPUs."""
+    return load_platform("smp-24")
+
+
 @pytest.fixture
 def linux_like(juno: Platform, juno_activity: Activity) -> Machine:
     """A machine whose files are only named, for what is made of the machine alone."""

@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
-from configs.board import Board
+from configs.board import Board, Gic
 
 #: Where memory begins. The kernel is loaded there.
 RAM = 0x8000_0000
 #: Where gem5's own workload would load it, too.
 DEVICE_TREE = RAM + 0x800_0000
 
+GICV2 = Gic(
+    version=2,
+    compatible="arm,cortex-a15-gic",
+    # As many CPU interfaces.
+    max_cpus=8,
+    # Without the page of DIR, which gem5 does not have: the kernel then deactivates by EOI alone.
+    parts=((0x2C00_1000, 0x1000), (0x2C00_2000, 0x1000)),
+    # gem5 goes on counting across sockets.
+    mpidr=lambda cluster, cpu: cluster << 8 | cpu,
+)
+
 BOARD = Board(
     compatible="arm,vexpress",
-    # A GICv2 has as many CPU interfaces.
-    max_cpus=8,
     ram=RAM,
-    gic_distributor=0x2C00_1000,
-    gic_cpu_interface=0x2C00_2000,
-    # Without the page of DIR, which gem5 does not have: the kernel then deactivates by EOI alone.
-    gic_bytes=(0x1000, 0x1000),
+    gics=(GICV2,),
     uart=0x1C09_0000,
     uart_spi=5,
     uart_hz=24_000_000,
@@ -28,7 +34,7 @@ BOARD = Board(
     psci_method="",
     # Just below the device tree, whose file keeps the kernel off this page.
     release_address=DEVICE_TREE - 8,
-    clusters_in_affinity_1=True,
+    clusters_are_sockets=True,
     quiesce=True,
     transport="eascope,transport-m5ops",
 )

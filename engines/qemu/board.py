@@ -1,21 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's board: QEMU's machine ``virt,gic-version=2``.
+"""The fast engine's board: QEMU's machine ``virt``, with a GICv2 or a GICv3.
 
 EnergyCtrl is the plugin's, in a gap of that machine's map.
 """
 
 from __future__ import annotations
 
-from configs.board import Board
+from configs.board import Board, Gic
+
+DISTRIBUTOR = 0x0800_0000
+#: Bytes of the redistributors' region, which ends where the UART begins, and of each of them.
+REDISTRIBUTORS, REDISTRIBUTOR_BYTES = 0xF6_0000, 0x2_0000
 
 BOARD = Board(
     compatible="linux,dummy-virt",
-    # A GICv2 has as many CPU interfaces.
-    max_cpus=8,
     ram=0x4000_0000,
-    gic_distributor=0x0800_0000,
-    gic_cpu_interface=0x0801_0000,
-    gic_bytes=(0x10000, 0x10000),
+    gics=(
+        Gic(
+            version=2,
+            compatible="arm,cortex-a15-gic",
+            # As many CPU interfaces.
+            max_cpus=8,
+            parts=((DISTRIBUTOR, 0x10000), (0x0801_0000, 0x10000)),
+            mpidr=lambda cluster, cpu: cpu,
+        ),
+        Gic(
+            version=3,
+            compatible="arm,gic-v3",
+            max_cpus=REDISTRIBUTORS // REDISTRIBUTOR_BYTES,
+            parts=((DISTRIBUTOR, 0x10000), (0x080A_0000, REDISTRIBUTORS)),
+            # A software-generated interrupt has a list of 16 targets with one Aff1.
+            mpidr=lambda cluster, cpu: cpu // 16 << 8 | cpu % 16,
+        ),
+    ),
     uart=0x0900_0000,
     uart_spi=1,
     uart_hz=24_000_000,
@@ -24,7 +41,7 @@ BOARD = Board(
     enable_method="psci",
     psci_method="hvc",
     release_address=0,
-    clusters_in_affinity_1=False,
+    clusters_are_sockets=False,
     quiesce=False,
     transport="eascope,transport-hint",
 )

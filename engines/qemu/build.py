@@ -7,10 +7,10 @@ Numbers and names that Python knows, too, have one place: what the guest says is
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
-from configs.platform_file import MAX_CLUSTERS, MAX_IDLE_STATES, MAX_OPPS
+from configs.platform_file import MAX_CLUSTERS, MAX_CPUS, MAX_IDLE_STATES, MAX_OPPS
 from engines.qemu.board import BOARD
 from engines.qemu.process import LOG
 from engines.qemu.settings import RAW_COUNTERS
@@ -29,7 +29,6 @@ FLAGS = (
 #: Files of a run that the engine itself writes: the guest may send none of these names.
 ENGINE_FILES = (RAW_COUNTERS, COUNTERS, MARKS, CONSOLE, LOG)
 DEFINES = {
-    "MAX_CPUS": f"{BOARD.max_cpus}",
     "MAX_CLUSTERS": f"{MAX_CLUSTERS}",
     "MAX_OPPS": f"{MAX_OPPS}",
     "MAX_IDLE_STATES": f"{MAX_IDLE_STATES}",
@@ -38,31 +37,57 @@ DEFINES = {
 }
 
 
-def options() -> list[str]:
+def room(cpus: int) -> int:
+    """CPUs that the plugin has room for on a machine of ``cpus``: what its GIC may have.
+
+    But no kernel knows more than `MAX_CPUS`.
+    """
+    return min(BOARD.gic(cpus).max_cpus, MAX_CPUS)
+
+
+def defines(cpus: int) -> dict[str, str]:
+    """What the sources are compiled with for a machine of ``cpus``."""
+    return {"MAX_CPUS": f"{room(cpus)}", **DEFINES}
+
+
+def options(cpus: int = 1) -> list[str]:
     """What the compiler is given besides `FLAGS` and the sources."""
-    return [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in DEFINES.items())]
+    return [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in defines(cpus).items())]
 
 
 @cache
 def source_digest() -> str:
-    """SHA-256 over the plugin's sources: what it does, whatever compiler the host has."""
+    """SHA-256 over the plugin's sources: what it does, whatever compiler the host has.
+
+    A machine's settings decide how much room it has, and they stand in every key.
+    """
     files = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h"), MESSAGES])
-    return digest_of({**DEFINES, **{path.name: sha256_file(path) for path in files}})
+    return digest_of({**defines(1), **{path.name: sha256_file(path) for path in files}})
 
 
-def plugin() -> Path:
-    """The compiled plugin.
+def plugin(cpus: int = 1) -> Path:
+    """The compiled plugin, with room for a machine of ``cpus``.
 
     :raises EascopeError: when there is no C compiler, or it does not accept the sources.
     """
     compiler = need("gcc", "gcc libc6-dev")
     version = run([compiler, "-dumpfullversion", "-dumpmachine"]).decode().split()
-    key = {"sources": source_digest(), "flags": list(FLAGS), "compiler": version}
-    return artefact("qemu-plugin", key, _compile, label="fast engine's plugin") / "eascope.so"
+    key: dict[str, object] = {"sources": source_digest(), "flags": list(FLAGS), "compiler": version}
+    if room(cpus) != room(1):
+        key["room"] = room(cpus)
+    build = partial(_compile, cpus)
+    return artefact("qemu-plugin", key, build, label="fast engine's plugin") / "eascope.so"
 
 
-def _compile(folder: Path) -> None:
+def _compile(cpus: int, folder: Path) -> None:
     sources = sorted(SOURCES.glob("*.c"))
     target = str(folder / "eascope.so")
-    command = [need("gcc", "gcc libc6-dev"), *FLAGS, *options(), "-o", target, *map(str, sources)]
+    command = [
+        need("gcc", "gcc libc6-dev"),
+        *FLAGS,
+        *options(cpus),
+        "-o",
+        target,
+        *map(str, sources),
+    ]
     run(command, label="fast engine's plugin")

@@ -162,7 +162,11 @@ class QemuEngine:
         with scratch(out, self.name) as folder:
             program = qemu()
             files = BootFiles(
-                program.command, plugin(), machine.image, machine.dtb, machine.initramfs
+                program.command,
+                plugin(settings.cpus),
+                machine.image,
+                machine.dtb,
+                machine.initramfs,
             )
             asked = QemuRun(
                 command=command(settings, files),

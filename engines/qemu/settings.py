@@ -30,8 +30,6 @@ NAME = "qemu"
 #: How far a CPU may run ahead of the slowest one in a program and in the kernel, in virtual ns.
 PROGRAM_QUANTUM_NS = 100_000
 KERNEL_QUANTUM_NS = 20_000
-#: The interrupt controller, which sets `engines.qemu.board.BOARD`'s limit of CPUs.
-GIC_VERSION = 2
 #: Simulated time for which every CPU may be idle before the guest counts as dead.
 DEAD_S = 600
 #: QEMU's translation cache, in MiB; its default depends on the host's memory.
@@ -173,7 +171,7 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
     )
     return QemuSettings(
         board="virt",
-        gic_version=GIC_VERSION,
+        gic_version=BOARD.gic(len(platform.cpus)).version,
         # What would otherwise come from the host: random numbers, the date, devices.
         dtb_randomness="off",
         cpu="cortex-a57",

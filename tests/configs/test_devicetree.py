@@ -215,6 +215,26 @@ def test_interrupts_timer_and_console(tree: Node) -> None:
     assert clock.cells("clock-frequency") == [24_000_000]
 
 
+def test_more_than_eight_cpus_have_a_gicv3(wide: Platform) -> None:
+    """QEMU counts 16 CPUs by Aff0, as many as one software-generated interrupt can have."""
+    tree = decompile(device_tree(wide, BOARD))
+    gic = tree.at("interrupt-controller@8000000")
+    assert gic.strings("compatible") == ["arm,gic-v3"]
+    assert gic.cells("#interrupt-cells") == [3]
+    assert gic.cells("reg") == [0, 0x0800_0000, 0, 0x10000, 0, 0x080A_0000, 0, 0xF6_0000]
+    assert tree.at("timer").cells("interrupts") == [
+        cell for ppi in (13, 14, 11, 10) for cell in (1, ppi, 4)
+    ]
+    cpus = tree.at("cpus")
+    numbers = [*range(16), *range(0x100, 0x108)]
+    assert [name for name in cpus.children if name.startswith("cpu@")] == [
+        f"cpu@{mpidr:x}" for mpidr in numbers
+    ]
+    assert [cpus.at(f"cpu@{mpidr:x}").cells("reg") for mpidr in numbers] == [
+        [mpidr] for mpidr in numbers
+    ]
+
+
 def test_psci_and_transport(tree: Node) -> None:
     assert tree.at("psci").strings("compatible") == ["arm,psci-0.2"]
     assert tree.at("psci").strings("method") == ["hvc"]

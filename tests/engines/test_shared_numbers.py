@@ -15,7 +15,7 @@ from engines import records
 from engines.base import check_cpus
 from engines.gem5.board import BOARD, DEVICE_TREE
 from engines.gem5.settings import machine_settings
-from engines.qemu.build import DEFINES, ENGINE_FILES
+from engines.qemu.build import ENGINE_FILES, defines
 from engines.registry import ENGINES, get_engine
 from experiments.request import Request, resolve
 from host.errors import RequestError
@@ -139,13 +139,28 @@ def test_gem5s_side_gets_its_numbers_in_the_request(juno: Platform) -> None:
 
 
 def test_the_plugin_is_given_what_python_knows() -> None:
-    assert DEFINES["MAX_CPUS"] == str(ENGINES["qemu"].make("").board.max_cpus)
-    assert DEFINES["SHARED_PART"] == f"({records.SHARED_PART})"
+    assert defines(8)["MAX_CPUS"] == "8"
+    assert defines(9)["MAX_CPUS"] == str(platform_file.MAX_CPUS)
+    assert defines(1)["SHARED_PART"] == f"({records.SHARED_PART})"
     for name in (*ENGINE_FILES, records.MARKS, records.COUNTERS, records.CONSOLE):
-        assert f'"{name}"' in DEFINES["ENGINE_FILES"]
+        assert f'"{name}"' in defines(1)["ENGINE_FILES"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_machine_has_the_first_gic_that_has_enough_cpus(engine: str) -> None:
+    board = get_engine(engine).board
+    assert [board.gic(cpus).version for cpus in (1, 8)] == [2, 2]
+    for gic in board.gics:
+        assert len({gic.mpidr(0, cpu) for cpu in range(gic.max_cpus)}) == gic.max_cpus
+    limits = [gic.max_cpus for gic in board.gics]
+    assert limits == sorted(limits)
+
+
+def test_the_fast_engine_runs_every_platform_that_kernels_know() -> None:
+    assert get_engine("qemu").board.max_cpus >= platform_file.MAX_CPUS
+
+
+@pytest.mark.parametrize("engine", ["gem5"])
 def test_an_engine_refuses_more_cpus_than_its_board_may_have(engine: str, tmp_path: Path) -> None:
     """A file may describe as many as a kernel knows; which engine runs it is another question."""
     most = get_engine(engine).board.max_cpus

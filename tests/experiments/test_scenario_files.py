@@ -19,7 +19,12 @@ from experiments.scenario_names import names
 from kernels.naming import variant_names
 from kernels.variants import load_catalogue
 
-BOARDS = tuple(name for name, _ in list_platforms())
+#: Scenarios name the clusters of a big.LITTLE machine.
+BOARDS = tuple(
+    name
+    for name, _ in list_platforms()
+    if "little" in [cluster.name for cluster in load_platform(name).clusters]
+)
 
 #: What an expectation may be about: the first key of a measure's path.
 MEASURES = {
@@ -68,6 +73,12 @@ def board(request: pytest.FixtureRequest) -> tuple[Platform, Activity]:
 
 def scenario_of(name: str, board: tuple[Platform, Activity]) -> Scenario:
     return load_scenario(name, board[0])
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.startswith("programs/")])
+def test_programs_run_on_24_equal_cpus(name: str, wide: Platform) -> None:
+    scenario = load_scenario(name, wide)
+    assert {cpu for program in scenario.programs for cpu in program.cpus or ()} <= set(wide.cpus)
 
 
 @pytest.mark.parametrize("name", names())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.gem5.board import BOARD
+from engines.gem5.board import GICV2
 from host.cache import artefact, sha256_file
 from host.proc import run
 from host.record import Record
@@ -53,8 +53,8 @@ def identity() -> BootLoaderIdentity:
 
 def _defines() -> list[str]:
     return [
-        f"-DGICD={BOARD.gic_distributor:#x}",
-        f"-DGICC={BOARD.gic_cpu_interface:#x}",
+        f"-DGICD={GICV2.parts[0][0]:#x}",
+        f"-DGICC={GICV2.parts[1][0]:#x}",
         f"-DCOUNTER_HZ={COUNTER_HZ}",
     ]
 

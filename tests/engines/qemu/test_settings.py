@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from configs.inherit import activity_of
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu.command import BootFiles, command
@@ -160,6 +161,14 @@ def test_the_command_is_a_function_of_its_arguments(settings: QemuSettings) -> N
     names = {name.rpartition(".")[2] for name in ours if ".settings." in name}
     assert all(not name.isupper() for name in names), "types, no constants"
     assert command(settings, FILES) == command(settings, FILES)
+
+
+def test_more_than_eight_cpus_have_a_gicv3(linux_like: Machine, wide: Platform) -> None:
+    record = settings_of(replace(linux_like, platform=wide, activity=activity_of(wide)))
+    assert (record.gic_version, record.cpus) == (3, 24)
+    words = command(record, FILES)
+    assert words[words.index("-machine") + 1].startswith("virt,gic-version=3,")
+    assert words[words.index("-smp") + 1] == "24"
 
 
 def test_settings_hold_whole_instructions(linux_like: Machine, juno: Platform) -> None:

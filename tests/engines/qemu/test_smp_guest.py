@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine of 24 CPUs has a GICv3: all CPUs boot, and a run is a function of its inputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from configs.platform import Platform
+from experiments.cell import proofs_of
+from experiments.request import Request, resolve
+from kernels.build import KernelArtefact, kernel
+from tests.support.command import eascope
+from tests.support.kernel_guest import boot
+
+pytestmark = pytest.mark.guest
+
+RUN = ["run", "--platform", "smp-24", "--variant", "mainline", "--scenario", "smoke", "--json"]
+
+
+@pytest.fixture(scope="module")
+def base_kernel() -> KernelArtefact:
+    """The base kernel, built when the cache does not have it."""
+    return kernel("base")
+
+
+def test_all_cpus_are_online_and_have_interrupts(
+    base_kernel: KernelArtefact, wide: Platform, tmp_path: Path
+) -> None:
+    names = resolve(Request("smp-24", "mainline", "smoke"))
+    proofs = [" ".join(line) for line in proofs_of(names)]
+    files = {
+        "/sys/devices/system/cpu/online": "online",
+        "/proc/interrupts": "interrupts",
+        "/sys/devices/system/cpu/cpufreq/policy0/related_cpus": "policy",
+    }
+    asked = [f"collect {path} {name}" for path, name in files.items()]
+    done = boot(base_kernel.image, wide, [*proofs, "sleep-ms 200", *asked], tmp_path / "out")
+    assert done.text("online") == "0-23\n"
+    assert done.text("policy").split() == [str(cpu) for cpu in wide.cpus]
+    table = {line.split()[0]: line.split()[1:] for line in done.text("interrupts").splitlines()[1:]}
+    (timer,) = (row for row in table.values() if "arch_timer" in row)
+    assert "GICv3" in timer
+    assert all(int(count) > 0 for count in timer[:24])
+    # A function call or a reschedule reached CPUs of both halves of the affinity space.
+    sent = [sum(int(table[f"IPI{ipi}:"][cpu]) for ipi in (0, 1)) for cpu in wide.cpus]
+    assert sum(sent[:16]) > 0
+    assert sum(sent[16:]) > 0
+
+
+def test_the_same_cell_is_the_same_bytes(tmp_path: Path) -> None:
+    files: list[dict[str, bytes]] = []
+    for number in range(2):
+        done = eascope(*RUN, EASCOPE_RUNS=str(tmp_path / f"runs{number}"))
+        assert done.returncode == 0, done.stderr
+        run = Path(json.loads(done.stdout)["run"])
+        files.append(
+            {
+                str(path.relative_to(run)): path.read_bytes()
+                for path in sorted(run.rglob("*"))
+                if path.is_file() and path.name != "host.json"
+            }
+        )
+    assert files[0] == files[1]
+    counters = pl.read_parquet(next((tmp_path / "runs0").glob("*/counters.parquet")))
+    deep = counters.filter(pl.col("cpu") >= 0).group_by("cpu").agg(pl.col("idle1_ns").sum())
+    assert len(deep) == 24
+    assert deep["idle1_ns"].min() > 0, "every CPU has been in c2"
