@@ -8,9 +8,7 @@ from textwrap import wrap
 
 from analysis.compare import Comparison, Line
 from analysis.engine import engine_words, kernel_words
-from analysis.null import Null, RecordedNull
 from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
-from analysis.rows import MeasureRow
 from analysis.statistics import ENOUGH, PAIRED_ABOVE
 from analysis.verdict_text import details
 from host.table import Section, Table
@@ -103,13 +101,12 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
                 else "-"
             )
     if comparison.noise:
-        cells.append(null_words(comparison.noise, line.row, shown))
+        cells.append(floor_words(comparison.noise.floor(line.row), shown))
     return cells
 
 
-def null_words(null: Null | RecordedNull, row: MeasureRow, digits: int) -> str:
-    """``+-1.2``: what a difference must exceed to be more than noise."""
-    floor = null.floor(row)
+def floor_words(floor: float | None, digits: int) -> str:
+    """``+-1.2``: what a difference must exceed to be more than noise; ``-`` if not known."""
     return "-" if floor is None else f"+-{floor:.{digits}f}"
 
 

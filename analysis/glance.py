@@ -6,10 +6,13 @@ Everything else is in `analysis.compare_text` (``--all``) and in the report.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from analysis.answer import answers
 from analysis.attention import attention
 from analysis.compare import Comparison, Line
-from analysis.compare_text import head, null_words, number, signed, text
+from analysis.compare_text import floor_words, head, number, signed, text
+from analysis.records.glance import Glance, GlanceDifference, GlanceMeasure, GlanceRow
 from analysis.records.verdict import Verdict
 from analysis.statistics import ENOUGH
 from analysis.verdict_text import short
@@ -26,21 +29,83 @@ _FEWEST_TASKS = 2
 
 
 def glance(comparison: Comparison) -> str:
-    """The answer, what was run, the leading measures, the expectations."""
+    """The answer, what was run, the leading measures, the expectations: as text."""
+    return glance_text(glance_of(comparison))
+
+
+def glance_of(comparison: Comparison) -> Glance:
+    """The answer, what was run, the leading measures, the expectations: as data."""
     leading = _leading(comparison)
-    above = _above(comparison, len(leading))
+    answer, run = _answer(comparison, len(leading)), head(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [_expectation(verdict) for verdict in comparison.verdicts]
-    room = _ROOM - len(above) - len(leading)
+    # An empty line stands before and after what was run.
+    room = _ROOM - len(answer) - len(run) - 2 - len(leading)
     kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
     named = min(len(tasks), max(room - kept, 1))
-    heads = ["", "unit", *comparison.names]
-    heads += [_head(comparison, name) for name in comparison.names[1:]]
-    heads += ["noise floor"] if comparison.noise else []
-    table = Table.of(heads, [*leading[:1], *tasks[:named], *leading[1:]], left=2)
     left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "expectation")]
-    below = [*(["", *expected[:kept]] if expected else []), _note(comparison, left_out)]
-    return "\n".join([*above, *table.text().splitlines(), *below]) + "\n"
+    return Glance(
+        answers=tuple(answer),
+        run=tuple(run),
+        names=tuple(comparison.names),
+        rows=(*leading[:1], *tasks[:named], *leading[1:]),
+        expected=tuple(expected[:kept]),
+        note=_note(comparison, left_out),
+        noise=comparison.noise is not None,
+    )
+
+
+def glance_text(shown: Glance) -> str:
+    """What ``eascope compare`` prints of it."""
+    above = [*shown.answers, "", *shown.run, ""]
+    return "\n".join([*above, *_table(shown, shown.rows), *_below(shown)]) + "\n"
+
+
+def shortened(shown: Glance, without: Collection[str]) -> str:
+    """The same without what was run, and without the rows of some measures.
+
+    :param without: measures, or what their paths begin with.
+    """
+    rows = [row for row in shown.rows if not any(_is_of(row, measure) for measure in without)]
+    return "\n".join([*shown.answers, "", *_table(shown, rows), *_below(shown)]) + "\n"
+
+
+def _is_of(row: GlanceRow, measure: str) -> bool:
+    return any(f"{each.measure}.".startswith(f"{measure}.") for each in row.measures)
+
+
+def _table(shown: Glance, rows: Sequence[GlanceRow]) -> list[str]:
+    further = shown.names[1:]
+    heads = ["", "unit", *shown.names]
+    heads += ["diff"] if len(further) == 1 else [f"{name} diff" for name in further]
+    heads += ["noise floor"] if shown.noise else []
+    return Table.of(heads, [_cells(shown, row) for row in rows], left=2).text().splitlines()
+
+
+def _cells(shown: Glance, row: GlanceRow) -> list[str]:
+    """The texts of a row, with ``/`` between the values of several measures."""
+    cells = [row.label, row.unit]
+    for name in shown.names:
+        means = (measure.means.get(name) for measure in row.measures)
+        cells.append("/".join(number(mean, row.digits) for mean in means))
+    for name in shown.names[1:]:
+        differences = (measure.differences.get(name) for measure in row.measures)
+        cells.append("/".join(_difference_text(each, row.digits) for each in differences))
+    if shown.noise:
+        cells.append("/".join(floor_words(each.floor, row.digits) for each in row.measures))
+    return cells
+
+
+def _difference_text(difference: GlanceDifference | None, digits: int) -> str:
+    if difference is None:
+        return "-"
+    text = signed(difference.absolute, digits)
+    # A difference below the last digit printed is none that a person could read.
+    return f"{text}*" if difference.starred and float(text) != 0 else text
+
+
+def _below(shown: Glance) -> list[str]:
+    return [*(["", *shown.expected] if shown.expected else []), shown.note]
 
 
 #: Lines that may stand above the table and in it: its heads, an empty line before the expectations
@@ -48,16 +113,17 @@ def glance(comparison: Comparison) -> str:
 _ROOM = LINES - _BELOW - 3
 
 
-def _above(comparison: Comparison, leading: int) -> list[str]:
-    """The answer and lines of `attention`, as many as there is room for, and what was run.
+def _answer(comparison: Comparison, leading: int) -> list[str]:
+    """The answer and lines of `attention`, as many as there is room for.
 
     :param leading: rows that the table has anyway.
     """
-    noted, last = attention(comparison), ["", *head(comparison), ""]
-    # A task and an expectation are shown in any case, and the first of what is noted.
-    free = _ROOM - len(last) - leading - 2
+    noted = attention(comparison)
+    # What was run has an empty line before and after it. A task and an expectation are shown in
+    # any case, and the first of what is noted.
+    free = _ROOM - len(head(comparison)) - 2 - leading - 2
     first = _first(answers(comparison), free - min(len(noted), 1), "variants")
-    return [*first, *_first(noted, min(free - len(first), NOTED + 1), "such lines"), *last]
+    return [*first, *_first(noted, min(free - len(first), NOTED + 1), "such lines")]
 
 
 def _first(lines: list[str], room: int, words: str) -> list[str]:
@@ -73,11 +139,7 @@ def everything(comparison: Comparison) -> str:
     return "\n".join([*answers(comparison), *attention(comparison), "", text(comparison)])
 
 
-def _head(comparison: Comparison, name: str) -> str:
-    return "diff" if len(comparison.names) == 2 else f"{name} diff"
-
-
-def _leading(comparison: Comparison) -> list[list[str]]:
+def _leading(comparison: Comparison) -> list[GlanceRow]:
     """Energy, missed deadlines, placement, frequency: the rows that every comparison has."""
     clusters = [cluster.name for cluster in comparison.platform.clusters]
     paths: list[tuple[str, ...]] = [comparison.total.row.path]
@@ -96,35 +158,36 @@ def _leading(comparison: Comparison) -> list[list[str]]:
     return rows
 
 
-def _latency(comparison: Comparison, task: str) -> list[str] | None:
+def _latency(comparison: Comparison, task: str) -> GlanceRow | None:
     """Three percentiles of a task's wake-up latency, in one row; None where it never woke up."""
     lines = [comparison.line("latency_us", task, name) for name in PERCENTILES]
     known = [line for line in lines if line is not None]
     return _row(comparison, f"latency of {task}, {'/'.join(PERCENTILES)}", known) if known else None
 
 
-def _row(comparison: Comparison, label: str, lines: list[Line]) -> list[str]:
-    """One row of one measure or of several, with ``/`` between their values."""
-    counts = lines[0].row.digits == 0 and len(comparison.seeds) > 1
-    digits = 1 if counts else lines[0].row.digits
-    cells = [label, lines[0].row.unit]
-    cells += [
-        "/".join(number(line.mean(name), digits) for line in lines) for name in comparison.names
-    ]
-    for name in comparison.names[1:]:
-        cells.append("/".join(_difference(comparison, line, name, digits) for line in lines))
-    if null := comparison.noise:
-        cells.append("/".join(null_words(null, line.row, digits) for line in lines))
-    return cells
+def _row(comparison: Comparison, label: str, lines: Sequence[Line]) -> GlanceRow:
+    """One row of one measure or of several."""
+    first = lines[0].row
+    counts = first.digits == 0 and len(comparison.seeds) > 1
+    return GlanceRow(
+        label=label,
+        unit=first.unit,
+        digits=1 if counts else first.digits,
+        measures=tuple(_measure(comparison, line) for line in lines),
+    )
 
 
-def _difference(comparison: Comparison, line: Line, name: str, digits: int) -> str:
-    difference = line.differences.get(name)
-    if difference is None:
-        return "-"
-    text = signed(difference.absolute, digits)
-    # A difference below the last digit printed is none that a person could read.
-    return f"{text}*" if comparison.starred(line, name) and float(text) != 0 else text
+def _measure(comparison: Comparison, line: Line) -> GlanceMeasure:
+    means = {name: line.mean(name) for name in comparison.names}
+    return GlanceMeasure(
+        measure=line.row.measure,
+        means={name: mean for name, mean in means.items() if mean is not None},
+        differences={
+            name: GlanceDifference(difference.absolute, comparison.starred(line, name))
+            for name, difference in line.differences.items()
+        },
+        floor=comparison.noise.floor(line.row) if comparison.noise else None,
+    )
 
 
 def _expectation(verdict: Verdict) -> str:

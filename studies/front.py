@@ -7,9 +7,9 @@ in ``results/notes/front``; all figures in them come from records.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
+from analysis.glance import shortened
 from analysis.results.agreement import Agreement, AgreementColumn
 from analysis.results.demo import Demo
 from analysis.results.error import EARLIER_BILLING
@@ -34,9 +34,8 @@ from studies.power_validation.page import parts as validation_parts
 
 README = RESULTS.parent / "README.md"
 FRONT = NOTES.name + "/front"
-#: Rows that the README leaves out, and the paragraph of conditions.
-_LEFT_OUT = re.compile(r"placement, work on |frequency, little ")
-_CONDITIONS = 1
+#: Measures whose rows the README leaves out.
+_LEFT_OUT = ("work_share", "mean_mhz.little")
 
 
 def drawn(text: str, results: Path = RESULTS) -> str:
@@ -66,7 +65,7 @@ def headline_parts(results: Path = RESULTS) -> dict[str, str]:
     record = Demo.read(results / f"{demo.NAME}.json")
     changes = record.changes_per_s.items()
     return {
-        "printed": shortened(record.text),
+        "printed": _block(shortened(record.glance, _LEFT_OUT)),
         **{f"changes.{name}": how_often(round(count)) for name, count in changes},
     }
 
@@ -81,12 +80,9 @@ def how_often(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def shortened(printed: str) -> str:
-    """What the README shows of a comparison's text, as an indented block."""
-    paragraphs = printed.strip().split("\n\n")
-    del paragraphs[_CONDITIONS]
-    lines = [line for line in "\n\n".join(paragraphs).splitlines() if not _LEFT_OUT.match(line)]
-    return "\n".join(f"    {line}".rstrip() for line in lines)
+def _block(text: str) -> str:
+    """``text`` as an indented block of Markdown."""
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
 
 
 def validity_parts(results: Path = RESULTS) -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis.records.glance import Glance
 from analysis.results.origin import ResultRecord
 
 
@@ -14,13 +15,8 @@ class Demo(ResultRecord):
     """What ``make demo`` answers.
 
     :param changes_per_s: changes of the big cluster's OPP per second by variant, mean over seeds.
-    :param printed: the lines that the command prints, but for the places of its files.
+    :param glance: what the command prints, but for the places of its files.
     """
 
     changes_per_s: Mapping[str, float]
-    printed: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """What the command prints."""
-        return "".join(f"{line}\n" for line in self.printed)
+    glance: Glance

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from analysis.compare import Comparison
-from analysis.glance import glance
+from analysis.glance import glance_of
 from analysis.results.demo import Demo
 from studies.demo.plan import CLUSTER
 from studies.versions import origin_over_seeds
@@ -18,5 +18,5 @@ def record_of(compared: Comparison, command: str) -> Demo:
         changes_per_s={
             name: compared.means[name].opp_transitions_per_s[CLUSTER] for name in compared.names
         },
-        printed=tuple(glance(compared).splitlines()),
+        glance=glance_of(compared),
     )

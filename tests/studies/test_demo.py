@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.glance import glance_text
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from analysis.results.demo import Demo
 from analysis.results.origin import RESULTS
@@ -83,4 +84,4 @@ def test_the_demo_draws_and_prints_what_is_committed(repo: Path, tmp_path: Path)
     assert content(tmp_path / "demo" / "clock.svg") == content(repo / FIGURE), "run: make figures"
     lines = done.stdout.splitlines(keepends=True)
     printed = [line for line in lines if not line.startswith(("figures: ", "report: "))]
-    assert "".join(printed) == committed().text, "run: make figures"
+    assert "".join(printed) == glance_text(committed().glance), "run: make figures"
