@@ -3,13 +3,14 @@
 
 Notes are Markdown in ``results/notes/NAME.md``. ``{{ part }}`` stands for what the record has: a
 table on a line of its own, or a figure within a sentence. So a page is a function of the record and
-its notes, and asks, answers and limits stand where a person put them.
+its notes, and asks, answers and limits stand where a person put them. A line that begins with
+``{{#planned NAME}}`` is left out while nobody has made the page ``NAME``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from analysis.results.origin import RESULTS
@@ -20,6 +21,7 @@ NOTES = RESULTS / "notes"
 PAGES = RESULTS.parent / "docs" / "results"
 
 _PART = re.compile(r"\{\{ ([\w./-]+) \}\}")
+_PLANNED = re.compile(r"\{\{#planned ([\w-]+)\}\}")
 
 
 def page_of(
@@ -33,7 +35,7 @@ def page_of(
 
     :param parts: Markdown by name; every one must have its place in the notes.
     :param also: further parts, which may be left out.
-    :param planned: pages that are not there yet: lines with a link to one are left out.
+    :param planned: pages that are not there yet: lines that are marked with one are left out.
     :raises RequestError: one line: a part that does not exist, or one that has no place.
     """
     path = notes / f"{name}.md"
@@ -41,11 +43,7 @@ def page_of(
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: notes") from error
-    text = "".join(
-        line
-        for line in text.splitlines(keepends=True)
-        if not any(f"]({page}.md)" in line for page in planned)
-    )
+    text = "".join(_without_planned(text.splitlines(keepends=True), planned))
     used = set(_PART.findall(text))
     known = {**(also or {}), **parts}
     for part in _PART.finditer(text):
@@ -57,3 +55,13 @@ def page_of(
         if part_name not in used:
             raise RequestError(f"{shown_path(path)}: {{{{ {part_name} }}}} is missing")
     return _PART.sub(lambda part: known[part[1]], text)
+
+
+def _without_planned(lines: Iterable[str], planned: Collection[str]) -> Iterator[str]:
+    """``lines`` without those that are marked with a page of ``planned``, and without marks."""
+    for line in lines:
+        mark = _PLANNED.match(line)
+        if mark is None:
+            yield line
+        elif mark[1] not in planned:
+            yield line[mark.end() :]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/reference/command-line.md``, written from the parsers.
 
-``python -m experiments.cli.reference`` writes the page, and the part of
-``docs/reference/variants.md`` that is drawn; tests assert that the committed pages are what the
-parsers and the declarations give.
+``python -m experiments.cli.reference`` writes the page, and ``docs/reference/variants.md``; tests
+assert that the committed pages are what the parsers and the declarations give.
 """
 
 from __future__ import annotations
@@ -94,5 +93,4 @@ def _metavar(action: argparse.Action) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
-    written = variants_page.PAGE.read_text()
-    variants_page.PAGE.write_text(variants_page.page(written, load_catalogue().shipped()))
+    variants_page.PAGE.write_text(variants_page.page(load_catalogue().shipped()))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a variant is, in words: for ``eascope list variants --long`` and ``docs/reference``.
 
-Both are drawn from ``kernels/variants.toml``; a test asserts that the committed page is what the
-file gives.
+Both are drawn from ``kernels/variants.toml``. ``variants.md.in`` has what the page says before: it
+is written by hand. A test asserts that the committed page is what the two files give.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md"
 
-#: From here on the page is drawn, before it is written by hand.
+#: The page up to `HEADING`, written by hand; from there on it is drawn.
+KEYS = Path(__file__).with_name("variants.md.in")
 HEADING = "## The variants that there are\n"
 HEAD = """
 Drawn from `kernels/variants.toml` by `python -m experiments.cli.reference`; `eascope list variants
@@ -70,10 +71,9 @@ def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
     yield "declares", f"EAS {eas}, governor {variant.declares['governor']}"
 
 
-def page(written: str, variants: Iterable[Variant]) -> str:
-    """The page: of ``written``, the page as it was, what is above `HEADING`; the rest anew."""
-    above = written.partition(HEADING)[0]
-    return above + HEADING + HEAD + "".join(map(_section, variants))
+def page(variants: Iterable[Variant]) -> str:
+    """The page: what is written by hand, then ``variants``."""
+    return KEYS.read_text() + HEADING + HEAD + "".join(map(_section, variants))
 
 
 def _section(variant: Variant) -> str:

@@ -134,14 +134,18 @@ def test_parts_stand_where_the_notes_say(tmp_path: Path) -> None:
 
 
 def test_lines_about_pages_that_are_not_there_yet_are_left_out(tmp_path: Path) -> None:
-    (tmp_path / "x.md").write_text("# X\n| {{ a/b }} | [a](a.md) |\n| {{ c/d }} | [c](c.md) |\n")
+    rows = "{{#planned a}}| {{ a/b }} | [c](c.md) |\n{{#planned c}}| {{ c/d }} | x |\n"
+    (tmp_path / "x.md").write_text(f"# X\n{rows}")
     text = page_of("x", {}, tmp_path, {"a/b": "3 %"}, planned=("c",))
-    assert text == "# X\n| 3 % | [a](a.md) |\n"
+    assert text == "# X\n| 3 % | [c](c.md) |\n"
 
 
 def test_the_index_has_a_row_for_every_planned_page() -> None:
+    """Each with its mark, and marks name pages that there are or may be."""
     noted = (NOTES / f"{INDEX}.md").read_text()
-    assert all(f"]({name}.md)" in noted for name in PLANNED)
+    marked = dict(re.findall(r"^\{\{#planned ([\w-]+)\}\}.*\]\(([\w-]+)\.md\) \|$", noted, re.M))
+    assert set(PLANNED) <= set(marked) <= {*ALL, *PLANNED}
+    assert all(linked == name for name, linked in marked.items())
 
 
 def test_parts_and_places_match(tmp_path: Path) -> None:
