@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         elide=request.elide,
         kernel=_kernel_record(names.variant.kernel, image),
         energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
-        declares=dict(names.variant.declares),
+        declares=asdict(names.variant.declares),
         switches=names.variant.switches,
         initramfs=guest.provenance,
         digests=digests,

@@ -8,8 +8,8 @@ import platform as host
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from configs.platform_file import list_platforms
 from engines.registry import ENGINES, get_engine
@@ -28,6 +28,17 @@ DISK_GB = 6
 #: Memory of one run on the fast engine and of the kernel's link, in GB.
 MEMORY_GB = 3
 
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked for, whether it is there, what was found, and what mends it."""
+
+    check: str
+    ok: bool
+    detail: str
+    remedy: str
+
+
 #: What eascope works without, and why: such a check fails without failing ``doctor``.
 OPTIONAL = {
     **{
@@ -38,11 +49,9 @@ OPTIONAL = {
     **{f"engine {kind.name}": kind.remedy for kind in ENGINES.values() if kind.remedy},
 }
 
-Check = dict[str, Any]
-
 
 def _check(name: str, ok: bool, detail: str, remedy: str) -> Check:
-    return {"check": name, "ok": ok, "detail": detail, "remedy": "" if ok else remedy}
+    return Check(name, ok, detail, "" if ok else remedy)
 
 
 def system_packages() -> list[str]:

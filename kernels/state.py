@@ -9,7 +9,6 @@ failed.
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 
 from configs.devicetree import opps_of
 from configs.platform import Cluster, Platform
@@ -25,7 +24,7 @@ def asymmetric(variant: Variant, platform: Platform) -> bool:
 
 def eas_possible(variant: Variant, platform: Platform) -> bool:
     """Whether the kernel can enable EAS: it wants CPUs of different capacities and schedutil."""
-    return asymmetric(variant, platform) and variant.declares["governor"] == EAS_GOVERNOR
+    return asymmetric(variant, platform) and variant.declares.governor == EAS_GOVERNOR
 
 
 def on_platform(variant: Variant, platform: Platform) -> Variant:
@@ -38,7 +37,7 @@ def on_platform(variant: Variant, platform: Platform) -> Variant:
     return replace(
         variant,
         switches=tuple(switch for switch in variant.switches if switch[0] != ENERGY_AWARE),
-        declares=MappingProxyType({**variant.declares, "eas": False}),
+        declares=replace(variant.declares, eas=False),
     )
 
 
@@ -49,8 +48,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     governor and who switches, the energy model's figures, CPU capacities, the topology with its
     asymmetry flag, and the idle driver.
     """
-    eas = bool(variant.declares["eas"])
-    governor = str(variant.declares["governor"])
+    eas, governor = variant.declares.eas, variant.declares.governor
     lines: list[tuple[str, ...]] = [
         ("contains", f"{SCHED_DEBUG}/eascope/variant", f"kernel={variant.kernel} queue="),
         ("contains", f"{SCHED_DEBUG}/eascope/variant", f"energy_aware={int(eas)}"),

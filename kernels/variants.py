@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from configs.devicetree import FLAVOURS
 from host.errors import RequestError, missing_key, one_line
@@ -66,12 +64,24 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Declared:
+    """The state that a variant stands for.
+
+    :param eas: whether energy-aware scheduling is on.
+    :param governor: the cpufreq governor of every policy.
+    """
+
+    eas: bool
+    governor: str
+
+
+@dataclass(frozen=True)
 class Variant:
     """What is compared.
 
     :param switches: (path, value) in the order in which the agent writes them.
     :param boot: kernel command-line arguments, may be empty.
-    :param declares: ``eas`` (bool) and ``governor`` (name), proven by `kernels.state`.
+    :param declares: the state that it stands for, proven by `kernels.state`.
     :param source: the kernel or posting that the variant stands for.
     :param deviations: what differs from that source; whether a figure of ours may be compared with
         one of the source's depends on it.
@@ -86,7 +96,7 @@ class Variant:
     dtb: str
     boot: str
     switches: tuple[tuple[str, str], ...]
-    declares: Mapping[str, Any]
+    declares: Declared
     releases: tuple[str, ...] = ()
 
 
@@ -300,7 +310,7 @@ def _is_line(item: object) -> bool:
     return isinstance(item, str) and bool(item.strip()) and one_line(item) == item
 
 
-def _declares(table: StrictTable) -> Mapping[str, Any]:
+def _declares(table: StrictTable) -> Declared:
     if not table.has("eas"):
         raise _missing(table, "eas", "true or false")
     eas = table.data["eas"]
@@ -310,7 +320,7 @@ def _declares(table: StrictTable) -> Mapping[str, Any]:
     if eas and governor != EAS_GOVERNOR:
         raise table.error("governor", f"{EAS_GOVERNOR} where eas = true")
     table.finish()
-    return MappingProxyType({"eas": eas, "governor": governor})
+    return Declared(eas, governor)
 
 
 def _missing(table: StrictTable, key: str, allowed: str) -> RequestError:

@@ -156,4 +156,4 @@ def _littles(name: str) -> str:
     """Capacity of the platform's smallest CPUs: by gem5's cores, and the device tree's."""
     platform = load_platform(name)
     first = capacities(platform, load_activity(platform).measured)[0]
-    return f"{first['busy_loop']} instead of {first['board']}"
+    return f"{first.by_kernel['busy_loop']} instead of {first.board}"

@@ -12,10 +12,8 @@ because gem5 weighs each state's by its share of the time.
 
 from __future__ import annotations
 
-from typing import Any
-
 from engines.gem5.inside.columns import L2, Columns, Term, cpu_events
-from engines.gem5.inside.request import MachineSettings
+from engines.gem5.inside.request import ClusterPower, MachineSettings
 from power.derived import STATES
 from power.events import EventPower, load_events
 
@@ -72,12 +70,12 @@ def static(power: EventPower, unit: str, celsius: float) -> dict[str, str]:
     }
 
 
-def expressions(settings: MachineSettings, celsius: float) -> dict[str, dict[str, Any]]:
+def expressions(settings: MachineSettings, celsius: float) -> dict[str, ClusterPower]:
     """For each cluster the expressions of its CPUs (a list) and of its shared part.
 
     :param settings: as of `engines.gem5.settings.machine_settings`, of a detailed mode.
     """
-    made = {}
+    made: dict[str, ClusterPower] = {}
     for described in settings["clusters"]:
         power = load_events(described["core"])
         path = f"system.cluster_{described['name'].replace('-', '_')}"

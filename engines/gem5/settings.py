@@ -15,6 +15,7 @@ from configs.platform import L3, Cluster, Platform
 from engines.gem5.board import BOARD, DEVICE_TREE, GICV2
 from engines.gem5.boot import COUNTER_HZ
 from engines.gem5.inside.request import (
+    SCHEMA,
     CacheLevels,
     CacheSettings,
     Gem5ClusterSettings,
@@ -106,7 +107,7 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
     if mode not in MODES:
         raise unknown("gem5 mode", mode, MODES)
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "platform": platform.name,
         "mode": mode,
         "memory_mode": "timing" if MODES[mode].caches else "atomic",

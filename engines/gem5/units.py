@@ -3,32 +3,37 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from configs.core import Core
 from configs.pipeline import Pipeline
 from engines.gem5.inside.operations import FLOAT_GROUPS, LOADS, STORES, SYSTEM
+from engines.gem5.inside.request import MinorUnit, O3Unit
 
+#: Class, latency, and whether it is pipelined.
+Operation: TypeAlias = list[str | int | bool]
 #: Latency of an access to a system register, as in gem5's O3_ARM_v7a.py.
 SYSTEM_CYCLES = 3
 
 
-def minor_units(core: Core, pipeline: Pipeline) -> list[dict[str, object]]:
-    """MinorCPU's units: ``operations``, ``latency``, ``issue`` interval in cycles.
-
-    ``relative`` is how many cycles after issue the operands must be there, ``assumed`` what an
-    access to memory is taken to need beyond the unit's own cycle.
-    """
+def minor_units(core: Core, pipeline: Pipeline) -> list[MinorUnit]:
+    """MinorCPU's units."""
     cycles = {name: figure.value for name, figure in pipeline.latencies.items()}
     memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
 
     def unit(
-        operations: tuple[str, ...], latency: int, issue: int = 1, relative: int = 0
-    ) -> dict[str, object]:
+        operations: tuple[str, ...],
+        latency: int,
+        issue: int = 1,
+        relative: int = 0,
+        assumed: int = 0,
+    ) -> MinorUnit:
         return {
             "operations": list(operations),
             "latency": latency,
             "issue": issue,
             "relative": relative,
-            "assumed": 0,
+            "assumed": assumed,
         }
 
     units = [
@@ -51,32 +56,33 @@ def minor_units(core: Core, pipeline: Pipeline) -> list[dict[str, object]]:
         ("load_store", LOADS + STORES),
     ):
         for _ in range(memory[name]):
-            units.append(unit(operations, 1, relative=1) | {"assumed": cycles["load"] - 1})
+            units.append(unit(operations, 1, relative=1, assumed=cycles["load"] - 1))
     units.append(unit(SYSTEM, 1))
     return units
 
 
-def o3_units(core: Core, pipeline: Pipeline) -> list[dict[str, object]]:
-    """O3CPU's units: ``count`` of each, ``operations`` as [class, latency, pipelined]."""
+def o3_units(core: Core, pipeline: Pipeline) -> list[O3Unit]:
+    """O3CPU's units, those that the core has."""
     cycles = {name: figure.value for name, figure in pipeline.latencies.items()}
     memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
     structure = core.structure
 
-    def unit(count: int, operations: list[list[object]]) -> dict[str, object]:
+    def unit(count: int, operations: list[Operation]) -> O3Unit:
         return {"count": count, "operations": operations}
 
     address = cycles["load"] - pipeline.caches["l1d"].value
-    loads: list[list[object]] = [[name, address, True] for name in LOADS]
-    stores: list[list[object]] = [[name, address, True] for name in STORES]
-    floats: list[list[object]] = [
+    loads: list[Operation] = [[name, address, True] for name in LOADS]
+    stores: list[Operation] = [[name, address, True] for name in STORES]
+    floats: list[Operation] = [
         [operation, cycles[name], name not in ("fp_divide", "fp_sqrt")]
         for name, operations in FLOAT_GROUPS.items()
         for operation in operations
     ]
-    complex_integer: list[list[object]] = [
+    system: list[Operation] = [[name, SYSTEM_CYCLES, True] for name in SYSTEM]
+    complex_integer: list[Operation] = [
         ["IntMult", cycles["multiply"], True],
         ["IntDiv", cycles["divide"], False],
-        *([name, SYSTEM_CYCLES, True] for name in SYSTEM),
+        *system,
     ]
     units = [
         unit(structure["integer_alus"].value, [["IntAlu", cycles["integer"], True]]),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from experiments.cli.output import print_columns, print_json
 
@@ -20,19 +21,19 @@ def run(options: argparse.Namespace) -> int:
     from experiments.doctor import OPTIONAL, diagnose
 
     checks = diagnose()
-    missing = [check for check in checks if not check["ok"] and check["check"] not in OPTIONAL]
+    missing = [check for check in checks if not check.ok and check.check not in OPTIONAL]
     if options.json:
-        print_json(checks)
+        print_json([asdict(check) for check in checks])
         return 1 if missing else 0
     print_columns(
         (
-            "ok" if check["ok"] else "MISSING" if check in missing else "absent",
-            check["check"],
-            check["detail"],
+            "ok" if check.ok else "MISSING" if check in missing else "absent",
+            check.check,
+            check.detail,
         )
         for check in checks
     )
     for check in checks:
-        if not check["ok"]:
-            print(f"{check['check']}: {check['remedy']}")
+        if not check.ok:
+            print(f"{check.check}: {check.remedy}")
     return 1 if missing else 0

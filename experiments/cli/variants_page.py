@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def object_of(variant: Variant) -> dict[str, Any]:
         "dtb": variant.dtb,
         "boot": variant.boot,
         "switches": [list(switch) for switch in variant.switches],
-        "declares": dict(variant.declares),
+        "declares": asdict(variant.declares),
     }
 
 
@@ -60,7 +61,7 @@ def lines_of(variant: Variant) -> list[str]:
 
 
 def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
-    eas = "on" if variant.declares["eas"] else "off"
+    eas = "on" if variant.declares.eas else "off"
     yield "kernel", variant.kernel
     yield "releases", " ".join(releases_of(variant))
     if variant.dtb != "std":
@@ -68,7 +69,7 @@ def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
     if variant.boot:
         yield "boot arguments", variant.boot
     yield "switches", " ".join(switch_words(variant.switches)) or "none"
-    yield "declares", f"EAS {eas}, governor {variant.declares['governor']}"
+    yield "declares", f"EAS {eas}, governor {variant.declares.governor}"
 
 
 def page(variants: Iterable[Variant]) -> str:

@@ -192,7 +192,9 @@ class Resolver:
         fields["scenario"] = names.scenario.digest
         fields["controls"] = repr(request.controls)
         words = [f"{request.full} {request.elide}", variant.name, variant.dtb, boot_args(variant)]
-        fields["variant"] = repr([*words, variant.switches, sorted(variant.declares.items())])
+        fields["variant"] = repr(
+            [*words, variant.switches, sorted(asdict(variant.declares).items())]
+        )
         return digest_of(fields)[:32]
 
     def machine_id(self, names: Names) -> str:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from configs.activity import ACTIVITY, Activity, load_activity, measured_ipc
 from configs.platform import Cluster, Platform
@@ -14,7 +13,7 @@ from engines.gem5.settings import machine_settings
 from engines.timing.kernel_time import KernelTime, kernel_time
 from engines.timing.mixture import MISS_INSTRUCTIONS
 from host.table import Column, Table
-from studies.characterisation.record import capacities
+from studies.characterisation.record import Capacity, capacities
 
 NAME = "characterisation"
 PLATFORMS = ("juno-r2", "pixel6")
@@ -35,7 +34,7 @@ def parts() -> dict[str, str]:
     heads = ["cluster", "cycles of an iteration, engines", "measured", "capacity, board"]
     heads += ["capacity, measured", "difference"]
     return {
-        "littles": f"{littles['busy_loop']} instead of {littles['board']}",
+        "littles": f"{littles.by_kernel['busy_loop']} instead of {littles.board}",
         "slower": _slower(known),
         "speeds": _speeds(known).markdown(),
         "times": _times(known).markdown(),
@@ -47,7 +46,7 @@ def parts() -> dict[str, str]:
     }
 
 
-def _first_capacity(platform: Platform, activity: Activity) -> Mapping[str, Any]:
+def _first_capacity(platform: Platform, activity: Activity) -> Capacity:
     return capacities(platform, activity.measured)[0]
 
 
@@ -124,12 +123,12 @@ def _capacities(known: list[tuple[Platform, Activity]]) -> Table:
     heads = ["cluster", "board", "busy loop", "integer", "branches", "floating point", "misses"]
     rows = [
         [
-            f"{platform.name} {row['cluster']}",
-            *(str(row[key]) for key in ("board", *WORDS, "all")),
+            f"{platform.name} {row.cluster}",
+            *map(str, (row.board, *(row.by_kernel[kernel] for kernel in WORDS), row.mean)),
         ]
         for platform, activity in known
         for row in capacities(platform, activity.measured)
-        if row["cluster"] != platform.largest.name
+        if row.cluster != platform.largest.name
     ]
     return Table.of([*heads, "geometric mean"], rows)
 
@@ -160,9 +159,10 @@ def _system(known: list[tuple[Platform, Activity]]) -> Table:
 def _engines(platform: Platform, activity: Activity) -> Iterator[list[str]]:
     """Cycles of an iteration, and capacities: at the board's speeds, and as measured."""
     turn = activity.turn_instructions
-    capacity = {row["cluster"]: row for row in capacities(platform, activity.measured)}
+    capacity = {row.cluster: row for row in capacities(platform, activity.measured)}
     for cluster, ipc in zip(platform.clusters, measured_ipc(platform, activity), strict=True):
-        board, measured = (capacity[cluster.name][key] for key in ("board", "busy_loop"))
+        board = capacity[cluster.name].board
+        measured = capacity[cluster.name].by_kernel["busy_loop"]
         change = f"{100 * (measured / board - 1):+.0f} %" if measured != board else ""
         yield [
             f"{platform.name} {cluster.name}",

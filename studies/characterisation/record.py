@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -74,11 +75,22 @@ def has_figures(record: object, figures: Mapping[str, Any]) -> bool:
     )
 
 
-def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[dict[str, Any]]:
-    """For each cluster the board's capacity and what each kernel's speed at the top OPP gives.
+@dataclass(frozen=True)
+class Capacity:
+    """A cluster's capacity: the board's, and what the speed at the fastest OPP gives.
 
-    The largest cluster is 1024 by definition; ``all`` is the geometric mean over the kernels.
+    :param by_kernel: by each workload kernel's speed.
+    :param mean: the geometric mean over the kernels.
     """
+
+    cluster: str
+    board: int
+    by_kernel: Mapping[str, int]
+    mean: int
+
+
+def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[Capacity]:
+    """Capacities of each cluster; the largest one's are 1024 by definition."""
     speed = {(entry.kernel, entry.cluster): entry for entry in kernels}
 
     def rate(kernel: str, name: str) -> float:
@@ -94,13 +106,12 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[di
             for kernel in KERNELS
         }
         rows.append(
-            {
-                "cluster": cluster.name,
-                "core": cluster.core.name,
-                "board": platform.capacities[cluster.cpus[0]],
-                **{kernel: round(value) for kernel, value in by_kernel.items()},
-                "all": round(prod(by_kernel.values()) ** (1 / len(by_kernel))),
-            }
+            Capacity(
+                cluster=cluster.name,
+                board=platform.capacities[cluster.cpus[0]],
+                by_kernel={kernel: round(value) for kernel, value in by_kernel.items()},
+                mean=round(prod(by_kernel.values()) ** (1 / len(by_kernel))),
+            )
         )
     return rows
 
@@ -154,7 +165,10 @@ def text(platform: Platform, kernels: Sequence[KernelActivity]) -> str:
         ]
         rows.append((kernel, *(f"{ipc:.3f}" for ipc in speeds)))
     heads = ("cluster", "board", *KERNELS, "all")
-    capacity_rows = [[str(row[head]) for head in heads] for row in capacities(platform, kernels)]
+    capacity_rows = [
+        [row.cluster, *map(str, (row.board, *row.by_kernel.values(), row.mean))]
+        for row in capacities(platform, kernels)
+    ]
     return "\n".join(
         [
             "instructions per cycle at the slowest and the fastest OPP",

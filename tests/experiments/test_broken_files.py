@@ -62,11 +62,11 @@ def test_a_broken_platform_is_listed_as_broken(
 
 @pytest.mark.usefixtures("platforms")
 def test_doctor_names_a_broken_platform() -> None:
-    checks = {check["check"]: check for check in doctor.diagnose()}
-    assert checks["platforms"]["ok"]
-    assert "juno-r2, pixel6" in checks["platforms"]["detail"]
-    assert not checks["platform wrong"]["ok"]
-    assert "cluster[1].cpus = 40" in checks["platform wrong"]["detail"]
+    checks = {check.check: check for check in doctor.diagnose()}
+    assert checks["platforms"].ok
+    assert "juno-r2, pixel6" in checks["platforms"].detail
+    assert not checks["platform wrong"].ok
+    assert "cluster[1].cpus = 40" in checks["platform wrong"].detail
 
 
 def test_a_broken_scenario_is_listed_as_broken(
@@ -89,6 +89,6 @@ def test_a_broken_own_line_affects_only_its_variant(capsys: pytest.CaptureFixtur
     resolve(Request("juno-r2", "mainline", "smoke"))
     with pytest.raises(RequestError, match=r"own\.mine = 'mainline': allowed: a queue"):
         resolve(Request("juno-r2", "mine", "smoke"))
-    checks = {check["check"]: check for check in doctor.diagnose()}
-    assert checks["kernel base"]["ok"]
-    assert not checks["kernel mine"]["ok"]
+    checks = {check.check: check for check in doctor.diagnose()}
+    assert checks["kernel base"].ok
+    assert not checks["kernel mine"].ok

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from engines.qemu.engine import QemuEngine
 from experiments import doctor
 from experiments.cli.main import main
+from experiments.doctor import Check
 from host.cache import MANIFEST, artefact, check_artefact, entries
 from host.errors import EascopeError
 from kernels import build
@@ -31,8 +31,8 @@ def flip(folder: Path) -> None:
     (folder / "file").write_bytes(b"x" * (folder / "file").stat().st_size)
 
 
-def entry_of(check: Callable[[], Any], name: str) -> dict[str, Any]:
-    return next(line for line in check() if line["check"] == name)
+def entry_of(check: Callable[[], Iterator[Check]], name: str) -> Check:
+    return next(line for line in check() if line.check == name)
 
 
 @pytest.mark.parametrize(
@@ -45,21 +45,21 @@ def entry_of(check: Callable[[], Any], name: str) -> dict[str, Any]:
 )
 def test_doctor_finds_what_is_corrupt(
     kind: str,
-    check: Callable[[], Any],
+    check: Callable[[], Iterator[Check]],
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     engine = SimpleNamespace(status=lambda: "QEMU 10.0", artefacts=QemuEngine().artefacts)
     monkeypatch.setattr(doctor, "get_engine", lambda _: engine)
     folder = entry(kind)
-    assert entry_of(check, name)["ok"]
+    assert entry_of(check, name).ok
     flip(folder)
-    assert entry_of(check, name) == {
-        "check": name,
-        "ok": False,
-        "detail": f"cache entry {folder} is corrupt: file does not match its recorded SHA-256",
-        "remedy": "remove that folder and run again",
-    }
+    assert entry_of(check, name) == Check(
+        check=name,
+        ok=False,
+        detail=f"cache entry {folder} is corrupt: file does not match its recorded SHA-256",
+        remedy="remove that folder and run again",
+    )
 
 
 def test_doctor_finds_a_corrupt_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +69,8 @@ def test_doctor_finds_a_corrupt_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "_key", lambda *_: {"a": "kernel"})
     flip(folder)
     check = entry_of(doctor._kernels, "kernel base")
-    assert (check["ok"], check["remedy"]) == (False, "remove that folder and run again")
-    assert f"{folder} is corrupt: file does not match" in check["detail"]
+    assert (check.ok, check.remedy) == (False, "remove that folder and run again")
+    assert f"{folder} is corrupt: file does not match" in check.detail
 
 
 def test_verify_reports_an_entry_without_manifest(capsys: pytest.CaptureFixture[str]) -> None:

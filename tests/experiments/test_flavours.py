@@ -13,6 +13,7 @@ from configs.platform import Platform
 from experiments.cell import prepare
 from experiments.request import Request, resolve
 from experiments.runs import execute
+from kernels.variants import Declared
 
 pytestmark = pytest.mark.guest
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.guest
 def smoke(flavour: str, eas: bool) -> tuple[dict[str, Any], Platform]:
     """``result.json`` of mainline with ``flavour``: execute() fails unless its proofs hold."""
     names = resolve(Request("juno-r2", "mainline", "smoke"))
-    declares = {"eas": eas, "governor": "schedutil"}
+    declares = Declared(eas, "schedutil")
     variant = replace(names.variant, dtb=flavour, declares=declares)
     run = execute(prepare(replace(names, variant=variant)))
     return derive(run.path, names.platform, names.activity).result, names.platform

@@ -21,6 +21,7 @@ from experiments.request import Request, resolve
 from experiments.runs import execute
 from host.cache import cache_root
 from host.errors import EascopeError
+from kernels.variants import Declared
 from tests.support.command import EASCOPE, RUN, eascope
 from tests.support.processes import has_ended, qemus, stop
 from tests.support.waiting import HANG_S, call, until
@@ -156,7 +157,7 @@ def test_every_expected_activation_runs(smoke: dict[str, Any]) -> None:
 def test_undeclared_state_fails_the_run() -> None:
     """A kernel that is not in the declared state: the run fails and says which file said what."""
     names = resolve(Request("juno-r2", "mainline", "smoke"))
-    lying = replace(names.variant, declares={"eas": False, "governor": "schedutil"})
+    lying = replace(names.variant, declares=Declared(False, "schedutil"))
     with pytest.raises(EascopeError, match=r"energy_aware"):
         execute(prepare(replace(names, variant=lying)))
     (run,) = Path(os.environ["EASCOPE_RUNS"]).glob("[0-9a-f]*")

@@ -48,7 +48,7 @@ def test_platforms_that_were_measured_have_no_warning(name: str) -> None:
 @pytest.mark.parametrize("variant", ["mainline", "cas"])
 def test_equal_cpus_have_no_eas_and_no_switch_of_eas(tmp_path: Path, variant: str) -> None:
     names = _names(tmp_path, FOUR_EQUAL, variant)
-    assert names.variant.declares["eas"] is False
+    assert names.variant.declares.eas is False
     assert not any("energy_aware" in path for path, _ in names.variant.switches)
     assert without_eas(names) == (
         "no variant has EAS on mine: all of its CPUs have the same capacity, and the kernel "

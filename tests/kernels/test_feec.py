@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from configs.platform import Platform
 from kernels.state import state_expectations
-from kernels.variants import load_kernels, load_variants
+from kernels.variants import Declared, load_kernels, load_variants
 
 FILES = "/sys/kernel/debug/sched/eascope"
 
@@ -67,7 +67,7 @@ def test_points_are_distinguished_by_switches_alone() -> None:
         switches = {path: value for path, value in variants[name].switches}
         assert switches == {f"{FILES}/{file}": str(value) for file, value in expected(name).items()}
         assert not variants[name].boot
-        assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
+        assert variants[name].declares == Declared(True, "schedutil")
     points = [tuple(sorted(expected(name).items())) for name in POINTS]
     assert len(set(points)) == len(points), "two names for one point"
 

@@ -7,7 +7,7 @@ from configs.platform import Platform
 from kernels.guest_files import FEATURES
 from kernels.naming import kernel_named, releases_of, variant_named
 from kernels.state import state_expectations
-from kernels.variants import load_variants
+from kernels.variants import Declared, load_variants
 
 #: FAIR_PUSH_STUCK, FAIR_PUSH_IDLE.
 POINTS = {
@@ -30,7 +30,7 @@ def test_points_are_distinguished_by_switches_alone() -> None:
     for name in POINTS:
         assert variants[name].switches == tuple((FEATURES, word) for word in words(name))
         assert not variants[name].boot
-        assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
+        assert variants[name].declares == Declared(True, "schedutil")
 
 
 def test_push_is_a_queue_of_release_7_3_alone() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from configs.platform import Platform
 from kernels.build import fragment_text, options
 from kernels.state import state_expectations
-from kernels.variants import load_kernels, load_variants
+from kernels.variants import Declared, load_kernels, load_variants
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
@@ -38,7 +38,7 @@ def test_points_are_told_apart_by_switches_alone() -> None:
         wanted |= {(FEATURES, feature) for feature in features}
         assert set(variants[name].switches) == wanted, name
         assert not variants[name].boot
-        assert dict(variants[name].declares) == {"eas": True, "governor": "schedutil"}
+        assert variants[name].declares == Declared(True, "schedutil")
 
 
 def test_kernel_is_base_and_its_queue_without_buckets() -> None:

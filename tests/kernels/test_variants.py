@@ -20,6 +20,7 @@ from kernels.switches import STATS
 from kernels.variants import (
     SERIES,
     VARIANTS,
+    Declared,
     boot_args,
     load_catalogue,
     load_kernels,
@@ -47,7 +48,7 @@ def test_mainline_is_the_base_kernel_untouched() -> None:
     mainline = load_variants()["mainline"]
     assert (mainline.kernel, mainline.dtb, mainline.switches) == ("base", "std", ())
     assert boot_args(mainline) == ""
-    assert dict(mainline.declares) == {"eas": True, "governor": "schedutil"}
+    assert mainline.declares == Declared(True, "schedutil")
 
 
 def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
@@ -55,7 +56,7 @@ def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
     mainline, cas = variants["mainline"], variants["cas"]
     assert (cas.kernel, cas.dtb, cas.boot) == (mainline.kernel, mainline.dtb, mainline.boot)
     assert cas.switches[0] == ("/proc/sys/kernel/sched_energy_aware", "0")
-    assert cas.declares["eas"] is False
+    assert cas.declares.eas is False
 
 
 def deviates_as(name: str) -> set[str]:

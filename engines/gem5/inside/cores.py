@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import m5
 from m5.objects import (
@@ -21,7 +21,7 @@ from m5.objects import (
     TournamentBP,
 )
 
-from engines.gem5.inside.request import PipelineSettings, PredictorSettings
+from engines.gem5.inside.request import MinorUnit, O3Unit, PipelineSettings, PredictorSettings
 
 
 def cpu_class(model: str) -> Any:
@@ -37,11 +37,11 @@ def configure(cpu: Any, pipeline: PipelineSettings) -> None:
     cpu.mmu.itb.size = pipeline["tlbs"]["itlb"]
     cpu.mmu.dtb.size = pipeline["tlbs"]["dtlb"]
     if pipeline["predictor"]["kind"] == "TournamentBP":
-        cpu.executeFuncUnits = MinorFUPool(
-            funcUnits=[_minor_unit(unit) for unit in pipeline["units"]]
-        )
+        minor = cast("list[MinorUnit]", pipeline["units"])
+        cpu.executeFuncUnits = MinorFUPool(funcUnits=[_minor_unit(unit) for unit in minor])
     else:
-        cpu.fuPool = FUPool(FUList=[_o3_unit(unit) for unit in pipeline["units"]])
+        o3 = cast("list[O3Unit]", pipeline["units"])
+        cpu.fuPool = FUPool(FUList=[_o3_unit(unit) for unit in o3])
 
 
 def _predictor(settings: PredictorSettings) -> Any:
@@ -58,7 +58,7 @@ def _predictor(settings: PredictorSettings) -> Any:
     )
 
 
-def _minor_unit(unit: dict[str, Any]) -> Any:
+def _minor_unit(unit: MinorUnit) -> Any:
     classes = MinorOpClassSet(opClasses=[MinorOpClass(opClass=name) for name in unit["operations"]])
     timing = MinorFUTiming(srcRegsRelativeLats=[unit["relative"]], extraAssumedLat=unit["assumed"])
     return MinorFU(
@@ -66,7 +66,7 @@ def _minor_unit(unit: dict[str, Any]) -> Any:
     )
 
 
-def _o3_unit(unit: dict[str, Any]) -> Any:
+def _o3_unit(unit: O3Unit) -> Any:
     operations = [
         OpDesc(opClass=name, opLat=latency, pipelined=pipelined)
         for name, latency, pipelined in unit["operations"]

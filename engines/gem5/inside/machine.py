@@ -32,6 +32,7 @@ from m5.objects import (
 from engines.gem5.inside.caches import cache
 from engines.gem5.inside.cores import configure, cpu_class
 from engines.gem5.inside.request import (
+    ClusterPower,
     Gem5ClusterSettings,
     Gem5Request,
     MachineSettings,
@@ -154,7 +155,7 @@ def _devices(system: Any, settings: MachineSettings, clusters: list[Any]) -> Non
     system.realview.energy_ctrl.dvfs_handler = system.dvfs_handler
 
 
-def _power(cluster: Any, expressions: dict[str, Any]) -> None:
+def _power(cluster: Any, expressions: ClusterPower) -> None:
     """gem5's own power model of CPUs and L2, to be compared with our rows."""
     for part, model in [
         *zip(cluster.cpus, expressions["cpus"], strict=True),

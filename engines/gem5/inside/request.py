@@ -8,7 +8,7 @@ alone.
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TypedDict
 
 #: Of ``request.json`` and of ``rows.json``.
 SCHEMA = 1
@@ -51,14 +51,32 @@ class TlbSettings(TypedDict):
     dtlb: int
 
 
-class PipelineSettings(TypedDict):
-    """A detailed core: gem5's parameters by name, and its functional units.
+class MinorUnit(TypedDict):
+    """A functional unit of MinorCPU: classes of operations, latency and issue interval in cycles.
 
-    The units' own keys are in `engines.gem5.units`.
+    ``relative`` is how many cycles after issue the operands must be there, ``assumed`` what an
+    access to memory is taken to need beyond the unit's own cycle.
     """
 
+    operations: list[str]
+    latency: int
+    issue: int
+    relative: int
+    assumed: int
+
+
+class O3Unit(TypedDict):
+    """Functional units of O3CPU: how many, and [class, latency, pipelined] of their operations."""
+
+    count: int
+    operations: list[list[str | int | bool]]
+
+
+class PipelineSettings(TypedDict):
+    """A detailed core: gem5's parameters by name, and its functional units."""
+
     parameters: dict[str, int]
-    units: list[dict[str, Any]]
+    units: list[MinorUnit] | list[O3Unit]
     predictor: PredictorSettings
     tlbs: TlbSettings
 
@@ -134,6 +152,20 @@ class MachineSettings(TypedDict):
     extensions: list[str]
 
 
+class PartPower(TypedDict):
+    """gem5's expressions of a part's power in W: dynamic, and static by power state."""
+
+    dynamic: str
+    static: dict[str, str]
+
+
+class ClusterPower(TypedDict):
+    """Expressions of each CPU of a cluster, and of what its CPUs share."""
+
+    cpus: list[PartPower]
+    shared: PartPower
+
+
 class NeededRequest(TypedDict):
     """What every request has: files, and after how much simulated time it counts as hung."""
 
@@ -156,7 +188,7 @@ class Gem5Request(NeededRequest, total=False):
     """A request, with what only studies ask for; see ``run.py``."""
 
     join: bool
-    power: dict[str, Any]
+    power: dict[str, ClusterPower]
     text_at_marks: bool
 
 

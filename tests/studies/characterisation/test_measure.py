@@ -185,12 +185,12 @@ def test_capacities_are_speeds_at_the_top_relative_to_the_largest(
     write(juno, _measured(juno), {"gem5": "24.0"}, tmp_path)
     kernels = load_activity(juno, tmp_path).measured
     little, big = capacities(juno, kernels)
-    assert little["board"] == juno.capacities[0]
-    assert little["busy_loop"] == little["all"] == round(1024 * 0.7 * 950 / (1.4 * 1200))
-    assert big["board"] == big["all"] == 1024
+    assert little.board == juno.capacities[0]
+    assert little.by_kernel["busy_loop"] == little.mean == round(1024 * 0.7 * 950 / (1.4 * 1200))
+    assert big.board == big.mean == 1024
     shown = text(juno, kernels)
     assert "busy_loop" in shown
-    assert str(little["all"]) in shown
+    assert str(little.mean) in shown
 
 
 @pytest.mark.parametrize(
