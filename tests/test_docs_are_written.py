@@ -80,7 +80,7 @@ def names_of_docs(trees: Mapping[str, ast.Module]) -> dict[str, set[str]]:
 
 def reads(trees: Mapping[str, ast.Module]) -> list[str]:
     """Every call that reads something below ``docs/``: file, line, code."""
-    found = []
+    calls = []
     for file, names in names_of_docs(trees).items():
         for node in ast.walk(trees[file]):
             if not isinstance(node, ast.Call):
@@ -91,8 +91,8 @@ def reads(trees: Mapping[str, ast.Module]) -> list[str]:
             looked = [*node.args, *(each.value for each in node.keywords)]
             looked += [function.value] if isinstance(function, ast.Attribute) else []
             if called.startswith(READS) and any(mentions(each, names) for each in looked):
-                found.append(f"{file}:{node.lineno}: {ast.unparse(node)}")
-    return found
+                calls.append(f"{file}:{node.lineno}: {ast.unparse(node)}")
+    return calls
 
 
 def test_nothing_of_the_product_reads_docs() -> None:
