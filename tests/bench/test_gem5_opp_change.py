@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from configs.platform_file import load_platform
+from engines.gem5.board import BOARD
 from engines.gem5.boot import COUNTER_HZ, boot_loader
+from engines.gem5.inside.request import SCHEMA
 from engines.gem5.process import environment
 from engines.gem5.provider import SCRIPTS, find_gem5
 from engines.gem5.settings import machine_settings
@@ -35,6 +37,7 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
     """juno-r2 on Minor and O3, all six CPUs awake before each change: the most there is to read."""
     platform = load_platform("juno-r2")
     defines = {
+        "ENERGYCTRL": BOARD.energy_ctrl,
         "DOMAIN": platform.cluster(cluster).index,
         "CHANGES": CHANGES,
         "TURNS": TURNS,
@@ -43,7 +46,7 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
     given = [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in defines.items())]
     run([arm64_tool("gcc"), *LINK, *given, "-o", tmp_path / "guest.elf", GUEST])
     request = {
-        "schema": 1,
+        "schema": SCHEMA,
         "machine": machine_settings(platform, "elided-detailed")
         | {"transition_latency_ns": LATENCY_NS},
         "mode": "elided-detailed",

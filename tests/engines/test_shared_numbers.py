@@ -44,6 +44,7 @@ SOURCES = [
     if path.parent != INCLUDE
 ]
 IDLE_DRIVERS = sorted((REPO / "kernels/series/base").rglob("*cpuidle-Add-a-driver*.patch"))
+ENERGY_DRIVERS = sorted((REPO / "kernels/series/base").rglob("*cpufreq-Add-a-driver*.patch"))
 
 
 def test_operations_have_gem5s_numbers() -> None:
@@ -94,7 +95,7 @@ def test_sources_use_the_headers() -> None:
         for header in (MESSAGES, M5OPS)
     }
     assert {path.name for path in users["messages.h"]} == {
-        *("agent.h", "channel.c", "instrument.c", "guest.h")
+        *("agent.h", "channel.c", "instrument.c", "guest.h", "opp_changes.S")
     }
     assert {path.name for path in users["m5ops.h"]} == {
         *("transport-m5ops.c", "eliding_copy.S", "boot.S", "guest.S", "opp_changes.S")
@@ -113,6 +114,20 @@ def test_the_kernels_idle_driver_has_the_same_numbers() -> None:
         assert int(quiesce, 16) == 0xFF000110 | OPERATIONS["QUIESCE_NS"] << 16
         (verb,) = set(re.findall(r"#define \w*IDLE_STATE\s+(\d+)", text))
         assert int(verb) == known["VERB_IDLE_STATE"]
+
+
+def test_the_registers_of_energy_ctrl_are_the_same_everywhere() -> None:
+    """The plugin and bare-metal tests have them all, the kernel's driver those that it uses."""
+    plugin = (REPO / "engines/qemu/plugin/energyctrl.c").read_text()
+    enum = plugin.partition("enum energyctrl_register {")[2].partition("}")[0]
+    known = {name: int(number, 16) for name, number in re.findall(r"(\w+) = (0x\w+),", enum)}
+    assert len(known) == 11
+    assert numbers(REPO / "tests/guest/energyctrl.h") == known
+    assert len(ENERGY_DRIVERS) == len(IDLE_DRIVERS)
+    for patch in ENERGY_DRIVERS:
+        used = re.findall(r"^\+#define (\w+)\t+(0x\w\w)$", patch.read_text(), re.MULTILINE)
+        assert len(used) >= 10
+        assert {name: int(number, 16) for name, number in used}.items() <= known.items()
 
 
 def test_python_has_the_headers_marks_and_files() -> None:

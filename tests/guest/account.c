@@ -14,7 +14,7 @@
 
 void guest_main(void)
 {
-	mark(2);
+	mark(MARK_START);
 	spin_ns(WORK_NS);
 
 	message(VERB_IDLE_STATE, 0, 1, 0, 0);
@@ -27,6 +27,6 @@ void guest_main(void)
 
 	set_level(0, 1);
 	spin_ns(WORK_NS);
-	mark(3);
+	mark(MARK_STOP);
 	finish();
 }

@@ -59,7 +59,7 @@ void guest_main(void)
 	start_secondaries();
 	/* The others have the time to get there. */
 	spin_ns(200000);
-	mark(2);
+	mark(MARK_START);
 	begin = clock_ticks();
 	work_until(1000);
 	sleep_until(0, 2, 5000);
@@ -68,7 +68,7 @@ void guest_main(void)
 	sleep_until(0, 1, 8000);
 	exit_until(0, 8100);
 	work_until(9000);
-	mark(3);
+	mark(MARK_STOP);
 	while (!done)
 		;
 	finish();

@@ -2,6 +2,7 @@
 /*
  * Programs that run on the fast engine without an operating system: every instruction is ours, so
  * times and counts can be predicted exactly. Results go out as a file, through the hint channel.
+ * The compiler is given the board's addresses: GICD, GICC, ENERGYCTRL.
  */
 #ifndef EASCOPE_TEST_GUEST_H
 #define EASCOPE_TEST_GUEST_H
@@ -9,24 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "energyctrl.h"
 #include "messages.h"
 
-#define ENERGYCTRL 0x0b000000ul
 #define N_CPUS 6
-
-enum energyctrl_register {
-	DVFS_HANDLER_STATUS = 0x00,
-	DVFS_NUM_DOMAINS = 0x04,
-	DVFS_DOMAINID_AT_INDEX = 0x08,
-	DVFS_HANDLER_TRANS_LATENCY = 0x0c,
-	DOMAIN_ID = 0x10,
-	PERF_LEVEL = 0x14,
-	PERF_LEVEL_ACK = 0x18,
-	NUM_OF_PERF_LEVELS = 0x1c,
-	PERF_LEVEL_TO_READ = 0x20,
-	FREQ_AT_PERF_LEVEL = 0x24,
-	VOLT_AT_PERF_LEVEL = 0x28,
-};
 
 static inline uint32_t reg_read(uint32_t offset)
 {

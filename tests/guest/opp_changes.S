@@ -3,13 +3,12 @@
  * OPP changes with no CPU asleep, on gem5 without an operating system: before each, every CPU
  * executes TURNS turns of loads, stores, floating point and branches, so that all of its statistics
  * have moved. CPU 0 asks for the changes, of cluster DOMAIN, CHANGES times to and fro between its
- * two fastest OPPs. The boot loader enters here at EL2, the other CPUs by the spin table.
+ * two fastest OPPs. The compiler is given ENERGYCTRL, the board's address. The boot loader enters here at EL2, the other CPUs by the spin table.
  */
+#include "energyctrl.h"
 #include "m5ops.h"
+#include "messages.h"
 
-#define ENERGYCTRL	0x10000000
-#define DOMAIN_ID	0x10
-#define PERF_LEVEL	0x14
 #define STACKS		0x87000000
 
 	.macro	mark number
@@ -28,7 +27,7 @@ _start:
 	dsb	sy
 	sev
 	ldr	x20, =STACKS
-	mark	2
+	mark	MARK_START
 	mov	x21, #0
 1:	sev				/* all others do their turns, too */
 	bl	work
@@ -47,7 +46,7 @@ _start:
 	add	x21, x21, #1
 	cmp	x21, #CHANGES
 	b.lo	1b
-	mark	3
+	mark	MARK_STOP
 	mov	x0, #0
 	.inst	M5_INSTRUCTION(M5_EXIT)
 	b	.

@@ -6,8 +6,6 @@
 #define PSCI_SYSTEM_OFF 0x84000008ul
 #define STACK_BYTES 4096
 
-#define GICD_BASE 0x08000000ul
-#define GICC_BASE 0x08010000ul
 #define VIRTUAL_TIMER_INTERRUPT 27
 
 char stacks[N_CPUS][STACK_BYTES] __attribute__((aligned(16)));
@@ -144,10 +142,10 @@ uint64_t wait_for_interrupt_ns(uint64_t ns)
 {
 	uint64_t before = clock_ticks();
 
-	*(volatile uint32_t *)(GICD_BASE) = 1;
-	*(volatile uint32_t *)(GICD_BASE + 0x100) = 1u << VIRTUAL_TIMER_INTERRUPT;
-	*(volatile uint32_t *)(GICC_BASE + 4) = 0xff;
-	*(volatile uint32_t *)(GICC_BASE) = 1;
+	*(volatile uint32_t *)(GICD) = 1;
+	*(volatile uint32_t *)(GICD + 0x100) = 1u << VIRTUAL_TIMER_INTERRUPT;
+	*(volatile uint32_t *)(GICC + 4) = 0xff;
+	*(volatile uint32_t *)(GICC) = 1;
 	asm volatile("msr daifset, #2\n\t"
 		     "msr cntv_cval_el0, %0\n\t"
 		     "msr cntv_ctl_el0, %1\n\t"

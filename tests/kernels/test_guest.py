@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from configs.platform import Platform
 from engines.base import EngineFailed
+from engines.records import MARKS, START, STOP, read_marks
 from kernels.build import KernelArtefact
 from kernels.state import state_expectations
 from kernels.switches import STATS
@@ -226,15 +226,15 @@ def test_leaving_the_deep_state_takes_its_exit_latency(
         f"collect {TRACING}/trace trace.txt",
     ]
     done = boot(base_kernel.image, juno, script, tmp_path / "out")
-    marks = {mark["id"]: mark for mark in json.loads(done.text("marks.json"))}
+    marks = {mark.id: mark for mark in read_marks(done.out / MARKS)}
     rows = pl.read_parquet(done.out / "counters.parquet").filter(
         (pl.col("cpu") >= 0)
-        & (pl.col("t0_ns") >= marks[2]["t_ns"])
-        & (pl.col("t1_ns") <= marks[3]["t_ns"])
+        & (pl.col("t0_ns") >= marks[START].t_ns)
+        & (pl.col("t1_ns") <= marks[STOP].t_ns)
     )
     deep = rows.select(pl.sum_horizontal("idle1_ns", "idle2_ns")).to_series()
     assert deep.sum() > 0.98 * 1e9 * len(juno.cpus)
-    start, stop = (marks[mark]["mono_ns"] / 1e9 for mark in (2, 3))
+    start, stop = (marks[mark].mono_ns / 1e9 for mark in (START, STOP))
     # "state=4294967295" is the end of an idle period; leaving WFI costs nothing.
     # Who slept before the trace began did so deeply: a tick would have shown.
     deepest = len(juno.clusters[0].idle_states) - 1

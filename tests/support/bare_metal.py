@@ -38,6 +38,11 @@ FLAGS = (
 )
 
 
+#: The interrupt controller of so few CPUs as the guests have.
+GIC = BOARD.gics[0]
+ADDRESSES = {"GICD": GIC.parts[0][0], "GICC": GIC.parts[1][0], "ENERGYCTRL": BOARD.energy_ctrl}
+
+
 @dataclass(frozen=True)
 class GuestRun:
     """What a guest left: its numbers, the engine's counters and marks, and the folder."""
@@ -52,7 +57,8 @@ class GuestRun:
 def compile_guest(name: str, folder: Path, **defines: int) -> Path:
     """``tests/guest/<name>.c`` as a kernel image."""
     elf, image = folder / f"{name}.elf", folder / f"{name}.img"
-    options = [f"-I{INCLUDE}", *(f"-D{key}={value}" for key, value in defines.items())]
+    options = [f"-I{INCLUDE}", *(f"-D{key}={value:#x}ul" for key, value in ADDRESSES.items())]
+    options += [f"-D{key}={value}" for key, value in defines.items()]
     sources = [GUEST / "runtime.c", GUEST / f"{name}.c"]
     run([arm64_tool("gcc"), *FLAGS, *options, f"-Wl,-T,{GUEST / 'guest.lds'}", "-o", elf, *sources])
     keep = "--set-section-flags=.bss=alloc,load,contents"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from configs.devicetree import device_tree
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
 from engines.qemu.board import BOARD
+from engines.records import MARKS, read_marks
 from engines.registry import get_engine
 from experiments.cell import BOOT
 from experiments.guest_image import guest_image
@@ -39,7 +39,7 @@ class Booted:
     @property
     def marks(self) -> dict[int, int]:
         """Nanoseconds since power-on of each mark."""
-        return {mark["id"]: mark["t_ns"] for mark in json.loads(self.text("marks.json"))}
+        return {mark.id: mark.t_ns for mark in read_marks(self.out / MARKS)}
 
 
 def boot(

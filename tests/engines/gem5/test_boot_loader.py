@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from engines.gem5.boot import SOURCE
+from engines.gem5.boot import COUNTER_HZ, SOURCE
 from engines.qemu.provider import qemu
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.headers import INCLUDE
+from tests.support.bare_metal import ADDRESSES
 from tests.support.waiting import until
 
 GUEST = Path(__file__).resolve().parents[2] / "guest" / "bootloader.S"
 #: GICv2 and counter of QEMU's virt machine; a place in its memory.
-DEFINES = ("-DGICD=0x08000000", "-DGICC=0x08010000", "-DCOUNTER_HZ=62500000")
+DEFINES = (
+    *(f"-D{name}={ADDRESSES[name]:#x}" for name in ("GICD", "GICC")),
+    f"-DCOUNTER_HZ={COUNTER_HZ}",
+)
 ADDRESS = 0x6000_1000
 
 

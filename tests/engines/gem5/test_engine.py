@@ -21,6 +21,7 @@ from engines.base import EngineFailed, Machine
 from engines.gem5 import provider as gem5_provider
 from engines.gem5.engine import Gem5Engine
 from engines.gem5.process import MALLOC, environment
+from engines.records import START, STOP
 from engines.registry import get_engine
 from host.errors import EascopeError, RequestError
 from tests.support import fake_gem5
@@ -68,8 +69,8 @@ def test_a_run_leaves_what_runs_need(install: Install, machine: Machine, tmp_pat
     assert (out / "console.log").read_text() == "hello from the guest\n"
     assert (out / "stats.txt").read_text() == "simSeconds 0.0009\n"
     assert json.loads((out / "marks.json").read_text()) == [
-        {"id": 2, "t_ns": 71_000_000, "mono_ns": 1000},
-        {"id": 3, "t_ns": 71_900_000, "mono_ns": 901_000},
+        {"id": START, "t_ns": 71_000_000, "mono_ns": 1000},
+        {"id": STOP, "t_ns": 71_900_000, "mono_ns": 901_000},
     ]
     counters = pl.read_parquet(out / "counters.parquet")
     assert counters.filter(pl.col("cpu") >= 0).height == 6

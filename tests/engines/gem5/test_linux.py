@@ -25,7 +25,7 @@ from engines.base import EngineFailed, Machine
 from engines.gem5.board import BOARD
 from engines.gem5.eliding_copy import COPY
 from engines.gem5.elision import elision
-from engines.records import START, STOP
+from engines.records import MARKS, START, STOP, read_marks
 from engines.registry import get_engine
 from experiments.cell import BOOT, prepare
 from experiments.controls import Controls
@@ -167,7 +167,7 @@ def test_restores_into_detailed_cpus(machine: Machine, tmp_path: Path) -> None:
     text = script("barrier", "start", "sleep-ms 1", "stop", "exit")
     engine = get_engine("gem5", "elided-detailed")
     ended = engine.run(replace(machine, script=text), tmp_path / "out")
-    marks = {m["id"]: m["t_ns"] for m in json.loads((tmp_path / "out/marks.json").read_text())}
+    marks = {mark.id: mark.t_ns for mark in read_marks(tmp_path / "out" / MARKS)}
     assert marks[STOP] - marks[START] == pytest.approx(1_000_000, rel=0.2)
     counters = pl.read_parquet(tmp_path / "out" / "counters.parquet")
     cpus = counters.filter(pl.col("cpu") >= 0)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ import pytest
 from configs.platform import Platform
 from engines.base import EngineRun, Machine
 from engines.qemu.engine import QemuEngine
-from engines.records import START, STOP
+from engines.records import MARKS, START, STOP, read_marks
 from tests.support import linux
 
 pytestmark = pytest.mark.guest
@@ -41,7 +40,7 @@ def host_load(processes: int) -> Iterator[None]:
 
 def window(out: Path) -> tuple[int, int]:
     """START and STOP in ns since power-on."""
-    at = {mark["id"]: mark["t_ns"] for mark in json.loads((out / "marks.json").read_text())}
+    at = {mark.id: mark.t_ns for mark in read_marks(out / MARKS)}
     return at[START], at[STOP]
 
 
@@ -52,9 +51,9 @@ def test_a_second_is_a_second(linux_machine: Callable[..., Machine], tmp_path: P
     """
     script = linux.sleep_script(1000, shallow=True)
     QemuEngine().run(linux_machine(script), tmp_path / "out")
-    marks = {m["id"]: m for m in json.loads((tmp_path / "out" / "marks.json").read_text())}
-    for clock in ("t_ns", "mono_ns"):
-        slept = marks[STOP][clock] - marks[START][clock]
+    marks = {mark.id: mark for mark in read_marks(tmp_path / "out" / MARKS)}
+    start, stop = marks[START], marks[STOP]
+    for slept in (stop.t_ns - start.t_ns, stop.mono_ns - start.mono_ns):
         assert slept == pytest.approx(1e9, rel=0.0002)
 
 
