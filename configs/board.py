@@ -37,7 +37,8 @@ class Board:
     at the spin table's word ``release_address``, in memory that the device tree reserves.
     ``clusters_are_sockets``: the device tree calls a cluster a socket, so that the kernel knows who
     shares an L2. ``quiesce``: CPUs execute gem5's own operations, so the idle driver may use them.
-    ``transport`` is the agent's channel to the engine (compatible of the node /eascope).
+    ``package_budget``: its EnergyCtrl can keep one. ``transport`` is the agent's channel to the
+    engine (compatible of the node /eascope).
     """
 
     compatible: str
@@ -53,6 +54,7 @@ class Board:
     release_address: int
     clusters_are_sockets: bool
     quiesce: bool
+    package_budget: bool
     transport: str
 
     @property

@@ -41,6 +41,7 @@ IDLE_STATE = {
 BUSY = {"opps": "source"}
 SHARED = {"on_uw": "source", "off_uw": "source"}
 IDLE = {"leakage": "leakage_source", "transition_share": "transition_source"}
+PACKAGE_BUDGET = {"steps": "source", "interval_us": "interval_source"}
 CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
 OPP = ("khz", "uv", "power_uw", "shared_uw")
 
@@ -269,6 +270,7 @@ def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
         _own_keys(data.get("l3"), changes.get("l3"), CACHE, own),
         _own_keys(data.get("shared"), changes.get("shared"), SHARED, own),
         _own_keys(data.get("idle"), changes.get("idle"), IDLE, own),
+        _own_keys(data.get("package_budget"), changes.get("package_budget"), PACKAGE_BUDGET, own),
     ]
     by_name = changes.get("cluster")
     entries = by_name if isinstance(by_name, dict) else {}  # a list replaces the base's

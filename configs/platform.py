@@ -24,6 +24,7 @@ from configs.billing import (
     Idle,
 )
 from configs.core import Cache, Core
+from configs.package_budget import PackageBudget
 from configs.source import is_borrowed
 from host.errors import unknown
 
@@ -111,6 +112,11 @@ class Cluster:
         return (self.core.l1i, self.core.l1d, self.l2)
 
     @property
+    def min_khz(self) -> int:
+        """Frequency of the slowest OPP."""
+        return self.opps[0].khz
+
+    @property
     def max_khz(self) -> int:
         """Frequency of the fastest OPP."""
         return self.opps[-1].khz
@@ -161,6 +167,7 @@ class Platform:
     ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
     its runs can be billed by. ``llc``: who shares the last-level cache. ``shared``: what the
     whole chip shares, besides the clusters' own shared parts. ``idle``: how idle CPUs are billed.
+    ``package_budget``: what frequency is granted while how many CPUs are on; none: any.
     ``axes``: the values that it states for model axes (`configs.axes`); no run depends on them, so
     the digest does not.
     """
@@ -188,6 +195,7 @@ class Platform:
     shared: ChipShared | None = None
     idle: Idle = HALF_OF_BUSY
     idle_sources: Mapping[str, str] = field(default_factory=dict)
+    package_budget: PackageBudget | None = None
 
     @property
     def one_llc(self) -> bool:
@@ -276,6 +284,18 @@ class Platform:
         if self.shared:
             on, off = _mw(self.shared.on_uw), _mw(self.shared.off_uw)
             figures.append(Figure(f"the chip's shared part {on}, {off} off", self.shared.source))
+        if self.package_budget:
+            steps = ", ".join(
+                f"{step.max_khz / 1000:g} MHz up to {step.cpus} CPUs"
+                for step in self.package_budget.steps
+            )
+            figures += (
+                Figure(f"package budget {steps}", self.package_budget.source),
+                Figure(
+                    f"package budget every {self.package_budget.interval_us} us",
+                    self.package_budget.interval_source,
+                ),
+            )
         if self.l3:
             what = f"L3 cache {self.l3.cache.size_kib} KiB, {self.l3.latency_ns} ns"
             figures.append(Figure(what, self.l3.cache.source))

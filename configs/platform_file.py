@@ -14,6 +14,7 @@ from configs.billing import CHIP, Billing, read_billing, read_busy, read_chip_sh
 from configs.core import Core, list_cores, load_core, read_cache
 from configs.cpunames import ANY, LARGEST
 from configs.delta import Described, describe, is_shipped, platform_path
+from configs.package_budget import read_package_budget
 from configs.platform import (
     L3,
     LLC_ALL,
@@ -102,6 +103,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         control_sources["llc"] = sources.of(top, "llc_source")
     clusters = _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
+    package_budget = read_package_budget(top, sources, clusters)
     axes = read_axes(top.table("axes")) if top.has("axes") else {}
     top.finish()
     sources.finish()
@@ -130,6 +132,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         shared=shared,
         idle=idle,
         idle_sources=idle_sources,
+        package_budget=package_budget,
     )
 
 

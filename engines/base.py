@@ -16,7 +16,7 @@ from configs.board import Board
 from configs.platform import Platform
 from engines.records import Traits
 from host.cache import digest_of, sha256_file
-from host.errors import EascopeError, bad_input
+from host.errors import EascopeError, RequestError, bad_input
 from host.imports import REPO
 from host.record import Record
 from host.strict import shown_path
@@ -240,6 +240,19 @@ def check_cpus(engine: Engine, platform: Platform) -> None:
     if cpus > most:
         allowed = f"up to {most} in all on engine {engine.name}"
         raise bad_input(shown_path(platform.path), "cluster.cpus", cpus, allowed)
+
+
+def check_budget(engine: Engine, platform: Platform) -> None:
+    """Refuse a platform with a package budget where the engine's EnergyCtrl cannot keep it.
+
+    :raises RequestError: one line.
+    """
+    if platform.package_budget and not engine.board.package_budget:
+        raise RequestError(
+            f"{shown_path(platform.path)}: package_budget: engine {engine.name} cannot keep it: "
+            f"allowed: another engine, or a file with base = {platform.name!r} and "
+            'remove = ["package_budget"]'
+        )
 
 
 @dataclass(frozen=True)

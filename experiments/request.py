@@ -14,7 +14,7 @@ from configs.activity import (
 )
 from configs.platform import Platform
 from configs.platform_file import load_platform
-from engines.base import Engine, check_cpus
+from engines.base import Engine, check_budget, check_cpus
 from engines.registry import DEFAULT_ENGINE, get_engine
 from engines.timing.mixture import mixture
 from experiments.conditions import conditions_of
@@ -141,6 +141,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     kernel, asked = files.variant(request.variant, request.own)
     engine = files.engine(request.engine, request.mode)
     check_cpus(engine, platform)
+    check_budget(engine, platform)
     request = replace(request, elide=request.elide and engine.elides)
     scenario = files.scenario(request.scenario, platform, request.own)
     _check_memory(scenario, request, platform, activity)

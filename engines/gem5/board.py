@@ -36,5 +36,6 @@ BOARD = Board(
     release_address=DEVICE_TREE - 8,
     clusters_are_sockets=True,
     quiesce=True,
+    package_budget=False,
     transport="eascope,transport-m5ops",
 )

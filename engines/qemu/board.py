@@ -43,5 +43,6 @@ BOARD = Board(
     release_address=0,
     clusters_are_sockets=False,
     quiesce=False,
+    package_budget=True,
     transport="eascope,transport-hint",
 )

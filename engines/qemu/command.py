@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.qemu.settings import (
+    BudgetSettings,
     LoopSettings,
     MixtureSettings,
     QemuClusterSettings,
@@ -79,6 +80,8 @@ def _plugin_options(settings: QemuSettings) -> Iterator[str]:
         yield from _loop_options(settings.clusters, settings.loop)
     for mixture in settings.mixtures:
         yield from _mixture_options(settings.clusters, mixture)
+    if settings.budget is not None:
+        yield from _budget_options(settings.budget)
 
 
 def _cluster_options(cluster: QemuClusterSettings) -> Iterator[str]:
@@ -106,3 +109,9 @@ def _mixture_options(
     yield f"mixture={mixture.number}:{hints}:{words}"
     for cluster, weights in zip(clusters, mixture.weights, strict=True):
         yield f"mixture_weights={mixture.number}:{cluster.index}:{'+'.join(map(str, weights))}"
+
+
+def _budget_options(budget: BudgetSettings) -> Iterator[str]:
+    yield f"budget_interval_ns={budget.interval_ns}"
+    for step in budget.steps:
+        yield f"budget={step.cpus}:{step.max_khz}"

@@ -104,10 +104,27 @@ class MixtureSettings(Record):
 
 
 @dataclass(frozen=True)
+class BudgetStepSettings(Record):
+    """While up to ``cpus`` are on, no cluster is granted an OPP above ``max_khz``."""
+
+    cpus: int
+    max_khz: int
+
+
+@dataclass(frozen=True)
+class BudgetSettings(Record):
+    """The package's power budget, and how often the CPUs that are on are counted."""
+
+    interval_ns: int
+    steps: tuple[BudgetStepSettings, ...]
+
+
+@dataclass(frozen=True)
 class QemuSettings(Record):
     """The record. No field has a default: a default would not stand in the key.
 
-    But ``mixtures`` has: a run without a task that waits for memory has the key that it always had.
+    But ``mixtures`` and ``budget`` have: a run without a task that waits for memory, or of a
+    platform without a package budget, has the key that it always had.
 
     :param board: QEMU's machine.
     :param dtb_randomness: whether QEMU puts random numbers into the device tree: ``on``, ``off``.
@@ -151,6 +168,7 @@ class QemuSettings(Record):
     dead_ns: int
     limit_ns: int
     mixtures: tuple[MixtureSettings, ...] = ()
+    budget: BudgetSettings | None = None
 
     @property
     def idle_states(self) -> int:
@@ -199,7 +217,17 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
         dead_ns=DEAD_S * NS_PER_S,
         limit_ns=round(limit_s * NS_PER_S),
         mixtures=mixtures,
+        budget=_budget(platform),
     )
+
+
+def _budget(platform: Platform) -> BudgetSettings | None:
+    if platform.package_budget is None:
+        return None
+    steps = tuple(
+        BudgetStepSettings(step.cpus, step.max_khz) for step in platform.package_budget.steps
+    )
+    return BudgetSettings(platform.package_budget.interval_us * 1000, steps)
 
 
 def _cluster(cluster: Cluster, activity: Activity) -> QemuClusterSettings:

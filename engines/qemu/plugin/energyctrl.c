@@ -7,6 +7,10 @@
  * for; until then the old one is read back; a new request replaces one in flight and starts the
  * latency again; a request for the level that is set now only cancels what is in flight. The
  * acknowledge flag is one for all domains and need not be read. Domain ids are cluster numbers.
+ *
+ * What gem5 has not: a package with a power budget (budget.c) grants no level above a limit that
+ * moves with the number of CPUs that are on. A request for a faster one is carried out at the limit,
+ * and again whenever that moves. PERF_LEVEL reads the level that is in force, as ever.
  */
 #include "energyctrl.h"
 
@@ -37,6 +41,8 @@ enum energyctrl_register {
 	PERF_LEVEL_TO_READ = 0x20,
 	FREQ_AT_PERF_LEVEL = 0x24,
 	VOLT_AT_PERF_LEVEL = 0x28,
+	/* Ours, on a package with a budget: the fastest level that it grants the domain now. */
+	PERF_LEVEL_GRANTED = 0x2c,
 };
 
 /* The selectors are one set for the whole machine; the guest's driver holds a lock. */
@@ -47,20 +53,45 @@ static struct {
 	bool acknowledged;
 } device;
 
+/* What the cluster gets of what it was asked for. */
+static unsigned int target(const struct cluster *cluster)
+{
+	return cluster->requested_level > cluster->granted_level ? cluster->requested_level :
+								   cluster->granted_level;
+}
+
+/* Begin the transition to what the cluster gets; true: there is one to begin. */
+static bool begin_transition(struct cluster *cluster)
+{
+	cluster->completes_at = VT_NEVER;
+	if (target(cluster) == cluster->level)
+		return false;
+	cluster->wanted_level = target(cluster);
+	cluster->completes_at = clock_now() + vt_from_ns(config.transition_latency_ns);
+	/* Whoever runs now must not run past the change. */
+	for (unsigned int i = 0; i < config.n_cpus; i++)
+		slices_cut(&vcpus[i]);
+	return true;
+}
+
 static void request(struct cluster *cluster, uint32_t level)
 {
 	if (level >= cluster->n_opps)
 		return; /* gem5 warns and ignores it */
 	cluster->requests++;
-	cluster->completes_at = VT_NEVER;
-	if (level == cluster->level)
-		return;
-	cluster->wanted_level = level;
-	cluster->completes_at = clock_now() + vt_from_ns(config.transition_latency_ns);
-	device.acknowledged = true;
-	/* Whoever runs now must not run past the change. */
-	for (unsigned int i = 0; i < config.n_cpus; i++)
-		slices_cut(&vcpus[i]);
+	cluster->requested_level = level;
+	if (begin_transition(cluster))
+		device.acknowledged = true;
+}
+
+/* From now on no level faster than `level` is granted. A transition that this leaves alone goes on. */
+void energyctrl_grant(struct cluster *cluster, unsigned int level)
+{
+	bool in_flight = cluster->completes_at != VT_NEVER;
+
+	cluster->granted_level = level;
+	if (target(cluster) != (in_flight ? cluster->wanted_level : cluster->level))
+		begin_transition(cluster);
 }
 
 static uint64_t read_register(void *opaque, uint64_t offset, unsigned int size)
@@ -94,6 +125,10 @@ static uint64_t read_register(void *opaque, uint64_t offset, unsigned int size)
 		return level_known ? cluster->opps[device.level_to_read].khz : 0;
 	case VOLT_AT_PERF_LEVEL:
 		return level_known ? cluster->opps[device.level_to_read].uv : 0;
+	case PERF_LEVEL_GRANTED:
+		if (config.n_budget_steps)
+			return cluster->granted_level;
+		break;
 	}
 	report_end("fail", "the guest reads EnergyCtrl at offset 0x%lx, where there is no register",
 		   (unsigned long)offset);

@@ -14,6 +14,8 @@
 #endif
 /* Loops: the busy loop itself, number 0, and mixtures of it with memory's time. */
 #define MAX_LOOPS 8
+/* Steps of a package's power budget: as many as there are numbers of CPUs. */
+#define MAX_BUDGET_STEPS MAX_CPUS
 
 struct opp {
 	uint32_t khz;
@@ -30,6 +32,9 @@ struct cluster {
 	unsigned int level;
 	/* ns per instruction at `level`, with 32 fractional bits; the busy loop's have a weight. */
 	uint64_t period;
+	/* What the guest has asked for last, and the fastest that the package's budget grants. */
+	unsigned int requested_level;
+	unsigned int granted_level;
 	/* The transition in flight: its level, and when it completes (VT_NEVER: none). */
 	unsigned int wanted_level;
 	vtime completes_at;
@@ -60,6 +65,14 @@ struct config {
 	unsigned int cluster_sleep[MAX_CLUSTERS];
 	uint64_t transition_latency_ns;
 	uint64_t energyctrl_address;
+	/* While up to `cpus` are on, no cluster is granted more than `max_khz`; no steps: any. */
+	struct budget_step {
+		unsigned int cpus;
+		uint32_t max_khz;
+	} budget_steps[MAX_BUDGET_STEPS];
+	unsigned int n_budget_steps;
+	/* How often the CPUs that are on are counted. */
+	uint64_t budget_interval_ns;
 	/* Instructions that the two elision hints stand for in each loop; 0: plain NOPs. */
 	struct loop_hints {
 		uint64_t of_4_turns;

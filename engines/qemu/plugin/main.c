@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "budget.h"
 #include "channel.h"
 #include "clock.h"
 #include "counters.h"
@@ -28,6 +29,7 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int i)
 	if (i == 0) {
 		clock_install();
 		energyctrl_init();
+		budget_init();
 		energyctrl_map();
 		channel_init();
 		counters_init();

@@ -179,6 +179,30 @@ static bool parse_mixture_weights(const char *text)
 	return level == cluster->n_opps;
 }
 
+/* "9:2802000": while up to so many CPUs are on, so many kHz at most. By rising number of CPUs. */
+static bool parse_budget(const char *text)
+{
+	struct budget_step *step = &config.budget_steps[config.n_budget_steps];
+	int used = 0;
+
+	if (config.n_budget_steps == MAX_BUDGET_STEPS ||
+	    sscanf(text, "%u:%" SCNu32 "%n", &step->cpus, &step->max_khz, &used) != 2 ||
+	    text[used] || !step->cpus ||
+	    (config.n_budget_steps && step->cpus <= step[-1].cpus))
+		return false;
+	config.n_budget_steps++;
+	return true;
+}
+
+/* "1000000": ns. */
+static bool parse_budget_interval(const char *text)
+{
+	int used = 0;
+
+	return sscanf(text, "%" SCNu64 "%n", &config.budget_interval_ns, &used) == 1 &&
+	       !text[used] && config.budget_interval_ns;
+}
+
 /* "5": the file descriptor that lines for Python go to. */
 static bool parse_report(const char *text)
 {
@@ -252,6 +276,8 @@ static bool parse_option(char *option)
 		{ "loop_begins", parse_loop_begins },
 		{ "mixture", parse_mixture },
 		{ "mixture_weights", parse_mixture_weights },
+		{ "budget", parse_budget },
+		{ "budget_interval_ns", parse_budget_interval },
 		{ "report", parse_report },
 		{ "serve", parse_serve },
 		{ "script", parse_script },

@@ -21,7 +21,7 @@
 /* A vCPU alone may run this long before we look up. */
 #define LONG_SLICE_NS 10000000ull
 
-#define MAX_KINDS 2
+#define MAX_KINDS 3
 
 static const struct turns_events *kinds[MAX_KINDS];
 static unsigned int n_kinds;

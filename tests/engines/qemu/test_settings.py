@@ -15,7 +15,13 @@ from configs.inherit import activity_of
 from configs.platform import Platform
 from engines.base import Machine
 from engines.qemu.command import BootFiles, command
-from engines.qemu.settings import WORK_UNITS, QemuSettings, settings_of
+from engines.qemu.settings import (
+    WORK_UNITS,
+    BudgetSettings,
+    BudgetStepSettings,
+    QemuSettings,
+    settings_of,
+)
 from engines.timing.mixture import mixture
 from host.cache import digest_of
 from host.imports import REPO, imported_names
@@ -30,8 +36,10 @@ NAMES = re.compile(r"-[a-z]+")
 
 @pytest.fixture
 def settings(linux_like: Machine) -> QemuSettings:
-    """Of a machine with a cluster-sleep, a loop with a rate of its own, and tasks with memory."""
+    """With a cluster-sleep, a loop with a rate of its own, tasks with memory, and a budget."""
     record = settings_of(replace(linux_like, memory=(0.2, 0.3)))
+    steps = (BudgetStepSettings(2, 1_200_000), BudgetStepSettings(6, 900_000))
+    record = replace(record, budget=BudgetSettings(1_000_000, steps))
     assert record.loop is not None
     assert record.clusters[0].cluster_sleep is not None
     return record
@@ -114,8 +122,8 @@ def test_no_setting_has_a_default(settings: QemuSettings) -> None:
     cluster, loop = settings.clusters[0], settings.loop
     for record in (settings, cluster, cluster.opps[0], loop, loop.code[0], settings.mixtures[0]):
         for field in fields(record):
-            if field.name == "mixtures":
-                continue  # see the next test
+            if field.name in ("mixtures", "budget"):
+                continue  # see the next tests
             assert field.default is MISSING, field.name
             assert field.default_factory is MISSING, field.name
 
@@ -129,6 +137,22 @@ def test_a_run_without_memory_has_the_key_that_it_had_before(linux_like: Machine
     having = settings_of(replace(linux_like, memory=(0.3,)))
     assert "mixtures" in having.encode()
     assert replace(having, mixtures=()).encode() == without.encode()
+
+
+def test_a_platform_without_a_budget_has_the_key_that_it_had_before(
+    linux_like: Machine, wide: Platform
+) -> None:
+    without = settings_of(linux_like)
+    assert without.budget is None
+    assert "budget" not in without.encode()
+    assert "budget" not in " ".join(command(without, FILES))
+    having = settings_of(replace(linux_like, platform=wide, activity=activity_of(wide)))
+    assert having.budget is not None
+    assert having.budget.interval_ns == 1_000_000
+    assert having.budget.steps[-1] == BudgetStepSettings(24, 2_048_000)
+    last = command(having, FILES)[-1]
+    assert ",budget_interval_ns=1000000,budget=9:2802000," in last
+    assert last.endswith(",budget=24:2048000")
 
 
 def test_a_mixture_needs_the_place_of_the_loop(linux_like: Machine) -> None:

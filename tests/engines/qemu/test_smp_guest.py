@@ -69,3 +69,33 @@ def test_the_same_cell_is_the_same_bytes(tmp_path: Path) -> None:
     deep = counters.filter(pl.col("cpu") >= 0).group_by("cpu").agg(pl.col("idle1_ns").sum())
     assert len(deep) == 24
     assert deep["idle1_ns"].min() > 0, "every CPU has been in c2"
+
+
+def test_the_package_budget_limits_what_is_granted_and_billed(
+    base_kernel: KernelArtefact, wide: Platform, tmp_path: Path
+) -> None:
+    """Two busy CPUs run at the fastest OPP, 24 at the last step's; the kernel can read it."""
+    folder = "/sys/devices/system/cpu/cpufreq/policy0"
+    hogs = [f"spawn hog{cpu} /bin/busybox md5sum /dev/zero" for cpu in wide.cpus]
+    lines = [
+        f"write {folder}/scaling_governor performance",
+        *hogs[:2],
+        "sleep-ms 20",
+        f"collect {folder}/cpuinfo_cur_freq few",
+        *hogs[2:],
+        "sleep-ms 20",
+        f"collect {folder}/cpuinfo_cur_freq all",
+        f"collect {folder}/scaling_cur_freq requested",
+        *(f"kill hog{cpu}" for cpu in wide.cpus),
+    ]
+    done = boot(base_kernel.image, wide, lines, tmp_path / "out")
+    assert done.text("few") == "2802000\n"
+    assert done.text("all") == "2048000\n"
+    assert done.text("requested") == "2802000\n"
+    counters = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(pl.col("cpu") == 0)
+    assert (
+        {2_802_000, 2_048_000} <= set(counters["khz"]) <= {opp.khz for opp in wide.clusters[0].opps}
+    )
+    # Rows are billed by their own OPP: cycles are those of the frequency that was granted.
+    awake = counters["active_ns"] + counters["exit_ns"]
+    assert (counters["cycles"] - awake * counters["khz"] // 1_000_000).abs().max() <= 1

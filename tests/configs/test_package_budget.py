@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A package's power budget: its figures, wrong ones, platforms by difference, engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.package_budget import BudgetStep
+from configs.platform import Platform
+from configs.platform_file import PLATFORMS, load_platform
+from experiments.request import Request, resolve
+from host.errors import RequestError
+
+BUDGET_UW = 20_200_000
+
+
+def test_each_step_is_the_fastest_opp_within_the_budget(wide: Platform) -> None:
+    assert wide.package_budget is not None
+    assert "20.2 W" in wide.package_budget.source
+    (cluster,) = wide.clusters
+    for cpus in range(1, len(wide.cpus) + 1):
+        within = [opp.khz for opp in cluster.opps if opp.power_uw * cpus <= BUDGET_UW]
+        assert wide.package_budget.max_khz(cpus) == max(within)
+    assert wide.package_budget.steps[0] == BudgetStep(9, 2_802_000)
+    assert wide.package_budget.steps[-1] == BudgetStep(24, 2_048_000)
+
+
+def test_other_platforms_have_none(juno: Platform) -> None:
+    assert juno.package_budget is None
+
+
+def test_its_sources_are_among_the_figures(wide: Platform) -> None:
+    words = [figure.what for figure in wide.figures if figure.what.startswith("package budget")]
+    assert len(words) == 2
+    assert words[0].startswith("package budget 2802 MHz up to 9 CPUs, 2704 MHz up to 11 CPUs")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cpus = 11,", "cpus = 9,", r"package_budget.steps[1].cpus = 9: allowed: an integer in 10"),
+        ("cpus = 24,", "cpus = 23,", "package_budget.steps[7].cpus = 23: allowed: 24 in the last"),
+        ("max_khz = 2_704_000", "max_khz = 2_802_000", "package_budget.steps[1].max_khz = 2802000"),
+        ("max_khz = 2_048_000", "max_khz = 499_999", "package_budget.steps[7].max_khz = 499999"),
+        ("interval_us = 1000", "interval_us = 99", "package_budget.interval_us = 99"),
+        ('interval_source = "budget-interval"\n', "", "package_budget.interval_source is missing"),
+        ("interval_us = 1000", "interval_us = 1000\nwatts = 20", "package_budget.watts = 20"),
+    ],
+)
+def test_a_wrong_figure_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (PLATFORMS / "smp-24.toml").read_text()
+    before, table, after = text.partition("[package_budget]")
+    assert after.count(old) >= 1
+    path = tmp_path / "smp-24.toml"
+    path.write_text(before + table + after.replace(old, new, 1))
+    with pytest.raises(RequestError) as wrong:
+        load_platform(path)
+    assert message in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_an_own_file_may_remove_it_or_give_another(tmp_path: Path, wide: Platform) -> None:
+    without = tmp_path / "without.toml"
+    without.write_text('base = "smp-24"\nsummary = "s"\nremove = ["package_budget"]\n')
+    assert load_platform(without).package_budget is None
+    tight = tmp_path / "tight.toml"
+    tight.write_text(
+        'base = "smp-24"\nsummary = "s"\n[package_budget]\n'
+        "steps = [{ cpus = 24, max_khz = 1_000_000 }]\n"
+    )
+    budget = load_platform(tight).package_budget
+    assert budget is not None
+    assert budget.max_khz(1) == 1_000_000
+    assert budget.source == "assumed: tight.toml has another figure than smp-24"
+    assert wide.package_budget is not None
+    assert budget.interval_source == wide.package_budget.interval_source
+
+
+def test_gem5_cannot_keep_it(tmp_path: Path) -> None:
+    """gem5's EnergyCtrl grants what it is asked for, so a run there would be another machine's."""
+    path = tmp_path / "two.toml"
+    path.write_text(
+        'base = "juno-r2"\nsummary = "s"\n[package_budget]\n'
+        "steps = [{ cpus = 6, max_khz = 900_000 }]\nsource = 'b'\ninterval_us = 1000\n"
+        "interval_source = 'b'\n[sources]\nb = 'assumed: for this test'\n"
+    )
+    with pytest.raises(RequestError, match="engine gem5 cannot keep it: allowed: another engine"):
+        resolve(Request(str(path), "mainline", "smoke", engine="gem5"))
+    assert resolve(Request(str(path), "mainline", "smoke")).platform.package_budget is not None
