@@ -96,7 +96,14 @@ def _of_cpu(trace: Trace, cpu: int, events: pl.DataFrame) -> Iterator[ComputedDe
         if open_one is None:
             woken = last is not None and last[0] == fields["pid"]
             prev_cpu = last[1] if woken and last else cpu
-            open_one = ComputedDecision(t_ns, fields["comm"], pid, woken, prev_cpu, prev_cpu)
+            open_one = ComputedDecision(
+                t_ns=t_ns,
+                thread=fields["comm"],
+                pid=pid,
+                woken=woken,
+                prev_cpu=prev_cpu,
+                dst_cpu=prev_cpu,
+            )
         last = None
         if at < 0:
             base = energy

@@ -74,6 +74,7 @@ def write(
     comparison: Comparison,
     figures: Mapping[str, Sequence[Path]],
     path: Path,
+    *,
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
     robust: Robust | None = None,

@@ -147,28 +147,41 @@ def rows(
 
 def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:
     """Energy in all, per unit of work, by cluster, by component and by task."""
-    yield MeasureRow("energy", "total", "mJ", ("energy_j", "total"), 1e3, 2)
-    yield MeasureRow("energy", f"per {work_unit}", "mJ", PER_WORK, 1e3, 3)
+    yield MeasureRow("energy", "total", "mJ", ("energy_j", "total"), scale=1e3, digits=2)
+    yield MeasureRow("energy", f"per {work_unit}", "mJ", PER_WORK, scale=1e3, digits=3)
     for name in platform.energy_parts:
-        yield MeasureRow("energy", name, "mJ", ("energy_j", "cluster", name), 1e3, 2)
-    yield MeasureRow("energy", "mean power", "mW", ("energy_j", "total"), 1e3, 2, per_second=True)
+        yield MeasureRow("energy", name, "mJ", ("energy_j", "cluster", name), scale=1e3, digits=2)
+    yield MeasureRow(
+        "energy", "mean power", "mW", ("energy_j", "total"), scale=1e3, digits=2, per_second=True
+    )
     names = dict.fromkeys(
         component_of(state.name) for cluster in platform.clusters for state in cluster.idle_states
     )
     for name in ("active", *names, *TRANSITIONS, "shared"):
         part = ("energy_j", "component", name)
-        yield MeasureRow("energy by component", name.replace("_", " "), "mJ", part, 1e3, 2)
+        yield MeasureRow(
+            "energy by component", name.replace("_", " "), "mJ", part, scale=1e3, digits=2
+        )
     for name in STACK:
         part = (*_STACK, name)
         yield MeasureRow(
-            "energy stack", STACK_WORDS.get(name, name.replace("_", " ")), "mJ", part, 1e3, 2
+            "energy stack",
+            STACK_WORDS.get(name, name.replace("_", " ")),
+            "mJ",
+            part,
+            scale=1e3,
+            digits=2,
         )
     path, group = ("memory_j", "controller"), "memory, not in the total"
-    yield MeasureRow("energy stack", STACK_WORDS["controller"], "mJ", path, 1e3, 2, needs=_STACK)
-    yield MeasureRow(group, "memory controller", "mJ", path, 1e3, 2, unless=_STACK)
-    yield MeasureRow(group, "DRAM", "mJ", ("memory_j", "dram"), 1e3, 2)
+    yield MeasureRow(
+        "energy stack", STACK_WORDS["controller"], "mJ", path, scale=1e3, digits=2, needs=_STACK
+    )
+    yield MeasureRow(group, "memory controller", "mJ", path, scale=1e3, digits=2, unless=_STACK)
+    yield MeasureRow(group, "DRAM", "mJ", ("memory_j", "dram"), scale=1e3, digits=2)
     for task in (*tasks, OTHER):
-        yield MeasureRow("active energy by task", task, "mJ", ("energy_j", "task", task), 1e3, 2)
+        yield MeasureRow(
+            "active energy by task", task, "mJ", ("energy_j", "task", task), scale=1e3, digits=2
+        )
 
 
 def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
@@ -176,7 +189,9 @@ def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
     for task in tasks:
         yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
     group = "speed, 100 % = all of a largest CPU"
-    yield from (MeasureRow(group, task, "%", ("speed", task), 100, 2) for task in tasks)
+    yield from (
+        MeasureRow(group, task, "%", ("speed", task), scale=100, digits=2) for task in tasks
+    )
     yield from (
         MeasureRow("turns that ended", task, "", ("turns", task), digits=0) for task in tasks
     )
@@ -195,13 +210,13 @@ def _placement(platform: Platform) -> Iterator[MeasureRow]:
     """Where the work was done."""
     for cluster in platform.clusters:
         yield MeasureRow(
-            "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), 100
+            "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), scale=100
         )
     for cpu in platform.cpus:
         label = f"cpu {cpu} busy ({platform.cluster_of(cpu).name})"
-        yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), 100)
+        yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), scale=100)
     yield MeasureRow("placement", "migrations", "", ("migrations",), digits=0)
-    yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), 100)
+    yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), scale=100)
     yield MeasureRow("placement", "pushed", "1/s", ("pushes_per_s", "moved"), digits=2)
 
 
@@ -212,7 +227,7 @@ def _frequency(platform: Platform) -> Iterator[MeasureRow]:
         for opp in cluster.opps:
             spent = ("residency", cluster.name, str(opp.khz))
             yield MeasureRow(
-                "frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, 100
+                "frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, scale=100
             )
         moves = ("opp_transitions_per_s", cluster.name)
         yield MeasureRow("frequency", f"{cluster.name} transitions", "1/s", moves)

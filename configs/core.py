@@ -85,7 +85,7 @@ class Parameter:
     source: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Core:
     """A microarchitecture.
 
@@ -161,18 +161,18 @@ def load_core(name: str, directory: Path = CORES) -> Core:
         l2 = read_cache(table, 2, source_text(table))
     top.finish()
     return Core(
-        name,
-        summary,
-        path,
-        compatible,
-        pipeline,
-        parameters,
-        l1i,
-        l1d,
-        structure,
-        l2,
-        scope,
-        cpus,
+        name=name,
+        summary=summary,
+        path=path,
+        compatible=compatible,
+        pipeline=pipeline,
+        parameters=parameters,
+        l1i=l1i,
+        l1d=l1d,
+        structure=structure,
+        l2=l2,
+        l2_scope=scope,
+        l2_cpus=cpus,
     )
 
 

@@ -196,7 +196,14 @@ def read_program(table: StrictTable, platform: Platform, image: str) -> Program:
         short = table.integer("short_count", 1, full, "up to full_count")
     if member and full and "{count}" not in member.arguments:
         raise table.error("arguments", "a text with {count}, since full_count says how often")
-    program = Program(name, run, read_cpus(table, platform), short, full, member)
+    program = Program(
+        name=name,
+        run=run,
+        cpus=read_cpus(table, platform),
+        short_count=short,
+        full_count=full,
+        member=member,
+    )
     table.finish()
     return program
 

@@ -72,7 +72,7 @@ class Request:
         return [SOURCE_CONDITIONS, *(word for word in self.controls.words if word not in had)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Names:
     """A request whose names are all known; nothing was built yet."""
 
@@ -149,7 +149,16 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     variant = request.controls.of_variant(on_platform(asked, platform))
     check_queues_have(request.controls.events, kernel, variant.name)
     given = GivenPlatform(as_given(platform, request.energy_model))
-    return Names(request, platform, activity, variant, scenario, engine, given, kernel)
+    return Names(
+        request=request,
+        platform=platform,
+        activity=activity,
+        variant=variant,
+        scenario=scenario,
+        engine=engine,
+        given=given,
+        kernel=kernel,
+    )
 
 
 def _check_memory(

@@ -136,12 +136,12 @@ def built(name: str = "base") -> KernelArtefact | None:
 def _artefact(name: str, folder: Path) -> KernelArtefact:
     facts = BuiltKernel.read(folder / BUILT)
     return KernelArtefact(
-        name,
-        folder / "Image",
-        folder / "vmlinux",
-        folder / "config",
-        facts.version,
-        facts.provenance,
+        name=name,
+        image=folder / "Image",
+        vmlinux=folder / "vmlinux",
+        config=folder / "config",
+        version=facts.version,
+        provenance=facts.provenance,
     )
 
 

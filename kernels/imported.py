@@ -80,7 +80,14 @@ def import_series(
         except PatchFailed as error:
             raise RequestError(f"{error}\nnothing was written") from error
         _register(staged, folder, onto)
-    return Imported(name, folder, tuple(patches), where, compiled, release or DEFAULT)
+    return Imported(
+        name=name,
+        folder=folder,
+        patches=tuple(patches),
+        source=where,
+        compiled=compiled,
+        release=release or DEFAULT,
+    )
 
 
 def _taken(folder: Path) -> RequestError:

@@ -166,13 +166,13 @@ def _read_mail(file: Path) -> Mail | None:
     version = re.search(r"\bv(\d+)\b", prefix, re.IGNORECASE)
     head = email.message_from_bytes(content)
     return Mail(
-        subject,
-        int(version[1]) if version else 1,
-        number,
-        total,
-        str(head.get("Message-ID", "")).strip(),
-        str(head.get("In-Reply-To", "")).strip(),
-        _patch(fields, subject, body, changes),
+        subject=subject,
+        version=int(version[1]) if version else 1,
+        number=number,
+        total=total,
+        ident=str(head.get("Message-ID", "")).strip(),
+        answers=str(head.get("In-Reply-To", "")).strip(),
+        patch=_patch(fields, subject, body, changes),
     )
 
 

@@ -106,7 +106,9 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
     tree = own.tree(place)
     release = tree_source(tree).release.name if tree else place
     if missing := unported(kernel, release):
-        raise _not_ported(kernel, kind, name, release, missing, place)
+        raise _not_ported(
+            kernel, kind=kind, name=name, release=release, missing=missing, place=place
+        )
     # The default has the same key whether it is named or not.
     named = kernel.name if place == DEFAULT else f"{kernel.name}@{place}"
     kernel = replace(kernel, name=named, release=release, tree=tree)
@@ -124,11 +126,13 @@ def _check_usual(kernel: Kernel, kind: str, name: str) -> None:
     given = os.environ.get(KERNEL_SRC)
     release = release_of(directory_version(Path(given))).name if given else DEFAULT
     if missing := unported(kernel, release):
-        raise _not_ported(kernel, kind, name, release, missing, release)
+        raise _not_ported(
+            kernel, kind=kind, name=name, release=release, missing=missing, place=release
+        )
 
 
 def _not_ported(
-    kernel: Kernel, kind: str, name: str, release: str, missing: list[str], place: str
+    kernel: Kernel, *, kind: str, name: str, release: str, missing: list[str], place: str
 ) -> RequestError:
     """The error about queues that ``release`` lacks: the same on another one, or others on it."""
     plain = name.partition("@")[0]

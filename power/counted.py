@@ -45,7 +45,7 @@ class EventGroup:
     leakage: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CountedModel:
     """A mapping, resolved against McPAT's energies of its core."""
 
@@ -141,7 +141,16 @@ def load_counted(core: str, directory: Path = MAPPINGS) -> CountedModel:
     groups = tuple(_group(table, rates, power) for table in top.tables("group", 1, 20))
     top.finish()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return CountedModel(core, cpus, data, columns, rates, groups, power, digest)
+    return CountedModel(
+        core=core,
+        cpus=cpus,
+        data=data,
+        columns=columns,
+        rates=rates,
+        groups=groups,
+        power=power,
+        sha256=digest,
+    )
 
 
 def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> EventGroup:

@@ -9,7 +9,7 @@ calibrated core's shape over its own McPAT figures, and a level from a published
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -60,7 +60,7 @@ PER_FETCH = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Level:
     """A core's level; ``coefficient`` (uW/MHz/V^2) is none for the calibrated core."""
 
@@ -143,14 +143,30 @@ def load_level(core: str, path: Path = LEVELS) -> Level:
     activity.finish()
     if core == shape.model.core:
         return Level(
-            core, load_derived(core), shape.factors, 1.5, fetches, others, 1.0, None, sources
+            core=core,
+            power=load_derived(core),
+            factors=shape.factors,
+            ipc=1.5,
+            fetches=fetches,
+            others=others,
+            level=1.0,
+            coefficient=None,
+            sources=sources,
         )
-    return _anchored(top.table(core), core, shape.factors, fetches, others, sources)
+    return _anchored(
+        top.table(core),
+        core,
+        factors=shape.factors,
+        fetches=fetches,
+        others=others,
+        sources=sources,
+    )
 
 
 def _anchored(
     table: StrictTable,
     core: str,
+    *,
     factors: Mapping[str, float],
     fetches: float,
     others: float,
@@ -161,8 +177,18 @@ def _anchored(
     sources = (*sources, table.text("ipc_source"), table.text("coefficient_source"))
     table.finish()
     power = load_derived(core)
-    plain = Level(core, power, factors, ipc, fetches, others, 1.0, coefficient, sources)
+    plain = Level(
+        core=core,
+        power=power,
+        factors=factors,
+        ipc=ipc,
+        fetches=fetches,
+        others=others,
+        level=1.0,
+        coefficient=coefficient,
+        sources=sources,
+    )
     # 1 uW/MHz is 1 pJ a cycle; the anchor's figure is at 1 V.
     at_one_volt = sum(plain.dynamic_pj().values()) * power.dynamic_scale(1.0)
     level = coefficient / at_one_volt
-    return Level(core, power, factors, ipc, fetches, others, level, coefficient, sources)
+    return replace(plain, level=level)

@@ -55,7 +55,7 @@ def draw(comparison: Comparison) -> Figure:
     # The energy of a unit of work may be far below 1 mJ.
     digits = 1 if comparison.primary is comparison.total or top >= 100 else 3
     for row, name in enumerate(names):
-        total = _bar(axes, layers, energies[name], row, top, digits)
+        total = _bar(axes, layers, energy=energies[name], row=row, top=top, digits=digits)
         text = f"{total:.{digits}f} mJ{_difference(comparison, name)}"
         axes.text(total + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
         _seed_marks(axes, comparison, name, row)
@@ -120,7 +120,7 @@ def _axis(comparison: Comparison) -> str:
 
 
 def _bar(
-    axes: Axes, layers: list[Layer], energy: Tables, row: int, top: float, digits: int
+    axes: Axes, layers: list[Layer], *, energy: Tables, row: int, top: float, digits: int
 ) -> float:
     """One variant's bar; how long it is, in mJ.
 

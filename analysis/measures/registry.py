@@ -53,6 +53,14 @@ def measure(
 
     def made(function: Function) -> Measure:
         summary = (inspect.getdoc(function) or "").splitlines()[0]
-        return Measure(name, keys, unit, summary, events, files, function)
+        return Measure(
+            name=name,
+            keys=keys,
+            unit=unit,
+            summary=summary,
+            events=events,
+            files=files,
+            function=function,
+        )
 
     return made

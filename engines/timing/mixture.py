@@ -99,7 +99,14 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
     )
     if not memory:
         zeros = (0.0,) * len(turns)
-        return Mixture(memory, 1.0, 0.0, activity.turn_instructions, turns, zeros)
+        return Mixture(
+            memory=memory,
+            busy=1.0,
+            misses=0.0,
+            instructions=activity.turn_instructions,
+            cycles=turns,
+            memory_ns=zeros,
+        )
     missed = misses_of(platform, activity)
     largest = platform.largest
     turn, miss = turns[largest.index], missed[largest.index]

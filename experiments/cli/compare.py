@@ -210,7 +210,9 @@ def asked_of(options: argparse.Namespace) -> Asked:
     )
     billing = BilledBy(power_of(names[0].platform, options.power), options.shared_power)
     cases = asked_cases(options.robust, names[: len(variants) * options.seeds], billing)
-    return Asked(variants, options.seeds, billing, names, null, cases)
+    return Asked(
+        variants=variants, seeds=options.seeds, billing=billing, names=names, null=null, cases=cases
+    )
 
 
 def _compared(
@@ -244,7 +246,9 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
         drawn = write_figures(result, work, answered.robust)
         for variant, table in decided.items():
             table.write_parquet(work / f"decisions.{variant}.parquet")
-        write_report(result, drawn, work / REPORT, models, decided, answered.robust)
+        write_report(
+            result, drawn, work / REPORT, models=models, decided=decided, robust=answered.robust
+        )
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 

@@ -94,4 +94,11 @@ def differences(cells: Sequence[MeasuredCell], place: int, first: str) -> Iterat
             of_first = [base[seed] for seed in seeds]
             made = difference(of_first, [of_cell[seed] for seed in seeds])
             mean = sum(of_first) / len(seeds)
-            yield AxisDifference(axes, first, measure, units[measure], mean, made)
+            yield AxisDifference(
+                axes=axes,
+                against=first,
+                measure=measure,
+                unit=units[measure],
+                baseline=mean,
+                made=made,
+            )

@@ -52,7 +52,9 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
         derived = derived_by(run, survey.campaign.power)
         for measure, unit, value in _values(derived, run):
             if not wanted or measure in wanted:
-                yield MeasuredCell(axes, seed, run.path.name, measure, unit, value)
+                yield MeasuredCell(
+                    axes=axes, seed=seed, run=run.path.name, measure=measure, unit=unit, value=value
+                )
 
 
 def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Run]]:

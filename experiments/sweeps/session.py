@@ -96,7 +96,15 @@ def _part(
     campaign: Campaign, name: str, number: int, groups: tuple[PartGroup, ...], retry: bool
 ) -> SweepPart:
     job = f"{name}-{number}"
-    return SweepPart(SCHEMA, campaign.name, campaign.file, job, groups, campaign.power, retry)
+    return SweepPart(
+        schema=SCHEMA,
+        campaign=campaign.name,
+        file=campaign.file,
+        job=job,
+        groups=groups,
+        power=campaign.power,
+        retry=retry,
+    )
 
 
 def check_snakemake(profile: str | None) -> None:

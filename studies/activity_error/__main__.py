@@ -62,7 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             REQUEST.scenario, REQUEST.variant, derived.cell.mode, REQUEST.seed, cell.simkey
         )
         record = ActivityRecord(
-            1, platform.name, "make activity-error", run, KERNEL, tuple(compared)
+            schema=1,
+            platform=platform.name,
+            command="make activity-error",
+            cell=run,
+            kernel=KERNEL,
+            clusters=tuple(compared),
         )
         path = RECORDS / f"{platform.name}.json"
         RECORDS.mkdir(exist_ok=True)

@@ -50,7 +50,14 @@ def _scenario(robust: Robust) -> ScenarioOverAxes:
             for each in asked.verdicts
         ),
         values=(
-            AxisResult("", "", "", 0, _changes(robust, asked), _words(robust, asked)),
+            AxisResult(
+                axis="",
+                value="",
+                source="",
+                own_runs=0,
+                changes=_changes(robust, asked),
+                verdicts=_words(robust, asked),
+            ),
             *(
                 AxisResult(
                     *(at.axis, at.value, at.source, at.own_runs),

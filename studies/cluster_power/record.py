@@ -67,7 +67,14 @@ def points_of(
     cluster = platform.cluster(CLUSTER)
     kernels = kernels_of(platform, activity)
     points = [
-        _point(platform, cluster, kernels[kernel], workload, data, int(row))
+        _point(
+            platform,
+            cluster=cluster,
+            kernel=kernels[kernel],
+            workload=workload,
+            data=data,
+            row=int(row),
+        )
         for kernel, workloads in STANDS_FOR.items()
         for workload in workloads
         for row in np.flatnonzero(data.workload == workload)
@@ -119,6 +126,7 @@ def _group(by: str, name: str, points: Sequence[ClusterPoint]) -> ClusterGroup:
 
 def _point(
     platform: Platform,
+    *,
     cluster: Cluster,
     kernel: KernelActivity,
     workload: str,

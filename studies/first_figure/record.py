@@ -38,11 +38,11 @@ def _measures(compared: Comparison, variant: str) -> Iterator[ComparedMeasure]:
         if base is None or mean is None or difference.low is None or difference.high is None:
             raise ValueError(f"{name}: not measured with {ENOUGH} seeds or more")
         yield ComparedMeasure(
-            name,
-            base,
-            mean,
-            difference.absolute,
-            difference.percent if relative else None,
-            difference.low,
-            difference.high,
+            name=name,
+            baseline=base,
+            variant=mean,
+            difference=difference.absolute,
+            percent=difference.percent if relative else None,
+            low=difference.low,
+            high=difference.high,
         )

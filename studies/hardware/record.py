@@ -117,7 +117,14 @@ def _measured(name: str) -> Measured:
     entry = sources().measured[name]
     url = entry.url or sources().documents[entry.document].url
     platform = entry.platform or entry.stand_in
-    return Measured(name, entry.who, url, entry.board, platform, bool(entry.stand_in))
+    return Measured(
+        name=name,
+        who=entry.who,
+        url=url,
+        board=entry.board,
+        platform=platform,
+        stand_in=bool(entry.stand_in),
+    )
 
 
 def _not_compared(stated: Stated, measured: Measured, why: str) -> NotCompared:

@@ -67,12 +67,12 @@ def scaling() -> Scaling:
                 area = signed(row.l2.area_change_laid_out_anew)
                 anew.append((*head, *new, area))
     return Scaling(
-        table(("core", "design supply", "supplies", "extrapolated", *HEADS), summary),
-        table(("core", "V", *HEADS), rows),
-        table(("core", "V", *HEADS, "L2 area"), anew),
-        _misses(misses, len(rows)),
-        "; ".join(beyond),
-        leakage,
+        summary=table(("core", "design supply", "supplies", "extrapolated", *HEADS), summary),
+        points=table(("core", "V", *HEADS), rows),
+        anew=table(("core", "V", *HEADS, "L2 area"), anew),
+        goal=_misses(misses, len(rows)),
+        beyond="; ".join(beyond),
+        leakage=leakage,
     )
 
 

@@ -92,7 +92,15 @@ def _scenario(
             for side, judged in zip(compared, verdicts, strict=True)
         ]
         per = compared[0].cell.work.unit if by_work else ""
-        yield VariantOnBoth(scenario, variant, task, per, sides[0], sides[1], change)
+        yield VariantOnBoth(
+            scenario=scenario,
+            variant=variant,
+            task=task,
+            per=per,
+            old=sides[0],
+            new=sides[1],
+            change=change,
+        )
 
 
 def _energy(compared: Comparison, by_work: bool) -> Line:

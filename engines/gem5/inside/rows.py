@@ -107,7 +107,12 @@ def cluster_layout(settings: Gem5ClusterSettings, cpu: Reading, shared: Reading)
     if len({period for period, _, _ in opps}) != len(opps):
         raise ValueError(f"cluster {settings['name']}: two OPPs have one period in picoseconds")
     return ClusterLayout(
-        settings["index"], settings["name"], tuple(settings["cpus"]), opps, cpu, shared
+        index=settings["index"],
+        name=settings["name"],
+        cpus=tuple(settings["cpus"]),
+        opps=opps,
+        cpu=cpu,
+        shared=shared,
     )
 
 
