@@ -25,7 +25,7 @@ from tests.support.cells import REQUEST, Artefacts
         ("elided-detailed", True, "measured", ""),
         ("elided", False, "board", "little 383 instead of 810"),  # 950 to 1200 MHz
         ("timing", False, "measured", "little 329 instead of 810"),
-        ("detailed", False, "board", "little 383 instead of 329; --speeds measured gives it"),
+        ("detailed", False, "board", "little 383 instead of 329; --speeds measured corrects them"),
         ("detailed", False, "measured", ""),
     ],
 )
