@@ -17,5 +17,7 @@
 #define PERF_LEVEL_TO_READ		0x20
 #define FREQ_AT_PERF_LEVEL		0x24
 #define VOLT_AT_PERF_LEVEL		0x28
+/* The plugin's own, on a package with a budget. */
+#define PERF_LEVEL_GRANTED		0x2c
 
 #endif
