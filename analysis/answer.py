@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer in one sentence: how the energies of variants compare, as far as seeds can say."""
+"""The answer in one sentence: how the energies of variants compare, within their intervals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reader must know before any figure: who never ran, who never ended, who did other work."""
+"""Warnings before any figure: tasks that never ran, tasks that never ended, different work."""
 
 from __future__ import annotations
 

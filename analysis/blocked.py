@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a scenario gets on: a task that waits for ever is a fault of the scenario, not a result.
+"""Progress of a scenario: a task that waits for ever is a fault of the scenario, not a result.
 
-A task that is kept from a CPU is no such fault: its missed deadlines are what is measured.
+A task that gets no CPU is no such fault: its missed deadlines are a result.
 """
 
 from __future__ import annotations

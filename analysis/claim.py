@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What one comparison of a statement claims: an effect, and where it says that the effect lies.
+"""The claim of one comparison in a statement: an effect, and the range that is stated for it.
 
 =============================  ===================================  ==========================
 comparison                     effect                               stated

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why EAS chose a CPU: each decision with its candidates and what it would have cost there.
+"""Decisions of EAS: each with its candidate CPUs and the kernel's estimate of their energies.
 
-From one of two events, which runs with ``--decisions`` record. The kernel `feec` says each decision
-with all that it compared (``eascope:sched_feec_decision``). Any other kernel says each energy that
-it computes (``eascope:sched_compute_energy``), from which `analysis.energies` puts decisions
-together. Energies are the kernel's estimates, in its own unit (the energy model's cost times
-utilization), so they compare within a decision and with others of the same platform, and are no
-joules.
+They come from one of two events, which runs with ``--decisions`` record. The kernel `feec` records
+each decision with all that it compared (``eascope:sched_feec_decision``). Any other kernel records
+each energy that it computes (``eascope:sched_compute_energy``), and `analysis.energies` puts
+decisions together from these. Energies are the kernel's estimates in its own unit (the energy
+model's cost times utilization). They are comparable within a decision and on one platform, and are
+not joules.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """From a run to its result: tables and ``result.json`` in ``runs/<simkey>/derived/<akey>/``.
 
 The run itself is only read. Another power model or another version of the analysis gives another
-``akey``, so a run is derived anew without being simulated again.
+``akey``, so a run is derived again without a new simulation.
 """
 
 from __future__ import annotations

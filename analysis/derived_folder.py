@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where derived tables lie, and that they are never trusted: digests are compared on every use.
+"""Folders of derived tables; every use checks their digests.
 
-They lie in the run's folder ``derived/``, or in the cache where the run cannot be written.
+They are in the run's folder ``derived/``, or in the cache if the run cannot be written.
 """
 
 from __future__ import annotations

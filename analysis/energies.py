@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decisions of EAS from the energies that it computes, on a kernel that says nothing else of them.
+"""Decisions of EAS from the energies that it computes, on kernels that record nothing else.
 
 ``find_energy_efficient_cpu()`` computes for each performance domain the energy without the task
-(``dst_cpu=-1``), and then the energy with the task on up to two of its CPUs: the one where it was,
-and the one with most spare capacity. The event ``eascope:sched_compute_energy`` has all of them. A
-task's wake-up comes before them on the same CPU, and its migration, if there is one, after them.
-Interrupts are off meanwhile, so no other task is switched to, woken or moved there.
+(``dst_cpu=-1``), and then the energy with the task on up to two of its CPUs: the task's previous
+CPU, and the CPU with most spare capacity. The event ``eascope:sched_compute_energy`` has all of
+them. On the same CPU, a task's wake-up comes before them, and its migration, if there is one, after
+them. Interrupts are off meanwhile, so no other task is switched to, woken or moved there.
 
-What these events do not say: whether a task fits (so why a CPU was no candidate), and decisions
-that compared no CPU.
+These events do not show whether a task fits (so why a CPU was no candidate). Nor do they show
+decisions that compared no CPU.
 """
 
 from __future__ import annotations

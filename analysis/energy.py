@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy: what each part of the machine used in each interval, in whole femtojoules.
+"""Energy of each part of the machine in each interval, in whole femtojoules.
 
 1 uW for 1 ns is 1 fJ, so energies from published powers are exact integers and parts add up to the
 total exactly. For people and JSON, joules are multiples of 2^-40 J (0.9 pJ), apportioned so that

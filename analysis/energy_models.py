@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two energy models compared: the same variants on kernels that are given other powers.
+"""Two energy models compared: the same variants on kernels with different powers.
 
 EAS decides by its energy model. So a comparison under another model shows each verdict next to the
 verdict under the platform's published model.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ran a cell, in words: engine, mode, CPU models named by what they are."""
+"""The engine of a cell in words: its name, its mode, its CPU models."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Expectations of one run: which of its scenario's statements its measures meet.
 
-Of several runs, `analysis.verdicts` says whether they show a statement.
+For several runs, `analysis.verdicts` decides whether they show a statement.
 """
 
 from __future__ import annotations

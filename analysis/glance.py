@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A comparison at a glance: what answers the question, in at most `LINES` lines.
+"""A comparison at a glance: the answer and its evidence in at most `LINES` lines.
 
 Everything else is in `analysis.compare_text` (``--all``) and in the report.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The noise floor: a variant against itself, with other seeds and a kernel that does the same.
+"""The noise floor: a variant against its double (an equal kernel), with other seeds.
 
 It is measured with a comparison (`Null`), or was measured before (`RecordedNull`).
 """

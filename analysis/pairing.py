@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which runs of variants are compared: those of one seed, for which the seed drew the same."""
+"""Pairs of runs: variants are compared seed by seed, if the seed drew the same replicate."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which paths into ``result.json`` can be a measure: known before any run is made.
+"""Paths into ``result.json`` that can be a measure; they are known before any run.
 
-The types of `Result` say what there is; below a measure that goes by task stand the scenario's
-tasks. Names of clusters are the platform's, and a statement may be about another platform.
+The types of `Result` state the keys. A measure by task has the scenario's tasks below it. Names of
+clusters belong to the platform, and a statement may be about another platform.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One self-contained HTML page of a comparison: nothing is loaded from elsewhere, no scripts."""
+"""The report: one self-contained HTML page of a comparison, without scripts and other files."""
 
 from __future__ import annotations
 

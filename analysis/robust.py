@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A comparison at every value of the model axes: what all of them say, and what depends on one.
+"""A comparison at every value of the model axes: verdicts of all values, and dependent verdicts.
 
-A seed's interval says nothing of what the model has wrong. So one axis at a time is set to another
-value, and there is a verdict only where every value gives the same.
+An interval over seeds does not cover errors of the model. So one axis at a time is set to another
+value. There is a verdict only if all values give the same.
 """
 
 from __future__ import annotations

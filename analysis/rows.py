@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which measures a comparison shows, in which order, unit and precision."""
+"""The rows of a comparison: measures with their order, unit and precision."""
 
 from __future__ import annotations
 

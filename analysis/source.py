@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run as measures see it: what it is, its trace, and tables that are made when one asks."""
+"""A run as measures read it: its cell, its trace, and tables that are made on demand."""
 
 from __future__ import annotations
 

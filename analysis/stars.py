@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which differences of a table are starred: corrected for how many rows there are.
+"""Stars of a table's differences, corrected for the number of rows.
 
-Of a hundred rows in which nothing differs, five have a 95 % interval that excludes zero, and rows
-that move together come in bunches: of two samples of the same runs, one in five has more than 5 %
-of them. So a row is starred by Benjamini and Hochberg's procedure ("Controlling the false discovery
-rate", J. R. Stat. Soc. B 57, 1995): of a table's stars at most one in twenty is there by chance.
+Among a hundred rows without any difference, five have a 95 % interval that excludes zero. Rows that
+move together come in bunches: when two samples of the same runs are compared, one table in five has
+more than 5 % of such rows. So rows are starred by Benjamini and Hochberg's procedure ("Controlling
+the false discovery rate", J. R. Stat. Soc. B 57, 1995): at most one in twenty of a table's stars is
+there by chance.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ Grammar (no part of it is ever given to Python's own evaluator):
     function   = "min" | "max" | "abs"
     measure    = key { "." key } [ "[" variant "]" ]
 
-A measure is a dotted path into ``result.json``; a key with other characters than letters, digits
-and ``_`` stands in double quotes. Without a variant it is that of the expectation's own.
+A measure is a dotted path into ``result.json``. A key with other characters than letters, digits
+and ``_`` is in double quotes. A measure without a variant is that of the expectation's own variant.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Estimates over seeds: a number that means of measures give, and its confidence interval.
+"""Estimates over seeds: a function of the means of measures, and its confidence interval.
 
-An estimate is a function of means over seeds. Leaving out each seed in turn gives its
-pseudo-values, whose mean is the estimate, so any function is as easy as a difference of means.
-Each end of the interval is the wider one of Student's t and of the BCa bootstrap of that mean:
-the one covers too seldom where a few seeds are far away, the other where seeds are few.
-``docs/reference/measures.md`` has the coverage that was measured.
+Leaving out each seed in turn gives the estimate's pseudo-values. Their mean is the estimate, so any
+function is as easy as a difference of means. Each end of the interval is the wider end of Student's
+t and of the BCa bootstrap of that mean. Student's t covers too seldom if a few seeds are far away,
+the bootstrap if seeds are few. ``docs/reference/measures.md`` has the measured coverage.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts: what several runs say of a scenario's expectations.
+"""Verdicts of several runs on a scenario's expectations.
 
-*Shown*: every interval lies where the statement says. *Refuted*: one lies wholly elsewhere.
-*Undecided* otherwise, with the reason. All statements of a comparison have one chance in twenty to
-be decided wrongly (Holm).
+*Shown*: every interval is within the stated range. *Refuted*: an interval is wholly outside of it.
+*Undecided*: any other case, with the reason. The chance that any statement of a comparison is
+decided wrongly is one in twenty (Holm).
 """
 
 from __future__ import annotations

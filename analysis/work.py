@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Work: how much a run got done, by what its scenario counts, from its other measures."""
+"""Work of a run in the unit that its scenario counts, from its other measures."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Model axes: what is not known of a board, as named values that a comparison can be run at.
+"""Model axes: unknown quantities of a board, as named values at which comparisons are run.
 
-A seed draws what differs between two runs on one device. An axis is what no run can tell: how much
-an idle exit costs, how fast the kernel's code runs. A comparison has one value of each axis, its
-default; `AXES` and the platform's ``[axes]`` have the alternatives.
+A seed draws the differences between two runs on one device. An axis is a quantity that no run can
+decide, such as the cost of an idle exit or the speed of the kernel's code. A comparison has one
+value of each axis, by default the platform's. `AXES` and the platform's ``[axes]`` have the
+alternatives.
 """
 
 from __future__ import annotations

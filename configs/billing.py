@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a platform says of billing: which powers it offers, and those that the kernel is not given.
+"""Powers that a platform offers for billing, besides those that the kernel is given.
 
-The kernel's energy model gets one power per OPP (``power_uw``). What a run is billed may be
-another figure of the same CPU: the maker's power profile, or a measurement.
+The kernel's energy model gets one power per OPP (``power_uw``). Energy may be computed with other
+powers of the same CPU: the maker's power profile, or a measurement.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a device tree depends on the engine: addresses, interrupts, how CPUs start.
+"""Parts of a device tree that depend on the engine: addresses, interrupts, the start of CPUs.
 
-All else is the platform's. Drivers take addresses from the device tree alone, so a new engine
-states its board (`engines.base.Engine.board`) and needs nothing in the kernel.
+All other parts depend on the platform. Drivers take addresses from the device tree alone. So a new
+engine states its board (`engines.base.Engine.board`) and needs no change in the kernel.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cores: the microarchitectures that clusters are made of, from ``configs/cores/*.toml``."""
+"""Cores: the microarchitectures of clusters, from ``configs/cores/*.toml``."""
 
 from __future__ import annotations
 

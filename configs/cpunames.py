@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Symbolic CPU names, so that one scenario runs on any platform.
 
-A name is ``any`` (every CPU), a cluster (``big``, ``big:*``), one of its CPUs by its index inside
-the cluster (``little:0``) or a range of them (``little:0-1``). The cluster ``largest`` is the one
-with the most capacity, whatever its name. Several are joined by commas:
-``little:0,big:*``. ``!`` takes away: ``big,!big:0``, and ``!big:0`` alone is every other CPU.
+A name is ``any`` (every CPU), a cluster (``big``, ``big:*``), one of its CPUs by its index in the
+cluster (``little:0``) or a range of its CPUs (``little:0-1``). The name ``largest`` stands for the
+cluster with the greatest capacity. Commas join names: ``little:0,big:*``. ``!`` takes CPUs away:
+``big,!big:0``; ``!big:0`` alone is every other CPU.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Platforms by difference: a file that names a base and says only what differs from it.
+"""Derived platforms: a file that names a base and states only the differences.
 
-Tables are merged key by key. Entries of a list have names there: clusters and idle states their
-own, OPPs their kHz (``cluster.big.opps.1200000.power_uw = 600_000``); a list replaces the whole.
-``remove`` takes entries and optional keys away, ``like`` makes a new cluster from one of the base.
-A figure that changes has a source of its own: without one it is this file that assumes it.
+Tables are merged key by key. Entries of a list have names: clusters and idle states have their own,
+an OPP has its kHz (``cluster.big.opps.1200000.power_uw = 600_000``). A list replaces the whole list
+of the base. ``remove`` takes entries and optional keys away. ``like`` makes a new cluster from a
+cluster of the base. A changed figure needs its own source; without one, its source is an assumption
+of this file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Activity of platforms that were not measured: by core type, from those that were.
+"""Activity of platforms without measurements: by core type, from measured platforms.
 
-A core executes the kernel as fast on another board as long as its caches are alike, so a platform
-without files of its own has the rates of the first platform that measured the same core, its base
-before others. Whatever is inherited is marked, in records and on the terminal.
+A core executes the kernel at the same rate on another board if its caches are alike. So a platform
+without its own files has the rates of the first platform that measured the same core. Its base
+comes before other platforms. Inherited rates are marked, in records and on the terminal.
 """
 
 from __future__ import annotations

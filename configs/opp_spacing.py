@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """OPP tables by count and spacing, from the table of a cluster.
 
-An OPP that the cluster does not have gets its figures from those that it has: the voltage is
-linear between the nearest, and powers are linear in f V^2, as `configs.billing.interpolated`.
+A new OPP gets its figures from the cluster's own OPPs: the voltage is linear between the nearest
+two, and powers are linear in f V^2, as in `configs.billing.interpolated`.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 """Platforms with overrides: ``little.cpus = 2``, ``big.opps = "every 2nd"``, as a file with a base.
 
 An override is a dotted key and a value. Most name a key of a platform file below a cluster
-(``big.idle_states.cpu-sleep-0.exit_us``) or one at the file's top (``dvfs.rate_limit_us``). Some
-say more than one figure, and the rest is computed: `COMPUTED`. What comes out is the text of a
-platform file that names its base (`configs.delta`), so the loader checks it like any other, and a
+(``big.idle_states.cpu-sleep-0.exit_us``) or a key at the file's top (``dvfs.rate_limit_us``). Some
+stand for several figures, which are computed (`COMPUTED`). The result is the text of a platform
+file that names its base (`configs.delta`). So the loader checks it like any other file, and a
 person can use it with ``--platform``.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pipelines: how gem5 models a core, from ``configs/cores/pipelines/*.toml``.
 
-Kept apart from ``configs/cores/*.toml``: what McPAT derives from a core's file does not depend on
-these figures, and the derived results name that file's digest.
+They are not in ``configs/cores/*.toml``: McPAT's results depend on a core's file and name its
+digest, but do not depend on these figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A platform and its activity as one JSON document, exactly as a run used them, and back.
 
-A finished run is read by this document and not by the files that it was made from: those may have
-changed since, or be gone.
+A finished run is read with this document. The files that it was made from may have changed since,
+or be gone.
 """
 
 from __future__ import annotations

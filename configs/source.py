@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a number comes from. Every figure of a platform or a core carries one such line."""
+"""Sources: one line for each figure of a platform or a core that states its origin."""
 
 from __future__ import annotations
 

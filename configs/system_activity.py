@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast each core type runs system code: ``configs/activity/system``.
+"""Rates at which each core type runs system code: ``configs/activity/system``.
 
 System code is the kernel, the agent and rt-app without its busy loop. It waits for caches and
-predictors; the loop does not. The figures have files of their own because the keys of all runs
-contain those of the busy loop, but only the fast engine's runs depend on these. On gem5 the CPU
-models decide how fast system code is.
+predictors; the loop does not. The figures have their own files: the keys of all runs contain the
+figures of the busy loop, but only runs on the fast engine depend on these. On gem5 the CPU models
+decide the speed of system code.
 """
 
 from __future__ import annotations

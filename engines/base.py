@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an engine is: it boots a machine, runs its script to the end and leaves raw files.
+"""The contract of engines: boot a machine, run its script to the end, and leave raw files.
 
-An engine gets a kernel image, a device tree, a guest image and a script; it never reads a scenario.
+An engine gets a kernel image, a device tree, a guest image and a script. It never reads a scenario.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A simulator as a process: started, listened to, watched, and always ended.
 
-A simulator writes lines into a pipe: how far it is, and what else its engine wants to know. Each
-engine reads its own lines. This module does what is the same for all: it sees that simulated time
-moves and that the process ends, and measures what it cost.
+A simulator writes lines into a pipe: its progress, and other facts for its engine. Each engine
+reads its own lines. This module has the common part: it checks that simulated time moves and that
+the process ends, and measures the host's time.
 """
 
 from __future__ import annotations

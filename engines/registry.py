@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The engines by name: a new one is one entry of `ENGINES`, and its own folder says the rest."""
+"""The engines by name. A new engine is one entry of `ENGINES` and its own folder."""
 
 from __future__ import annotations
 

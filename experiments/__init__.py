@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios, cells and runs, and the command line that makes them."""
+"""Scenarios, cells, runs and the command line."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a comparison is run at besides what was asked: one value of one model axis at a time."""
+"""The further cases of a comparison: one other value of one model axis at a time."""
 
 from __future__ import annotations
 

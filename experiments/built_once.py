@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One machine builds at a time, where several share a cache whose locks do not reach the others."""
+"""One build at a time on machines that share a cache but not its locks."""
 
 from __future__ import annotations
 

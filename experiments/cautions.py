@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person should know of a request before it runs: one line for each caution."""
+"""Cautions about a request, one line each, before it runs."""
 
 from __future__ import annotations
 

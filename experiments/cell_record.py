@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record of a cell, ``cell.json``, from what the cell is made of."""
+"""The record of a cell, ``cell.json``, made from the cell's parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders of comparisons: a name for each, and contents that are never half there."""
+"""Folders of comparisons: a name for each, and contents that are complete or absent."""
 
 from __future__ import annotations
 

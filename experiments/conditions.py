@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scenario's ``[source_conditions]``: kernel and board of its source, as controls.
 
-A source measured on a kernel, a board and with settings of its own. What is known of them is said
-here, not chosen: ``--source-conditions`` sets it, and a control that a person gives stays as given.
+A source measured with its own kernel, board and settings. The table states what is known about
+them. ``--source-conditions`` sets these controls; a control on the command line stays as given.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Controls: what a comparison holds fixed, and a person may set otherwise to see if it matters.
+"""Controls: settings that a comparison holds fixed, and that a person may change to see an effect.
 
-How frequencies change, exit times and the speeds of core types and of the kernel's code are the
-platform's, delayed dequeue is the kernel's, how much work a scenario's microsecond is and what is
-traced are ours. A control that is not given stays as it is and changes no key.
+The platform has the controls of frequency changes, exit times and speeds. The kernel has delayed
+dequeue. The project has the work of a scenario's microsecond, and the recorded events. A control
+without an option keeps its default and changes no key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m experiments.devicetree juno-r2``: the device tree that an engine's guest gets.
+"""``python -m experiments.devicetree juno-r2``: print the device tree of an engine's guest.
 
-It prints the source; ``--dtb FILE`` writes the blob.
+``--dtb FILE`` writes the blob instead.
 """
 
 from __future__ import annotations

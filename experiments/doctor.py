@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine has of what eascope needs, and how to get the rest."""
+"""Checks of this machine: what eascope needs, whether it is there, and how to get it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a seed draws: numbers that are the same on every host, each from a sequence with a name.
+"""Random draws of a seed: equal numbers on every host, each from a named sequence.
 
-A sequence depends on the seed and on its name alone, so a task's draws do not change when another
-task comes or goes, and every variant and engine gets the same ones. Uniform numbers are SHA-256 of
-seed, name and position; logarithms and exponentials are `decimal`'s, which rounds them correctly,
-where those of C libraries differ in the last bit.
+A sequence depends only on the seed and its name. So a task's draws do not change when another task
+comes or goes, and every variant and engine gets the same draws. A uniform number is the SHA-256 of
+seed, name and position. Logarithms and exponentials are `decimal`'s, which rounds them correctly;
+those of C libraries differ in the last bit.
 """
 
 from __future__ import annotations

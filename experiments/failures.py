@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a run failed, in words that say what it means and what to do."""
+"""The cause of a failed run in words, with its meaning and a remedy."""
 
 from __future__ import annotations
 

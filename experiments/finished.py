@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading a finished run: as it was made, or as a request names it today.
+"""Reading a finished run: with its own files, or with the files that a request names today.
 
-A run's key has all that its simulation depends on. Powers that the kernel is not given (of idle
-states and shared parts) and the events of derived power are no part of that: they belong to the
-derivation, whose key has them. So a run by itself is read by what it was made of. The run of a
-request is read by the files that the request names.
+A run's key has all inputs of its simulation. Some powers are inputs of the derivation only, and its
+key has them: powers of idle states and shared parts, which the kernel is not given, and the events
+of derived power. So a run by itself is read with its own files. The run of a request is read with
+the files that the request names.
 """
 
 from __future__ import annotations

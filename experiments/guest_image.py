@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest images as cells boot them: with every engine's eliding copy of rt-app.
+"""The guest images of cells: with every engine's eliding copy of rt-app.
 
 ``python -m experiments.guest_image`` builds them and prints the path of each (``make rootfs``).
 """

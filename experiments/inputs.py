@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run was made of: the files in its folder ``inputs/``, and reading the run by them.
+"""A run's inputs: the files in its folder ``inputs/``, and reading the run with them.
 
-A finished run is read by the platform and the activity that it was simulated with. What the
-repository has under these names today does not count: it may have changed since, or be gone.
+A finished run is read with the platform and the activity of its simulation. The files that the
+repository has under these names today do not count: they may have changed since, or be gone.
 """
 
 from __future__ import annotations

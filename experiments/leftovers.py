@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may be removed from runs and cache: nothing that a live process uses, no finished run."""
+"""Files of runs and cache that can go. Finished runs and files of live processes always stay."""
 
 from __future__ import annotations
 

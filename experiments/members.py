@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines of the agent's script about programs that the guest's ``member`` starts and stops."""
+"""Lines of the agent's script for programs that the guest's ``member`` starts and stops."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What measures the noise floor: a variant, and a kernel that does the same, with other seeds."""
+"""The noise floor's cells: a variant, and its double (an equal kernel) with other seeds."""
 
 from __future__ import annotations
 

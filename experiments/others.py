@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Threads that are not the scenario's: a board's background, and what stirs before the warm-up.
+"""Threads outside the scenario: a board's background, and the stirring before the warm-up.
 
-Both are threads of the same rt-app. A thread is one phase whose events are works and sleeps: to
-read an event takes rt-app a third of what reading a phase takes.
+Both are threads of the same rt-app. A thread is one phase whose events are works and sleeps: rt-app
+reads an event in a third of the time that a phase takes.
 
-Background: a device that does nothing wakes now and then. A dozen threads, free to run anywhere and
-without clamps, each wake up at random; a turn is 50 us to 2 ms of a little CPU's time at its top
-OPP, and together they use 4 % of one. Stirring: for a second each CPU has short bursts of a thread
-that is pinned to it, so that load balance moves what runs there.
+Background: an idle device still wakes up now and then. A dozen threads wake up at random. They may
+run anywhere and have no clamps. A turn is 50 us to 2 ms of a little CPU's time at its top OPP, and
+together they use 4 % of such a CPU. Stirring: for a second, a pinned thread on each CPU has short
+bursts, so that load balance moves other tasks away.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a request would do: which runs are there, what would be built, how long it may take."""
+"""The plan of a request: runs that are there, artefacts to build, and the expected time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running the missing cells of a request, a few at a time, with progress and an estimate.
+"""Runs the missing cells of a request, a few at a time, with progress and an estimate.
 
 Each cell is one engine process that keeps one host core busy, so threads are enough here. An
 interrupt reaches the workers through the progress callback: it raises, the engine ends its

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What servers find prepared in the guest: made by a first boot of the same image, and kept.
+"""Prepared files of servers: made by a first boot of the same image, and kept.
 
-A database takes the guest seconds to set up, which no run should pay. The first boot sets it up,
-its files leave the guest as a tar archive, and every run unpacks that before its server starts.
+The guest takes seconds to set up a database, and no run should spend them. The first boot sets it
+up. Its files leave the guest as a tar archive, and every run unpacks them before its server starts.
 """
 
 from __future__ import annotations

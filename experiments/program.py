@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of a scenario: they run along with its tasks, and what they print becomes measures.
+"""Programs of a scenario: they run along with its tasks, and their output becomes measures.
 
-Everything in a program is executed: no part of one is ever elided.
+A program is executed in full: no part of it is ever elided.
 """
 
 from __future__ import annotations

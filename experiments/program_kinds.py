@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that a scenario may name: where they lie, what they are given, what they leave."""
+"""The programs that a scenario may name: their paths, arguments and outputs."""
 
 from __future__ import annotations
 

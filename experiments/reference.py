@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A core and a frequency as the unit of work: ``cortex-a72@1200`` (MHz).
 
-A scenario's ``run_us`` is work that takes that time on the platform's largest CPU at its top OPP,
-so on a platform with another top OPP it is other work. With a reference it is the work that the
-named core does in that time at that frequency, the same on every platform.
+A scenario's ``run_us`` is work that takes that time on the platform's largest CPU at its top OPP.
+So on a platform with another top OPP it is a different amount of work. With a reference it is the
+work that the named core does in that time at that frequency, and so equal on every platform.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replicates: what a seed draws of a cell besides its turns (`experiments.turns`).
+"""Replicates: a seed's draws for a cell; `experiments.turns` has the draws for its turns.
 
 The same seed gives the same draws with every variant, on every engine, in short and full windows.
 """

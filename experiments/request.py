@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests: what a person asks for in names, and what these names stand for."""
+"""Requests: a person's choices as names, and the objects that the names stand for."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running a comparison at all values of the model axes: every missing run once, derivations anew.
+"""Runs a comparison at all values of the model axes: every missing run once, then derivations.
 
-All runs are of one list, so that they share progress and estimate, and an interrupted command goes
-on where it was. Values that only bill otherwise have no runs.
+All runs are in one list. So they share progress and estimate, and an interrupted command continues.
+Values that change only the billing have no runs of their own.
 """
 
 from __future__ import annotations

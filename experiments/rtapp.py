@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenario to rt-app: the JSON that LISA's rt-app runs in the guest, exact in the work it does.
 
-rt-app makes ``N * 1000 / calibration`` iterations of its busy loop of ``run: N`` (microseconds), in
-integers, and splits runs of a second and more. With ``calibration = 1000`` both steps are without
-remainder, so ``run: N`` is exactly N iterations. We compute N from the platform's activity: nothing
-is calibrated in the guest, where the calibrating loop would run on some CPU at some OPP.
+For ``run: N`` (microseconds) rt-app makes ``N * 1000 / calibration`` iterations of its busy loop,
+in integers, and splits runs of a second and more. With ``calibration = 1000`` both steps have no
+remainder, so ``run: N`` is exactly N iterations. N is computed from the platform's activity. The
+guest calibrates nothing, because the calibrating loop would run on some CPU at some OPP.
 
-Traps of rt-app that this file avoids (seen in its source, at LISA 3.1.0's version):
+This file avoids traps of rt-app (seen in its source, at LISA 3.1.0's version):
 
-* a barrier's users are the events that name it: a task that names one in two phases is two users;
-* a task with ``phases`` but without ``loop`` starts again for ever; ``loop`` is always written;
+* a barrier's users are the events that name it: a task that names it in two phases is two users;
+* a task with ``phases`` but without ``loop`` repeats for ever; ``loop`` is always written;
 * keys of a phase are its events, in order, and differ by prefix;
 * a ``timer`` in relative mode shifts its grid after an overrun, so a late variant would do less
   work; ours are absolute;
 * with ftrace markers it refuses to start unless ``tracing_on`` is 1 at that moment;
-* thread names have ``-INDEX`` appended, INDEX counting over all tasks, and 15 characters;
-* reading costs the guest 50 000 instructions for a phase, 16 000 for a run and a sleep within one.
+* rt-app appends ``-INDEX`` to thread names; INDEX counts over all tasks, a name has 15 characters;
+* to read a phase costs the guest 50 000 instructions, a run and a sleep within a phase 16 000.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run directories: ``runs/<simkey>/``, immutable once complete; the folder is the whole state.
+"""Folders of runs: ``runs/<simkey>/``, immutable once complete; the folder is the whole state.
 
-A run is written under a temporary name and renamed when it is complete, so a directory with
-``done`` is whole and one without is a failed run. A lock per simkey, freed by the kernel when its
-holder dies, keeps two processes off the same cell, and a claim two machines (`host.claims`).
+A run is written under a temporary name and renamed when it is complete. So a folder with ``done``
+is a whole run, and a folder without it is a failed run. A lock for each simkey keeps two processes
+off the same cell; the kernel frees it when its holder dies. A claim (`host.claims`) does the same
+between machines.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios: who runs when, for how long, and what is expected of it.
+"""Scenarios: tasks with their phases, the window, and expectations.
 
-A scenario says nothing about a board: CPUs are symbolic (``little:0``, ``big:*``, ``any``), work is
-in microseconds on the platform's largest CPU at its top OPP, clamps may be relative to a cluster's
-capacity. `experiments.scenario_file` reads one for a platform.
+A scenario does not depend on a board. CPUs are symbolic (``little:0``, ``big:*``, ``any``). Work is
+in microseconds on the platform's largest CPU at its top OPP. Clamps may be relative to a cluster's
+capacity. `experiments.scenario_file` reads a scenario for a platform.
 """
 
 from __future__ import annotations

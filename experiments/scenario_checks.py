@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What no single table of a scenario file can say: meetings, waits, ends, measures."""
+"""Checks across the tables of a scenario file: meetings, waits, ends, measures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which scenarios there are: names, files, summaries."""
+"""The names of scenarios, with their files and summaries."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a scenario file may say of noise: work that varies, clocks, other threads."""
+"""Noise in a scenario file: work that varies, clocks, other threads."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest agent's script of one cell: switches, proofs of the kernel's state, tracing, window."""
+"""The guest agent's script for one cell: switches, proofs of the kernel's state, trace, window."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``experiments/sources.toml``: who measured what scenarios state, and what none is asked yet."""
+"""``experiments/sources.toml``: measurements of the sources, and figures that no scenario has."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which trace events a run records: those of every run, those asked for, those of decisions."""
+"""The trace events that a run records: always, for ``--events``, and for ``--decisions``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns: the phases of a task as its threads go through them, with what a seed draws of each.
+"""Turns: the passes of a task's threads through its phases, with a seed's draws for each.
 
-A task that varies is written turn by turn: the work of each, and the time until the next. rt-app
-reads one phase per turn, which takes the guest some 50 000 instructions, so `CYCLE` turns are drawn
-and gone through again and again. Turns that are alike follow each other as one phase with loops.
+A task that varies is written turn by turn: the work of each turn, and the time until the next.
+rt-app reads one phase per turn, which takes the guest some 50 000 instructions. So `CYCLE` turns
+are drawn and then repeated. Equal turns in a row are one phase with loops.
 """
 
 from __future__ import annotations

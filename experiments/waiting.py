@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tasks that wait for each other in a circle: none of them would ever get on."""
+"""Tasks that wait for each other in a circle, so that none of them ever continues."""
 
 from __future__ import annotations
 

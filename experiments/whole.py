@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a run that is marked as done looks whole, at the cost of one small file.
+"""A quick check whether a run that is marked as done looks whole.
 
-`eascope verify` reads every byte. This is asked about each of thousands of runs by commands that
-only list them, so it reads ``done`` without checking what it says of each file: 30 us.
+`eascope verify` reads every byte. Commands that only list thousands of runs make this check for
+each. It reads ``done`` but does not check the files that it names, and takes 30 us.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Places that a command is to write into, refused before it starts anything.
+"""Checks of the folders that a command will write, before it starts anything.
 
-What permissions say is not enough: root may write everywhere, and yet no folder can be made in
-``/proc`` or on a read-only file system. So a folder is made there, and removed at once.
+Permissions are not enough: root may write everywhere, and yet nobody can make a folder in ``/proc``
+or on a read-only file system. So a folder is made there, and removed at once.
 """
 
 from __future__ import annotations

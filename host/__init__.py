@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine offers: errors in one line, the cache, subprocesses, Debian packages.
+"""Services of this machine: errors in one line, the cache, subprocesses, Debian packages.
 
-Every room may import it, and it imports the standard library only.
+Every room may import this room. It imports only the standard library.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The content-addressed cache of downloads and builds.
 
-An artefact is a folder ``<cache>/<kind>/<key>`` whose key is the SHA-256 of what it was made from.
-It is built under a temporary name and renamed when complete, so a reader never sees half of one;
-``manifest.json`` in it holds the digest of every file, checked whenever the artefact is used.
+An artefact is a folder ``<cache>/<kind>/<key>``. Its key is the SHA-256 of its inputs. It is built
+under a temporary name and renamed when complete, so a reader never sees half of one. Its
+``manifest.json`` holds the digest of every file, which every use of the artefact checks.
 """
 
 from __future__ import annotations

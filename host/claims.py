@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Claims: who works on what, for machines that share a folder but not the kernel's locks.
+"""Claims: locks between machines that share a folder but not the kernel's locks.
 
 A lock of the kernel (`host.scratch.locked`) is freed when its holder dies, but many shared file
-systems keep it on one machine. So who holds the lock ``PATH`` also makes the file ``PATH.claim-N``
-and touches it every `BEAT_S`. A holder that is dead is known as such
+systems keep it on one machine. So the holder of the lock ``PATH`` also makes the file
+``PATH.claim-N`` and touches it every `BEAT_S`. A watcher knows that the holder is dead
 
-* at once where it ran on this boot of this machine: its process is gone;
-* otherwise when its claim was not touched during `LEASE_S` on the watcher's own clock. No two
-  machines' clocks are compared, and a clock that is set to another time changes nothing.
+* at once if the holder ran on this boot of this machine: its process is gone;
+* otherwise if its claim was not touched during `LEASE_S` on the watcher's own clock. Clocks of two
+  machines are never compared, and setting a clock to another time has no effect.
 
-Whoever takes over makes the claim with the next number. A file can be made by one machine alone, so
-one of several wins. It then looks again: if another claim has come meanwhile, it withdraws its own.
+A successor makes the claim with the next number. Only one machine can make a file, so one of
+several wins. It then looks again. If another claim has come meanwhile, it withdraws its own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian packages through a private apt state: the system's own is only read.
 
-The mirror is the one that the system's own apt configuration names. A private ``sources.list``
-names the suites that eascope draws on, whatever release the host runs, so packages of another
-suite or architecture can be downloaded and unpacked without being installed.
+The system's own apt configuration names the mirror. A private ``sources.list`` names the suites of
+eascope, whatever release the host runs. So packages of another suite or architecture can be
+downloaded and unpacked without being installed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """JSON values as objects of dataclasses, strictly: the one reader of them.
 
-A dataclass states keys and types; texts, numbers, paths, tuples, mappings (also by whole numbers),
-unions and further dataclasses may be in it. `host.record` reads files with it.
+A dataclass states keys and types. Its fields may be texts, numbers, paths, tuples, mappings (also
+by whole numbers), unions and further dataclasses. `host.record` reads files with it.
 """
 
 from __future__ import annotations

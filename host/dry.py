@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Asking what a command would do: nothing is built, fetched or kept meanwhile.
+"""Dry runs: nothing is built, downloaded or kept.
 
-Within `nothing_built`, what the cache has is used, what costs next to nothing is made in a folder
-that is removed at the end, and what would be built or fetched raises `NotBuilt`.
+Within `nothing_built`, artefacts of the cache are used. Cheap artefacts are made in a folder that
+is removed at the end. Any other artefact raises `NotBuilt`.
 """
 
 from __future__ import annotations

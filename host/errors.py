@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors as a person meets them: one line that says what is wrong and what would be right.
+"""Errors as a person sees them: one line that says what is wrong and what is allowed.
 
 Exit codes: 1 the work failed, 2 the request is wrong, 130 interrupted.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which of our own files a Python file imports, read from its text and without running it."""
+"""The files of ours that a Python file imports, read from its text without running it."""
 
 from __future__ import annotations
 

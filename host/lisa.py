@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tools that LISA's wheel carries: static ``rt-app`` and ``trace-cmd`` for arm64 and x86-64.
+"""Tools from LISA's wheel: static ``rt-app`` and ``trace-cmd`` for arm64 and x86-64.
 
-The wheel is fetched from the Python package registry and checked against one digest; only the
+The wheel is downloaded from the Python package registry and checked against one digest. Only the
 binaries and their licence notes are unpacked. Its Python dependencies are never installed.
 """
 

@@ -3,9 +3,9 @@
 
 A class that inherits from `Record` states a file's keys as fields. Reading checks every key and
 type, so a damaged file gives one line and never a traceback. A field without a default is always
-written; a field with a default is left out of the file while it has that value. `REST` marks the
-one field that takes the keys that the class does not name, and `json_key` a key that no field can
-have as its name.
+written. A field with a default is left out of the file while it has that value. `REST` marks the
+one field that takes all keys without a field. `json_key` states a key that cannot be the name of a
+field.
 """
 
 from __future__ import annotations

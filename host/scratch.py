@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders for work that is under way, and locks: what a killed process leaves is known as such.
+"""Scratch folders and locks: a folder that a killed process leaves can be recognised.
 
-A process holds a lock on its scratch folder as long as it lives; the kernel frees the lock when it
-dies, however it dies. So a folder of that name that nobody holds is left over.
+A process holds a lock on its scratch folder as long as it lives. The kernel frees the lock when the
+process ends, in whatever way. So a scratch folder without a holder is left over.
 """
 
 from __future__ import annotations

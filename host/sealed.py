@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders that are whole: their file ``done`` holds the digest of every other file.
+"""Sealed folders: their file ``done`` holds the digest of every other file.
 
-A run is sealed when its engine has ended well, and a folder of derived tables when all are there.
+A run is sealed when its engine has ended well, a folder of derived tables when all tables exist.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reading TOML and JSON strictly: every key is asked for, typed and bounded, or it is an error.
 
-A wrong file gets one line: file, key, value, what is allowed. Nothing is defaulted in silence and
-nothing is ignored: `StrictTable.finish` complains about a key that no one asked for.
+A wrong file gets one line: file, key, value, what is allowed. There are no silent defaults, and no
+key is ignored: `StrictTable.finish` complains about keys that were not read.
 """
 
 from __future__ import annotations

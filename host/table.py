@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables: heads, rows, alignment and units, printed as text, Markdown, HTML, CSV or LaTeX.
 
-A table holds texts that are already rounded; it knows nothing of what they mean. Whoever has
-numbers formats them, names the columns, and chooses one of the five forms.
+A table holds texts that are already rounded, and does not know their meaning. The caller formats
+the numbers, names the columns, and chooses one of the five forms.
 """
 
 from __future__ import annotations

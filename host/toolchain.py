@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tools that make code for arm64: a cross compiler, or the host's own where it is arm64."""
+"""The tools that make code for arm64: a cross compiler, or an arm64 host's own compiler."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Copying artefacts between caches: each is checked against its digests, and whole or absent."""
+"""Copying artefacts between caches: each is checked against its digests, and copied as a whole."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which eascope this is: the package's version and, in a checkout, the commit."""
+"""The version of eascope: the package's version and, in a checkout, the commit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors of writing as one line that names the folder, whichever library writes."""
+"""Errors of writing as one line that names the folder, for every library that writes."""
 
 from __future__ import annotations
 

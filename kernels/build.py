@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Building kernels: source, queues and fragments to Image, vmlinux and .config, in the cache.
+"""Builds kernels: from source, queues and fragments to Image, vmlinux and .config, in the cache.
 
 A kernel is a function of its source, its patches, its configuration and the compiler. The
 artefact's key is the digest of these, so an unchanged kernel is never built again.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the queues still apply: every queue on every source that a suite offers.
+"""Drift of the sources: every queue is tried on every source that a suite offers.
 
-``python -m kernels.drift`` prints how many patches of each queue apply to each source cleanly, with
-fuzz or not at all, and names those that are not clean. A build takes only clean ones. Of a patch
-that fails, the hunks that apply are applied, so that the next patches are tried on what is near.
+``python -m kernels.drift`` counts the patches of each queue that apply to each source cleanly, with
+fuzz or not at all, and names those that do not apply cleanly. A build takes only clean patches. If
+a patch fails, its hunks that apply are applied, so that the next patches meet a similar tree.
 """
 
 from __future__ import annotations

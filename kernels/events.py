@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The trace events of a built kernel, by name and system, as ``tracefs`` will show them.
+"""The trace events of a built kernel, by name and system as in ``tracefs``.
 
 They are read from ``vmlinux``, so a name can be refused before anything runs. Its image is linked
 at a fixed address (``CONFIG_RELOCATABLE`` is off without KASLR and EFI), so pointers in its data

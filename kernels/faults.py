@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a failed build says: the compiler's errors, which make's last lines do not have.
+"""The compiler's errors in the log of a failed build; make's last lines do not have them.
 
-Several jobs run at once. When one fails the others end first, then every make on the way up says
-that it failed. So the end of the log seldom has the error.
+Several jobs run at once. If one fails, the others end first, and then every make on the way up
+reports its failure. So the end of the log seldom has the error.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of the guest's kernel which several rooms write, prove or read back."""
+"""Files of the guest's kernel that several rooms write, prove or read back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A posted series becomes a queue of ``kernels/series`` and a line of ``[own]``.
+"""Imports a posted series as a queue of ``kernels/series`` and a line of ``[own]``.
 
-It is applied and compiled first. When that fails, nothing has been written.
+It is applied and compiled first. If that fails, nothing is written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patches as people post them: an mbox, a folder of ``git format-patch`` files, commits of a tree.
 
-git splits an mbox and reads mails, as ``git am`` does. Of all mails, those of the series' newest
-version that carry a patch are taken; cover letters and replies are not.
+git splits an mbox and reads mails, as ``git am`` does. Only mails with a patch of the series'
+newest version are taken; cover letters and replies are left out.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names with a release: ``mainline@7.3`` is the variant `mainline` on Linux 7.3.
 
-A table of ``variants.toml`` describes a kernel or a variant for all releases. The release says
-which source it is built from, and which form of the queues. In place of a release, a name may have
-a tree that the command brings along: ``cas@mine``.
+A table of ``variants.toml`` describes a kernel or a variant for all releases. The release decides
+the source and the form of the queues. In place of a release, a name may have a tree that the
+command line names: ``cas@mine``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels that one command brings along: ``--kernel NAME=TREE[@REF]`` and ``--patch FILE``."""
+"""Kernels from the command line: ``--kernel NAME=TREE[@REF]`` and ``--patch FILE``."""
 
 from __future__ import annotations
 

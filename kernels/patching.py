@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Applying queues to a tree, without fuzz, and saying which hunk of which patch does not apply."""
+"""Applies queues to a tree, without fuzz, and names the hunk and patch that does not apply."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel was made from, as records keep it."""
+"""The origin of a kernel, for records."""
 
 from __future__ import annotations
 

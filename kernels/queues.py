@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Queues of patches: a folder with a ``series`` file, and one more for each other release.
 
-``series`` is for the default release, ``series-7.3`` for Linux 7.3. Patches that a release needs in
-another form lie in a folder of its name: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
-``0005-y.patch``, which then is the same for both. A queue without ``series`` is for the other
-releases alone.
+``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
+release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
+``0005-y.patch``, which both releases then share. A queue without ``series`` is only for other
+releases.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the kernel's source comes from: Debian's linux-source packages, or the tree in KERNEL_SRC.
 
-Every security update of a release has a new version. The newest tested one is taken: that on which
-the queues apply, build and boot. Where none of these is offered, the newest of all is taken with a
-warning. Records say which it was.
+Every security update of a release has a new version. The newest tested version is taken: the queues
+apply to it, build and boot. If no tested version is offered, the newest of all is taken, with a
+warning. Records state the version.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The state that a variant must have on a platform, as lines that the guest agent checks.
 
-What a variant declares (EAS on or off, the governor) is checked in every run: `state_expectations`
-gives the lines of the agent's script that check it, and a run in which one of them fails has
-failed.
+A variant declares its state (EAS on or off, the governor), and every run checks it:
+`state_expectations` gives the lines of the agent's script that check it. If one of them fails, the
+run fails.
 """
 
 from __future__ import annotations

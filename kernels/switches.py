@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A variant's run-time switches: what may be one, and the proof that the guest took it."""
+"""A variant's run-time switches: the allowed files, and the proof that the guest took them."""
 
 from __future__ import annotations
 

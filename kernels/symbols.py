@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Addresses of a kernel's symbols, which readers of a trace want to resolve."""
+"""Addresses of a kernel's symbols, for readers of a trace."""
 
 from __future__ import annotations
 

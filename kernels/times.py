@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long kernel builds take on this machine: an estimate for who waits for the next one.
+"""The duration of kernel builds on this machine, as an estimate for the next build.
 
-A build from nothing takes the same time whatever the kernel is. A build from the kernel's own
-objects takes what has changed since: usually seconds. Both depend on the machine, so the estimate
-is what the last builds of that kind took. A kernel that starts from a copy of another one's objects
-may take seconds or, if its patches change ``sched.h``, as long as from nothing.
+A build from nothing takes the same time for every kernel. A build from the kernel's own objects
+compiles only the changes, and usually takes seconds. Both depend on the machine, so the estimate is
+the time of the last builds of that kind. A kernel that starts from a copy of another kernel's
+objects may take seconds or, if its patches change ``sched.h``, as long as from nothing.
 """
 
 from __future__ import annotations

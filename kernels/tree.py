@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Working on a queue: a git tree of the source with one commit per patch, and back to patches.
+"""A queue as a git tree with one commit per patch, and back.
 
 ::
 
     python -m kernels.tree open base ~/linux-base    # unpack, one commit per patch
     (edit, commit, rebase there)
-    python -m kernels.tree save base ~/linux-base    # write kernels/series/base anew
+    python -m kernels.tree save base ~/linux-base    # write kernels/series/base again
 
-A kernel may be made of several queues; ``save`` writes its last one, the commits after those of the
-queues before it. Patches are written so that the same commits give the same bytes: no commit and
-blob numbers, no git version.
+A kernel may have several queues. ``save`` writes its last queue: the commits after those of the
+queues before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
+version.
 """
 
 from __future__ import annotations

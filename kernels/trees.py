@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A person's git tree as the source of kernels: a commit, or the files as they are.
+"""A person's git tree as the source of kernels: a commit, or the files with uncommitted changes.
 
-The repository is only read. Changes that are not committed become git objects in the cache.
+The repository is only read. Uncommitted changes become git objects in the cache.
 """
 
 from __future__ import annotations

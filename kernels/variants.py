@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels and variants: loading ``variants.toml``.
 
-A variant is a kernel, run-time switches, boot arguments and a device-tree flavour. What it
-declares (EAS on or off, the governor) is checked in every run (`kernels.state`).
+A variant is a kernel, run-time switches, boot arguments and a device-tree flavour. Every run checks
+the state that it declares: EAS on or off, the governor (`kernels.state`).
 """
 
 from __future__ import annotations

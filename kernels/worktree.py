@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One kernel tree of each release is kept, so that a changed patch costs what it touches.
+"""One kernel tree of each release, kept so that a changed patch compiles only the files it touches.
 
-It lies in the cache, unpacked once for each source. For another kernel, patches are taken back down
-to the last one that both kernels have. Then the other kernel's patches are applied. A note says
-what the tree holds, and is removed while the tree changes. A tree without a note is unpacked anew.
+The tree is in the cache, unpacked once for each source. For another kernel, patches are reverted
+down to the last patch that both kernels have. Then the other kernel's patches are applied. A note
+names the content of the tree, and is removed while the tree changes. A tree without a note is
+unpacked again.
 
-Each kernel has objects of its own. A source file with the content of this kernel's last build gets
-the time stamp that it had then, whatever it held in between. So make builds anew what differs from
-this kernel's last build, not from another kernel's.
+Each kernel has its own objects. If a source file has the content of this kernel's last build, it
+gets its time stamp of then, whatever it held in between. So make compiles only the files that
+differ from this kernel's last build, not from another kernel's.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an interval is billed: the contract of a power model, and powers that a platform states.
+"""The contract of a power model, which bills intervals, and the powers that a platform states.
 
 A power model gives the energy of one row of ``intervals`` in whole femtojoules: 1 uW for 1 ns is
 1 fJ, so energies from stated powers are exact.

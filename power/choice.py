@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the energy of a run comes from, by name: what ``--power`` chooses."""
+"""Power models by name, as ``--power`` chooses them."""
 
 from __future__ import annotations
 

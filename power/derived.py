@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What McPAT says of a core (``power-models/derived``), and the law that scales it.
+"""McPAT's figures of a core (``power-models/derived``), and the law that scales them.
 
 Dynamic energy goes with V^2, sub-threshold leakage power with V^3 g(T), gate leakage power with V.
-The error of that law against direct runs of McPAT stands in ``power-models/derived/scaling``.
+``power-models/derived/scaling`` has the error of that law against direct runs of McPAT.
 """
 
 from __future__ import annotations

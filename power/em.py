@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope em PLATFORM``: the kernel's energy model and the derived power, OPP by OPP.
 
-Derived power is shown twice: at the reference activity (``--em derived`` gives it to the kernel)
-and at the activity that runs are billed with. The two are the same until ``eascope characterise``
-has measured rt-app's busy loop.
+Derived power is shown twice: at the reference activity, which ``--em derived`` gives to the kernel,
+and at the activity of billed runs. The two are equal until ``eascope characterise`` has measured
+rt-app's busy loop.
 """
 
 from __future__ import annotations

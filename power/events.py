@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy of counted events: the calibrated model over what a simulator counts itself.
+"""Energy of counted events: the calibrated model over the events that gem5 counts.
 
-The calibration knows a core by its PMU, which counts little; gem5 counts McPAT's own events. Each
-event has the factor of the calibration's group that it belongs to, times the core's level. What
-the calibration leaves out stays out: integer data processing beyond renaming, window and reorder
-buffer came out as nothing. The registers and the bus that it charges to other instructions are
-charged to loads, stores and floating point, such that a CPU at the reference activity has exactly
-the power of `power.level`.
+The calibration uses the few events of a core's PMU; gem5 counts McPAT's own events. Each event has
+the factor of its group in the calibration, times the core's level. Events that the calibration
+leaves out stay out: the fit gave integer data processing no energy beyond renaming, window and
+reorder buffer. The calibration charges the registers and the bus to other instructions. Here they
+are charged to loads, stores and floating point, such that a CPU at the reference activity has
+exactly the power of `power.level`.
 """
 
 from __future__ import annotations

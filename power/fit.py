@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fitting factors by relative error, and the errors of a fit on what it has not seen."""
+"""Fitting factors by relative error, and the errors of a fit on data that it has not seen."""
 
 from __future__ import annotations
 

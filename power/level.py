@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power of one CPU at the reference activity: what the kernel's energy model is to say.
+"""Power of one CPU at the reference activity, for the kernel's energy model.
 
-A core with a calibration of its own (the Cortex-A15) stands as calibrated. Every other one has the
+A core with its own calibration (the Cortex-A15) has the calibrated power. Every other core has the
 calibrated core's shape over its own McPAT figures, and a level from a published coefficient
 (``power-models/levels.toml``).
 """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measurements that models are calibrated with: outside of the repository.
+"""Measurements for the calibration of models; they are not in the repository.
 
-``EASCOPE_MEASUREMENTS`` names a folder of data sets; results name the file they used by digest.
+``EASCOPE_MEASUREMENTS`` names a folder of data sets. Results name the digest of the file that they
+used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The memory controller: what McPAT says of one DDR3 channel, uncalibrated.
+"""The memory controller: McPAT's figures of one DDR3 channel, uncalibrated.
 
-Its figures were never compared with measured power; they stand apart from the clusters' energy.
-Writes to memory are not counted by the engines' rows, so only fetched lines are charged.
+They were never compared with measured power, and are kept apart from the clusters' energy. The
+engines' rows do not count writes to memory, so only fetched lines are charged.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The derived power model: the same energies as the kernel's derived energy model, by component.
 
-A busy CPU's power is the sum over McPAT's events. Where the engine counted them (gem5's detailed
-cores) the counts are billed; elsewhere, and for busy loops that were elided, every instruction has
-the events that ``eascope characterise`` measured for one of rt-app's busy loop. Where those were
-not measured, a busy CPU has the reference activity and uses exactly what ``--em derived`` gives the
-kernel (`Level.opp_microwatt`). Idle CPUs leak by their power state; the shared part has a clock,
-leakage and, where counted, the L2's accesses.
+A busy CPU's power is the sum over McPAT's events. If the engine counted them (gem5's detailed
+cores), the counts are billed. Elsewhere, and for elided busy loops, every instruction has the
+events of an instruction of rt-app's busy loop, which ``eascope characterise`` measures. Without
+such a measurement, a busy CPU has the reference activity, and its power is exactly the one that
+``--em derived`` gives to the kernel (`Level.opp_microwatt`). Idle CPUs leak by their power state.
+The shared part has a clock, leakage and, if they were counted, the L2's accesses.
 """
 
 from __future__ import annotations

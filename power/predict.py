@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope power predict``: rows of a data set's form, with the power of the model."""
+"""``eascope power predict``: rows in the form of a data set, with the model's power."""
 
 from __future__ import annotations
 

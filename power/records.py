@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The records of ``power-models/`` that tell how far a model is from what it was compared with.
+"""The records of ``power-models/``: errors of models against measurements and other models.
 
 `CalibrationRecord` is ``calibrated/CORE.json``, `ScalingRecord` is ``derived/scaling/CORE.json``
 (which the Rust writes), `ExpressionsRecord` is ``expressions/CORE.json`` and `ActivityRecord` is

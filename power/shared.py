@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shared parts of clusters and chip billed otherwise than a power model bills it.
+"""Other ways to bill the shared parts of clusters and chip.
 
-What L2 and cluster logic draw is known worst of all: boards that publish it measured it with their
-CPUs. So a comparison can be billed without what they keep on in cluster-sleep, or without them.
+The power of L2 and cluster logic is the least certain of all: boards that publish it measured it
+together with their CPUs. So a comparison can be billed without the power of shared parts in
+cluster-sleep, or without shared parts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``content.toml``: which images there are, and which programs each of them has.
+"""``content.toml``: the images and the programs of each.
 
-Both providers build an image of this list, so a scenario may name a program without knowing who
-built it.
+Every provider builds an image from this list, so a scenario may name a program without knowing the
+provider.
 """
 
 from __future__ import annotations

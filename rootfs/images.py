@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest images by name: the minimal one, and the one with what kernel developers run.
+"""The guest images by name: the minimal image, and the image with kernel developers' programs.
 
-The programs image is the minimal one, followed by further archives: the kernel unpacks one after
+The programs image is the minimal image, followed by further archives. The kernel unpacks one after
 the other.
 """
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rt-app's copies for tasks that wait for memory: one for each mixture of a run.
 
-All threads of a process run one program. So tasks of one mixture have an rt-app of their own, whose
-busy function is an eliding one for that mixture. The agent makes the copy in the guest before the
-workload, so the image is the same for all runs.
+All threads of a process run one program. So the tasks of one mixture have their own rt-app, with an
+eliding busy function for that mixture. The agent makes the copy in the guest before the workload,
+so the image is the same for all runs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest image was made from, as records keep it."""
+"""The origin of a guest image, for records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command that a record names as the one that makes it."""
+"""The command that makes a record, as the record names it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runs that the engines are compared by: derived, with what they cost, and their means.
+"""Derived runs with their costs, and their means, for comparisons of engines.
 
-A seed shifts when tasks begin, by microseconds up to a tick, and may with that decide where the
-kernel puts them. Which seed does what is chance, and another one on each engine: so all seeds of an
-engine are one sample.
+A seed shifts the starts of tasks by microseconds up to a tick, and may so decide where the kernel
+places them. The effect of a seed is random, and differs between engines. So all seeds of an engine
+are one sample.
 """
 
 from __future__ import annotations

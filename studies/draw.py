@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m studies.draw``: every page of ``docs/results`` from its record and notes, no runs.
 
-The drawn parts of the README are among them (`studies.front`).
+It also draws parts of the README (`studies.front`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the page of a record is drawn: each study's ``page.py`` says it of its own, by page."""
+"""The drawing of a record's page: each study's ``page.py`` declares its own pages."""
 
 from __future__ import annotations
 

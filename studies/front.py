@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parts of the README that are drawn: what the demo prints, and how far off each part is.
+"""The drawn parts of the README: the output of the demo, and the error of each part of the model.
 
-They stand between comments, ``<!-- headline -->`` and ``<!-- end of headline -->``. Their texts are
-in ``results/notes/front``; all figures in them come from records.
+They are between comments, ``<!-- headline -->`` and ``<!-- end of headline -->``. Their texts are
+in ``results/notes/front``. All figures in them come from records.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pages: a person's notes with the parts of a record set into them.
 
-Notes are Markdown in ``results/notes/NAME.md``. ``{{ part }}`` stands for what the record has: a
-table on a line of its own, or a figure within a sentence. So a page is a function of the record and
-its notes, and asks, answers and limits stand where a person put them. A line that begins with
+Notes are Markdown in ``results/notes/NAME.md``. ``{{ part }}`` stands for a part of the record: a
+table on its own line, or a figure within a sentence. So a page is a function of the record and its
+notes, and a person decides the place of question, answer and limits. A line that begins with
 ``{{#planned NAME}}`` is left out while nobody has made the page ``NAME``.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Versions of what runs were made with, for records."""
+"""Versions of kernel, engines and eascope in runs, for records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One measure's differences in many comparisons: a row for each, with its interval."""
+"""One measure's differences in many comparisons: a row for each, with its 95 % interval."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The clock figure: one cluster's clock in each variant, close enough to see every change.
+"""The clock figure: one cluster's clock in each variant, in enough detail to see every change.
 
 It shows the cluster whose clock changes most, over a few hundred milliseconds: the answer to a
 question about frequencies is then visible at once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the figures have in common: the stretch that timelines show, and the lines of labels."""
+"""Common parts of figures: the stretch of time that timelines show, and the lines of labels."""
 
 from __future__ import annotations
 

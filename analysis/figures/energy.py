@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The energy figure: what each variant used, by cluster and component.
+"""The energy figure: the energy of each variant, by cluster and component.
 
-Its bars are of the energy by which the variants are compared: of the window, or per unit of work.
+Its bars show the energy that the comparison uses: of the window, or per unit of work.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The frequency figure: clocks over time, and the share of time at each operating point."""
+"""The frequency figure: clocks over time, and the share of time at each OPP."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Differences in energy with their intervals at every value of the model axes."""
+"""Differences in energy at every value of the model axes, with their 95 % intervals."""
 
 from __future__ import annotations
 

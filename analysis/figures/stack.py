@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The energy stack: what each variant's energy went into, by cluster."""
+"""The energy stack: the parts of each variant's energy, by cluster."""
 
 from __future__ import annotations
 

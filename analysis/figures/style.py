@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How figures look: sizes, fonts, colours that are safe for colour-blind readers, stable bytes."""
+"""The style of figures: sizes, fonts, colours safe for colour-blind readers, stable bytes."""
 
 from __future__ import annotations
 

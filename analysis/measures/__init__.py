@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures: every key of ``result.json`` that is computed from a run, and what it needs.
+"""Measures: every key of ``result.json`` that is computed from a run, and its inputs.
 
 ``python -m analysis.measures`` prints them as a Markdown table.
 """

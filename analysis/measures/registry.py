@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a measure is: a function of a run that declares its name, its unit and what it reads."""
+"""The form of a measure: a function of a run that declares its name, its unit and its inputs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures of turns: what rt-app writes after each turn of a task's phases."""
+"""Measures of turns, from the line that rt-app writes after each turn of a task's phases."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Result parsers: what a scenario's programs print, as measures with units.
+"""Parsers of results: the output of a scenario's programs as measures with units.
 
-A measure's name ends in its unit (``p99_us``, ``events_per_s``, ``time_s``); one without is a
-count. An output that does not parse fails the run, with the line.
+A measure's name ends in its unit (``p99_us``, ``events_per_s``, ``time_s``). A name without a unit
+is a count. If an output cannot be parsed, the run fails, and the error shows the line.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lines that a program printed, and what a parser makes of them."""
+"""The lines that a program printed, with searches and errors for parsers."""
 
 from __future__ import annotations
 

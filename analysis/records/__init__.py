@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run and its result are, as types: ``cell.json`` and ``result.json``."""
+"""Types of a run and its result: ``cell.json`` and ``result.json``."""

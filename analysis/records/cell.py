@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``cell.json``: what was simulated, in words and digests."""
+"""``cell.json``: the simulated cell in words and digests."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a scenario calls a frame."""
+"""The frames of a scenario, for records."""
 
 from __future__ import annotations
 

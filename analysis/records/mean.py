@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Means over results: number by number, of the same shape as each of them."""
+"""Means over results: number by number, with the same shape as a result."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``result.json``: the measures of a run. One that a run cannot give is absent, never zero.
+"""``result.json``: the measures of a run. A measure that a run cannot give is absent, never zero.
 
-Counts are whole numbers in a run's result; a mean over seeds, which has the same shape, may have
-fractions of them.
+Counts are whole numbers in a run's result. A mean over seeds has the same shape, and its counts may
+be fractions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What several runs say of an expectation, as records keep it."""
+"""The verdict of several runs on an expectation, for records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a scenario counts as work."""
+"""The unit in which a scenario counts work, for records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record of variants compared on scenarios: ``results/uclamp.json`` and its like."""
+"""The record of variants compared on scenarios, such as ``results/uclamp.json``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record of what eliding busy loops changes on gem5: ``results/elision.json``."""
+"""The record of the effect of elision on gem5: ``results/elision.json``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's error of energy, in words for captions: looked up, never guessed.
 
-A figure counts for the platform, the speeds and the power model that it was measured with. A
-caption names all three and gem5's mode, and says what else differs from the run that it is about.
-Where nothing was measured, that is what it says.
+An error holds for the platform, the speeds and the power model of its measurement. A caption names
+all three and gem5's mode, and states other differences from its own run. If nothing was measured,
+the caption says so.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Findings: why a scenario's expectation does not hold on a platform, as its traces show.
 
-``results/findings/PLATFORM/SCENARIO.toml`` states the conditions of the runs that were looked at,
-and has one ``[[finding]]`` for each expectation of which something is known. A finding says nothing
-of other platforms, so each has its own files, and nothing of other conditions, so it is shown only
-for runs that have the same ones.
+``results/findings/PLATFORM/SCENARIO.toml`` states the conditions of the examined runs. It has one
+``[[finding]]`` for each explained expectation. A finding is not valid for other platforms, so each
+platform has its own files. It is not valid for other conditions, so it is shown only for runs under
+the same conditions.
 """
 
 from __future__ import annotations

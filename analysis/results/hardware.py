@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record of the scoreboard: what sources measured, and what the runs of the pages give."""
+"""The record of the scoreboard: figures that sources measured, and those of the pages' runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every record of ``results/`` has: where its figures come from, and how it is written."""
+"""The common part of every record of ``results/``: the origin of its figures, and its writing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record of what a wake-up costs: ``results/wakeup-cost.json``."""
+"""The record of the cost of a wake-up: ``results/wakeup-cost.json``."""
 
 from __future__ import annotations
 

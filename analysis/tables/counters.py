@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``intervals``: the engine's raw counters, checked and with the clusters' names."""
+"""``intervals``: the engine's raw counters, checked, with the names of clusters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Instructions that a gem5 run did not execute: those of the loops that stood still."""
+"""Instructions that a gem5 run did not execute: those of elided loops."""
 
 from __future__ import annotations
 

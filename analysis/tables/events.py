@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel's events alone say: migrations, requests for an OPP, overutilization."""
+"""Tables from the kernel's events alone: migrations, requests for an OPP, overutilization."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames: begun with one task's periods, drawn by the ends of one task's turns."""
+"""Frames: the period of a task begins a frame, and the end of a task's turn draws it."""
 
 from __future__ import annotations
 

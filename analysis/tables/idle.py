@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the trace says of idle CPUs: ways into idle states, and when the whole chip sleeps.
+"""Idle CPUs from the trace: entries into idle states, and sleep of the whole chip.
 
 The kernel's ``cpu_idle`` events have the entry of each state. An engine counts the time in a state
-from there, so the way into it is the first of that time, as long as the platform states.
+from this event on. So the entry is the first part of that time, with the length that the platform
+states.
 """
 
 from __future__ import annotations

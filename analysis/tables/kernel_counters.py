@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel counted in the window: its own counters, as the agent reads them."""
+"""The kernel's own counters over the window, as the agent reads them."""
 
 from __future__ import annotations
 

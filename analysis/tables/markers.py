@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""rt-app's own markers: after every turn of its phases a thread writes one ``rtapp_stats`` line."""
+"""rt-app's own markers: a thread writes one ``rtapp_stats`` line after every turn of its phases."""
 
 from __future__ import annotations
 

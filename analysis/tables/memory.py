@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The memory's part of a run, where the engine has one: energy of the DRAM, accesses to it.
+"""Energy of the DRAM and accesses to it, if the engine simulates memory.
 
-It stands apart from ``energy_j``: clusters are what schedulers are compared by, and the engines
-without a memory cannot give it.
+They are not part of ``energy_j``: schedulers are compared by the energy of clusters, and engines
+without a memory cannot give them.
 """
 
 from __future__ import annotations

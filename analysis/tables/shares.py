@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures of who got what: running time by place, speed, fairness."""
+"""Shares of tasks: running time by CPU, speed, fairness."""
 
 from __future__ import annotations
 

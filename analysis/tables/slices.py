@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``slices``: who ran where and when, from ``sched_switch``; and ``placement``, its sums."""
+"""``slices``: which thread ran where and when, from ``sched_switch``; ``placement``, their sums."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a CPU's time went, from the trace: for an engine whose counters do not say it.
+"""Active, exit and idle time of a CPU from the trace, for engines whose counters lack them.
 
-gem5 counts a CPU that stands still for an elided loop as clock-gated, and knows no idle states but
-its own. So the rows of a gem5 run are split by the kernel's ``cpu_idle`` events: from the entry of
-a state to its exit the CPU is idle, but for the state's exit latency, which the idle driver plays
-at the end and which is ``exit_ns``, as on the fast engine. All other time is active.
+gem5 counts a CPU that stands still for an elided loop as clock-gated, and knows only its own idle
+states. So the rows of a gem5 run are split by the kernel's ``cpu_idle`` events. From the entry of a
+state to its exit the CPU is idle. The last part of this time is the state's exit latency, which the
+idle driver spends, and it counts as ``exit_ns``, as on the fast engine. All other time is active.
 """
 
 from __future__ import annotations

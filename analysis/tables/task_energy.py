@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``tasks``: energy, run time and wake-ups per thread; the rest in rows of their own."""
+"""``tasks``: energy, run time and wake-ups per thread; further rows have the remaining energy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's board: VExpress_GEM5_V1 (GICv2), and where in its memory the device tree is loaded."""
+"""gem5's board: VExpress_GEM5_V1 (GICv2), and the address of its device tree."""
 
 from __future__ import annotations
 

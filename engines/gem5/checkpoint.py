@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checkpoints: a machine that has booted to the agent's barrier, once for all its runs.
 
-Checkpoints lie in the cache: content-addressed, written under a temporary name, verified on every
-use. The key has everything that the saved state depends on, and nothing that a run chooses later.
+Checkpoints are in the cache: content-addressed, written under a temporary name, verified on every
+use. The key has all inputs of the saved state, and no choice that a run makes later.
 """
 
 from __future__ import annotations

@@ -2,41 +2,40 @@
 """The copy of rt-app for gem5: its busy loop stands still for the time that it would take.
 
 In this copy the busy function (see `rootfs.elide`) consists of slices. A slice stands for a number
-of iterations: the CPU stands still for their cycles by gem5's operation quiesce_cycle. The
-scheduler sees a running task. Ticks, preemption, migration and OPP changes act as on a loop that is
-executed. The body is ``eliding_copy.S``; this is what it does and why.
+of iterations: gem5's operation quiesce_cycle stops the CPU for their cycles. The scheduler sees a
+running task. Ticks, preemption, migration and OPP changes act as on an executed loop. The body is
+``eliding_copy.S``. This text says what it does and why.
 
-**Length of a slice.** A slice is `SLICE_NS` long, in iterations, by how long the slice before took.
-A change of frequency does not change the slice in which it falls, so slices bound that error. The
-iterations of the next slice are still counted at the old frequency. If that was the higher one, the
-slice is longer by their ratio.
+**Length of a slice.** A slice is `SLICE_NS` long. Its number of iterations follows from the time of
+the slice before. A change of frequency does not change the slice in which it happens, so slices
+bound that error. The iterations of the next slice are still counted at the old frequency. If the
+old frequency was higher, the slice is longer by the ratio of the two.
 
-**What an interrupt cuts off is taken back.** An interrupt ends a slice early. gem5 could be asked
-how long the CPU stood still. But the out-of-order CPUs need a WFE after the operation, and WFE
-counts as standing still, too. So the slice is credited with the time that has passed, at the rate
-of the last whole slice, and with all of it at most.
+**Interrupts.** An interrupt ends a slice early. gem5 could report the time for which the CPU stood
+still. But the out-of-order CPUs need a WFE after the operation, and WFE counts as standing still,
+too. So the slice is credited with the time that has passed, at the rate of the last whole slice,
+and with the whole slice at most.
 
-**Unless others ran meanwhile.** Then `AWAY_NS` or more have passed, and the slice is credited with
-the CPU time that the kernel says this thread got. Others that run for less, such as kernel threads,
-count as the loop's own, up to a slice. At shorter interruptions the kernel is not asked, because
-asking has an effect: it brings the running task's account up to date. The scheduler may then see
-right after a wake-up that this task is to make way. With an executed loop it sees that at the next
-tick.
+**Preemption.** If other threads ran for `AWAY_NS` or more, the slice is credited with the CPU time
+that the kernel reports for this thread. If they ran for less, as kernel threads do, their time
+counts as the loop's own, up to a slice. After shorter interruptions the kernel is not asked,
+because the question updates the running task's account. The scheduler may then see right after a
+wake-up that this task must make way. With an executed loop it sees that at the next tick.
 
-**Whether there was an interruption** shows in the exclusive monitor, which every return from an
-exception clears: a load-exclusive comes before the slice, a store-exclusive after it. An O3CPU that
-an interrupt wakes up fetches one more group of instructions before it takes the interrupt. If the
-exclusives were in that group, the slice would pass for whole, and the next one would be too long.
-So `MOST_FETCHED` other instructions precede them. A CPU whose monitor never holds would only make
-every slice a short one.
+**Detection of an interruption.** Every return from an exception clears the exclusive monitor. A
+load-exclusive comes before the slice, a store-exclusive after it. An O3CPU that an interrupt wakes
+up fetches one more group of instructions before it takes the interrupt. If the exclusives were in
+that group, the slice would count as whole, and the next one would be too long. So `MOST_FETCHED`
+other instructions precede them. On a CPU whose monitor never holds, every slice would be short,
+with no other effect.
 
-**Which CPU it is** is asked (getcpu) at every interruption, because a thread cannot be moved
-without one, and the core types differ in the cycles of an iteration. `turn_table` holds them for
-each CPU. A CPU that has none ends the program (SIGTRAP).
+**Number of the CPU.** The copy asks for it (getcpu) at every interruption, because a thread cannot
+move without one, and the core types differ in the cycles of an iteration. `turn_table` holds the
+cycles for each CPU. A CPU without an entry ends the program (SIGTRAP).
 
-The guest image holds the body with an empty table. Before a run the guest agent writes the body of
-the run's mode over it, with the platform's table (its verb ``bytes``). So the image is the same for
-all platforms.
+The guest image holds the body with an empty table. Before a run the guest agent overwrites it with
+the body of the run's mode and the platform's table (its verb ``bytes``). So the image is the same
+for all platforms.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How rt-app's busy loop stands still on gem5: what a turn takes on each CPU."""
+"""Elision of rt-app's busy loop on gem5: the cycles of an iteration on each CPU."""
 
 from __future__ import annotations
 

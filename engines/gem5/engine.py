@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The reference engine: gem5, from a checkpoint at the agent's barrier to the agent's EXIT.
 
-``engines/gem5/inside/run.py`` builds the machine inside gem5 from what `Gem5Engine.settings` says.
-Modes name what is simulated (`engines.gem5.settings.MODES`); nothing here knows a core by its
-trade name.
+``engines/gem5/inside/run.py`` builds the machine inside gem5 from `Gem5Engine.settings`. A mode
+names the CPU models, and says whether busy loops are elided (`engines.gem5.settings.MODES`). No
+code here depends on a core's trade name.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 """gem5's own power model over the same energies: expressions for its MathExprPowerModel.
 
 gem5 evaluates an expression over statistics whenever it prints them. The rows of
-`engines.gem5.inside.rows` do not need them: expressions and rows are two ways to one figure. On a
-run at one OPP both must agree.
+`engines.gem5.inside.rows` do not need expressions. Both compute the same energy in two ways, and on
+a run at one OPP both must agree.
 
-gem5's parser limits what an expression may be. Numbers have a fixed point, because the parser reads
-"1e-9" as 1e minus 9. No term is a vector. The dynamic expression is the same in every power state,
-because gem5 weighs each state's by its share of the time.
+gem5's parser limits expressions. Numbers have a fixed point, because the parser reads "1e-9" as 1e
+minus 9. No term is a vector. The dynamic expression is the same in every power state, because gem5
+weighs each state's expression by its share of the time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's copy of rt-app for tasks that wait for memory: it stands still twice in a slice.
 
-``eliding_copy.S`` with MEMORY: first for the turns' cycles, at whatever clock the CPU has, then for
-their ns of memory, which no clock changes. It is longer than rt-app's busy function. Behind that
-lies what calibrates rt-app, which never runs: our inputs state the calibration.
+It is ``eliding_copy.S`` with MEMORY. The CPU stands still first for the cycles of the iterations,
+at its present clock, then for their ns of memory, which no clock changes. The body is longer than
+rt-app's busy function. It covers rt-app's calibration, which follows that function and never runs,
+because our inputs state the calibration.
 """
 
 from __future__ import annotations

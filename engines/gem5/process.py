@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5 as a process: started, listened to, watched, and always ended.
 
-``engines/gem5/inside/run.py`` says on stdout how far it is, how long each part took, and how it
-ended. All other output of gem5 goes to a log; the message of a failure shows the log's end.
+``engines/gem5/inside/run.py`` reports on stdout its progress, the time of each part, and its end.
+All other output of gem5 goes to a log. The message of a failure shows the log's end.
 """
 
 from __future__ import annotations

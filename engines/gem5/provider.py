@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which gem5: found by ``$GEM5`` or on PATH, asked for its version, known by its digest."""
+"""The gem5 binary: found by ``$GEM5`` or on PATH, asked for its version, known by its digest."""
 
 from __future__ import annotations
 

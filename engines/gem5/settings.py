@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gem5 is given of a machine: a function of the platform and the mode.
+"""A machine's settings for gem5: a function of the platform and the mode.
 
-The result is plain data (JSON): part of every run's key, and all that ``run.py`` reads of the
+They are plain data (JSON): part of every run's key, and all that ``run.py`` knows about the
 platform. Parameter names of the CPU models are gem5's own.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's board: QEMU's machine ``virt``, with a GICv2 or a GICv3.
 
-EnergyCtrl is the plugin's, in a gap of that machine's map.
+EnergyCtrl belongs to the plugin and lies in a gap of that machine's address map.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One boot for many runs: QEMU at its agent's barrier, which forks a run for each script.
 
-Runs of one machine differ by their script alone, and the agent asks for it when everything before
-is done. There the plugin waits (``plugin/share.c``). A forked run goes on exactly as its parent
-would have, so its files have the bytes of a run that boots by itself.
+Runs of one machine differ only in their script. The agent asks for the script at the end of the
+boot, and there the plugin waits (``plugin/share.c``). A forked run continues exactly as its parent
+would have, so its files have the same bytes as those of a run with its own boot.
 """
 
 from __future__ import annotations

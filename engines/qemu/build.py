@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's plugin, ``engines/qemu/plugin/*.c``: compiled into the cache when changed.
 
-Numbers and names that Python knows, too, have one place: what the guest says is in a header of
-`rootfs.headers`, all else is given to the compiler (`DEFINES`).
+Numbers and names that C and Python share are in one place: those of the guest's messages in a
+header of `rootfs.headers`, all others in `DEFINES`, which the compiler gets.
 """
 
 from __future__ import annotations

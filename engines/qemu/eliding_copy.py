@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The copy of rt-app whose busy loop the fast engine executes in its stead.
+"""The copy of rt-app for the fast engine: hints stand for the iterations of its busy loop.
 
 In this copy the busy function (see `rootfs.elide`) only counts its iterations down, and executes a
 hint at each step. At the hint, the engine adds the iterations' instructions to the CPU's local time
-(see ``engines/qemu/plugin``). On any other machine a hint is a NOP, and the copy would burn no time
+(see ``engines/qemu/plugin``). On any other machine a hint is a NOP, and the copy would take no time
 at all. So the image has the executed program, too.
 
 The original executes ``18 + 223 n`` instructions for ``n`` iterations, and the copy, without what
@@ -11,12 +11,12 @@ the engine adds (its own padding makes the constant part the same)::
 
     18 + 4 * (n // 4) + 3 * (n % 4)
 
-so an engine that adds 888 instructions at each ``hint #0x61`` and 220 at each ``hint #0x62``
-(`skipped_instructions`) has advanced by exactly what the original would have executed. A test
-counts both.
+An engine adds 888 instructions at each ``hint #0x61`` and 220 at each ``hint #0x62``
+(`skipped_instructions`). So it advances by exactly the instructions of the original. A test counts
+both.
 
-The copy for a mixture has a mark besides: the engine knows it by the function's first instruction,
-a hint that is a NOP elsewhere, with the mixture's number.
+The copy for a mixture also has a mark: the function's first instruction is a hint, a NOP elsewhere,
+with the mixture's number.
 """
 
 from __future__ import annotations

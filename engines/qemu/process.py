@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU as a process: started, listened to, watched, and always ended.
 
-The plugin sends lines through a pipe: progress, marks, the end. A guest may die without telling the
-plugin. Then its console shows it, or the plugin finds every CPU idle for good, or simulated time
-stands still by the host's clock.
+The plugin sends lines through a pipe: progress, marks, the end. A guest may die without a message
+to the plugin. Then its console shows it, or the plugin finds every CPU idle for good, or simulated
+time stands still by the host's clock.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU for the fast engine: Debian 13's own, unpacked privately, never installed.
 
-The plugin uses functions besides QEMU's plugin interface, which another major.minor may not have.
-So every host uses the same one, whatever its own Debian release is. The packages come through the
-private apt state; the system's apt sources are not touched. Kept are the program, the libraries
-that it loads, and their dynamic linker. The program is started through that linker, so the host's C
-library does not matter.
+The plugin uses functions outside QEMU's plugin interface, and another major.minor may lack them. So
+every host uses the same QEMU, whatever its own Debian release is. The packages come through the
+private apt state; the system's apt sources are not touched. Only the program, the libraries that it
+loads, and their dynamic linker are kept. The program is started through that linker, so the host's
+C library does not matter.
 """
 
 from __future__ import annotations

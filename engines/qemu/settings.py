@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All that shapes a run on the fast engine besides the files that it boots: one record.
+"""All settings that shape a run on the fast engine, in one record; its files are not part of it.
 
-QEMU's command line and the plugin's options are made from it alone (`engines.qemu.command`), and
-every run's key digests it. So nothing can shape a run that its key does not know.
+QEMU's command line and the plugin's options are made from this record alone
+(`engines.qemu.command`), and every run's key digests it. So no setting can shape a run without
+changing its key.
 """
 
 from __future__ import annotations

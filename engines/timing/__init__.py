@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long work takes on a core, for every engine and for those who read its runs."""
+"""The time of work on a core, for every engine and for readers of its runs."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Time of a workload kernel as ``C/f + M``: core cycles, and memory time that no clock changes.
 
-A core's own work takes a number of cycles, so its time falls with the clock. Interconnect and
-memory have clocks of their own, so a load that misses every cache waits for about as long at any
-OPP. Both parts follow from a kernel's instructions per cycle at several OPPs.
+A core's own work takes a number of cycles, so a faster clock shortens it. Interconnect and memory
+have their own clocks, so a load that misses every cache waits about equally long at any OPP. Both
+parts follow from a kernel's instructions per cycle at several OPPs.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mixtures: what a turn of rt-app's loop takes for a task that waits for memory.
+"""Mixtures: the time of an iteration in a task that waits for memory.
 
 A task's ``memory`` is the share of its time, on the largest CPU at its top OPP, that no clock of a
-core shortens. Its turn is made of ``busy`` turns of the busy loop and ``misses`` dependent misses:
-loads of which each needs the last one's value, from lines that no cache holds. On a core it takes::
+core shortens. Its iteration consists of ``busy`` iterations of the busy loop and of ``misses``
+dependent misses: each of these loads needs the value of the last one, from a line that no cache
+holds. On a core such an iteration takes::
 
     cycles / f + memory_ns
 
-where both come from what ``eascope characterise`` measured of the two kernels. ``busy`` is chosen
-so that at the reference a turn takes as long as one of the busy loop alone: ``run_us`` keeps its
-meaning. There, with the cycles ``c`` of a busy turn, ``C`` and ``M`` of a miss and the frequency
-``f``::
+Both figures come from ``eascope characterise``, which measures the two workload kernels. ``busy``
+is chosen so that ``run_us`` keeps its meaning: at the reference, an iteration takes as long as an
+iteration of the busy loop alone. There, with the cycles ``c`` of a busy iteration, ``C`` and ``M``
+of a miss and the frequency ``f``::
 
     misses M = memory c / f        busy c / f + misses C / f = (1 - memory) c / f
 """

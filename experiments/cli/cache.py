@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope cache``: copy artefacts to a folder that machines share, and from it."""
+"""``eascope cache``: copy artefacts between the cache and a folder that machines share."""
 
 from __future__ import annotations
 

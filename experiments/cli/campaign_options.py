@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which campaign ``plan``, ``sweep`` and ``status`` are about: a name, a file, or options."""
+"""The campaign of ``plan``, ``sweep``, ``table`` and ``status``: a name, a file, or options."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope characterise``: how fast gem5's detailed cores are, measured or as it was measured.
+"""``eascope characterise``: measure the speed of gem5's detailed cores, or show it.
 
-Two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and the system
-code of a whole system (``configs/activity/system/PLATFORM.json``).
+It has two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and the
+system code of a whole system (``configs/activity/system/PLATFORM.json``).
 """
 
 from __future__ import annotations

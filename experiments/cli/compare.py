@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope compare``: what is missing of variants x seeds; table, figures, report."""
+"""``eascope compare``: the missing runs of variants x seeds; table, figures, report."""
 
 from __future__ import annotations
 

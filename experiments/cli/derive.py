@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope derive``: finished runs by another power model; nothing is simulated."""
+"""``eascope derive``: energy of finished runs with another power model; nothing is simulated."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope doctor``: what is present, what is missing and how to get it."""
+"""``eascope doctor``: what this machine has and lacks, and how to get the rest."""
 
 from __future__ import annotations
 

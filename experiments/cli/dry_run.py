@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``--dry-run``: what ``run`` and ``compare`` would do, said without doing any of it."""
+"""``--dry-run``: print what ``run`` and ``compare`` would do."""
 
 from __future__ import annotations
 

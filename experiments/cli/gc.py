@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope gc``: what may be removed from runs and cache, and its removal."""
+"""``eascope gc``: list files of runs and cache that can go, or remove them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope list``: names of one kind with one line each."""
+"""``eascope list``: the names of one kind, one per line."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope``: the command line.
 
-Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one
-line on stderr (a failed command adds the end of its log), never a traceback, unless eascope itself
-is at fault and ``EASCOPE_DEBUG`` would be of use to whoever mends it.
+Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one line
+on stderr; a failed command adds the end of its log. With ``EASCOPE_DEBUG``, errors of the operating
+system end with a traceback.
 
-Nothing but this file is imported before an interrupt is caught: one in the first tenth of a second
-ends in one line as well.
+Only this file is imported before interrupts are caught. So an interrupt in the first tenth of a
+second also ends in one line.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What commands print: JSON, columns, paths, and a run in words."""
+"""The output of commands: JSON, columns, paths, and a run in words."""
 
 from __future__ import annotations
 

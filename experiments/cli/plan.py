@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope plan``: what a campaign has, what it lacks, and what the rest costs."""
+"""``eascope plan``: a campaign's cells by state, and the cost of the missing cells."""
 
 from __future__ import annotations
 

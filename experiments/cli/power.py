@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope power``: power of measured events, by a core's calibrated model."""
+"""``eascope power``: power from measured events, by a core's calibrated model."""
 
 from __future__ import annotations
 

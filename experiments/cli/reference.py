@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/reference/command-line.md``, written from the parsers.
 
-``python -m experiments.cli.reference`` writes the page, and ``docs/reference/variants.md``; tests
+``python -m experiments.cli.reference`` writes the page, and ``docs/reference/variants.md``. Tests
 assert that the committed pages are what the parsers and the declarations give.
 """
 

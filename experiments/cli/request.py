@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From options to requests: the cell that ``run`` and ``compare`` are asked for."""
+"""From the options of ``run`` and ``compare`` to a request for a cell."""
 
 from __future__ import annotations
 

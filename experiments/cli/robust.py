@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``compare --robust``: which model axes are varied, and what that costs."""
+"""``compare --robust``: the varied model axes and their cost."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope run``: one cell, unless it is there already."""
+"""``eascope run``: one cell, unless its run is there already."""
 
 from __future__ import annotations
 

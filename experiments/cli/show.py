@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope show``: one run: what it was, how it ended, and its result."""
+"""``eascope show``: one run with its cell, its end and its result."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope status``: every run there is and its state, or what a campaign has come to."""
+"""``eascope status``: every run and its state, or the state of a campaign."""
 
 from __future__ import annotations
 

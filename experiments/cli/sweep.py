@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope sweep``: what is missing of a campaign, on this host or on a cluster."""
+"""``eascope sweep``: run the missing cells of a campaign, on this host or on a cluster."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a variant is, in words: for ``eascope list variants --long`` and ``docs/reference``.
+"""Variants in words, for ``eascope list variants --long`` and ``docs/reference``.
 
-Both are drawn from ``kernels/variants.toml``. ``variants.md.in`` has what the page says before: it
-is written by hand. A test asserts that the committed page is what the two files give.
+Both are drawn from ``kernels/variants.toml``. ``variants.md.in`` has the hand-written head of the
+page. A test asserts that the committed page is what the two files give.
 """
 
 from __future__ import annotations

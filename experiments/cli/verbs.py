@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands of ``eascope`` by name, and the parser that is made of them.
+"""The commands of ``eascope`` by name, and their parser.
 
 Each command is a module with `SUMMARY`, `EXAMPLE`, `add_options` and `run`. The modules import
-what they need within `run`, so that ``--help`` is quick.
+other rooms within `run`, so that ``--help`` is quick.
 """
 
 from __future__ import annotations

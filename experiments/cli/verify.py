@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope verify``: runs and cache entries against the digests that they were written with."""
+"""``eascope verify``: check runs and cache entries against their digests."""
 
 from __future__ import annotations
 

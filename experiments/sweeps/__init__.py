@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Campaigns: sets of cells by axes, what is there of them, and running what is missing."""
+"""Campaigns: sets of cells by axes, their states, and running their missing cells."""

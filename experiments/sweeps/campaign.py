@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Campaigns: axes and constraints, from ``experiments/campaigns/*.toml`` or from options.
 
-A campaign is every combination of the values of its axes of which all constraints are true. Its
+A campaign has every combination of the values of its axes for which all constraints are true. Its
 cells have a fixed order: the seed changes fastest, then variant, scenario, and the other axes.
 """
 

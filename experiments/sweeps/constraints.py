@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Constraints of a campaign: ``little.cpus + big.cpus <= 8``, true of every cell that is kept.
+"""Constraints of a campaign, such as ``little.cpus + big.cpus <= 8``; they hold for every cell.
 
 An expression compares names (axes and keys of the campaign), numbers and texts in quotes, with
 ``+ - * / == != < <= > >= in and or not``. Nothing else is evaluated.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Differences along one axis of a campaign: each of its values against the first, all else equal.
+"""Differences along one axis of a campaign: each value against the first, all else equal.
 
-The axis may be the platform, a topology, the variant or any other one. So a campaign gives one
-table, and one figure, of as many comparisons as it has.
+The axis may be the platform, a topology, the variant or any other axis. So one table, and one
+drawing, has all comparisons of a campaign.
 """
 
 from __future__ import annotations

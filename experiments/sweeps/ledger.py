@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A campaign's ledger: a line for each cell that was run for it, in files of their own per job.
+"""A campaign's ledger: a line for each cell that was run for it, in one file per job.
 
-Run folders are the state. The ledger says which cell has which folder and what it cost, so that
-nobody needs to open 100 000 folders: a cell is done when its line says so and its folder is there.
-A lost or damaged line costs a look into the folder. Each job appends to a file that nobody else
-writes, because appends of several machines to one file of a shared folder get mixed up.
+Run folders are the state. The ledger names the folder and the cost of each cell, so that no command
+opens 100 000 folders: a cell is done if its line says so and its folder exists. A lost or damaged
+line costs a look into the folder. Each job appends to its own file, because appends of several
+machines to one file of a shared folder get mixed up.
 """
 
 from __future__ import annotations

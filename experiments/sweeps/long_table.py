@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A campaign as one long table: a line for each cell and measure, for other programs to read."""
+"""A campaign as one long table for other programs: a line for each cell and measure."""
 
 from __future__ import annotations
 

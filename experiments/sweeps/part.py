@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parts of a campaign: cells that one job runs one after another, on one booted machine.
 
-``eascope part FILE`` is what Snakemake's rule and a task of a Slurm array call. A part's file has
-all that the job needs besides the checkout, cache and runs: points and seeds. What is there is not
-run again, and a failed cell does not stop those after it.
+Snakemake's rule and a task of a Slurm array call ``eascope part FILE``. A part's file has points
+and seeds; the job needs nothing else but the checkout, the cache and the runs. Finished cells are
+not run again, and a failed cell does not stop those after it.
 """
 
 from __future__ import annotations

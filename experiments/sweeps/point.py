@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A point of a campaign: all of a cell but its seed, in names and values."""
+"""A point of a campaign: a cell without its seed, in names and values."""
 
 from __future__ import annotations
 

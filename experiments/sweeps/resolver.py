@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From points to requests: derived platforms as files, names that are known, and cell ids.
+"""From points to requests: derived platforms as files, known names, and cell ids.
 
-A simkey needs every byte of a cell, which takes some 20 ms of work for each seed. A cell id is a
-digest of all that these bytes are made from, and takes microseconds: for a campaign of 100 000
-cells that is the difference between seconds and an hour. Two cells of one id have one simkey.
-Records of a campaign (`experiments.sweeps.ledger`) say which simkey that is.
+A simkey needs every byte of a cell, which takes some 20 ms for each seed. A cell id is a digest of
+the sources of these bytes, and takes microseconds. For a campaign of 100 000 cells this is the
+difference between an hour and seconds. Two cells of one id have one simkey. The ledger
+(`experiments.sweeps.ledger`) records that simkey.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One sweep of a campaign: what is missing as parts in files, and Snakemake to run them.
+"""One sweep of a campaign: the missing cells as parts in files, which Snakemake runs.
 
-A session is a folder that only this sweep uses: parts, logs, what Snakemake keeps for itself. It
-holds no state that is needed later, and goes when the sweep has ended without a failure.
+A session is a folder that only this sweep uses: parts, logs, Snakemake's own files. No later
+command needs it, and it is removed when the sweep has ended without a failure.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Snakemake's plugin for Slurm needs besides its profile: options and environment."""
+"""Options and environment for Snakemake's Slurm plugin, in addition to its profile."""
 
 from __future__ import annotations
 

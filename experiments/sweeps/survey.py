@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a campaign has, what it lacks, and what the rest will cost."""
+"""Survey of a campaign: its cells by state, and the cost of the missing cells."""
 
 from __future__ import annotations
 

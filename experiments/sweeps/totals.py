@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a campaign has come to: cells by state, causes of failures, what its runs have cost."""
+"""Totals of a campaign: cells by state, causes of failures, cost of its runs."""
 
 from __future__ import annotations
 

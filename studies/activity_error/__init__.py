@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the fast engine states of activity, against what gem5 counts."""
+"""The fast engine's activity compared with gem5's counted events."""

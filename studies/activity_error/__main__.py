@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the fast engine states of activity, against what gem5 counts: ``make activity-error``.
+"""The fast engine's activity compared with gem5's counted events: ``make activity-error``.
 
-The fast engine counts instructions and no events: every instruction is billed as one of rt-app's
-busy loop, by the events that gem5's detailed core had in it. A cell on gem5's
-detailed cores counts the events of everything but the loop, which is elided. The record has both
-for each event, and the energy of the same rows billed both ways, so that nothing but activity
-differs.
+The fast engine counts instructions and no events. Every instruction is billed as an instruction of
+rt-app's busy loop, with the events that gem5's detailed core counted in the loop. A cell on gem5's
+detailed cores counts the events of all code but the loop, which is elided. The record has both
+figures for each event. It also has the energy of the same rows billed both ways, so that only
+activity differs.
 """
 
 from __future__ import annotations

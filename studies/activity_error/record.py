@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record: events and energy of each cluster, as stated and as gem5 counted them."""
+"""The record: events and energy of each cluster, by the fast engine's activity and by gem5."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far the engines agree: a fixed set of cells on gem5 and on the fast engine.
+"""Agreement of the engines: a fixed set of cells on gem5 and on the fast engine.
 
-``python -m studies.agreement`` (``make engine-agreement``) runs what is missing, writes
-``results/engine-agreement.json`` and draws its page. It can be interrupted; runs that are complete
-stay.
+``python -m studies.agreement`` (``make engine-agreement``) executes missing runs, writes
+``results/engine-agreement.json`` and draws its page. It can be interrupted: complete runs stay.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page that compares the fast engine with gem5: the parts that its notes set in place."""
+"""The page that compares the fast engine with gem5: the parts for its notes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the engines are compared by: scenarios, variants, engines in their modes, seeds."""
+"""The plan of the engines' comparison: scenarios, variants, engines in their modes, seeds."""
 
 from __future__ import annotations
 

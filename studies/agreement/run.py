@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs what is missing of the set that the engines are compared by."""
+"""Executes the missing runs of the engines' comparison."""
 
 from __future__ import annotations
 

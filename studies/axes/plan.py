@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is varied: the scenarios of three pages, with the variants that their sources speak of."""
+"""The plan: the scenarios of three pages, with the variants that their sources compare."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs what is missing of a scenario at every value of the model axes."""
+"""Executes the missing runs of a scenario at every value of the model axes."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast gem5's detailed cores are: workload kernels, system code; see `parts`."""
+"""Speed of gem5's detailed cores in workload kernels and in system code; see `parts`."""

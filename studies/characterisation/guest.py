@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program that measures: kernels in assembly and rt-app's own busy loop, as one ELF file."""
+"""The measuring program: kernels in assembly and rt-app's own busy loop, as one ELF file."""
 
 from __future__ import annotations
 

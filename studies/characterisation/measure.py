@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope characterise``: what each workload kernel does on each core type, on gem5's cores.
+"""``eascope characterise``: measure each workload kernel on each core type of gem5.
 
-One run of gem5 per cluster: one CPU of its core with the cluster's caches, memory and OPPs, in mode
-``detailed``, without an operating system. At every OPP each kernel runs once to warm caches and
-predictors, then once between two marks; a row of statistics lies between them.
+Each cluster has one run of gem5 in mode ``detailed``, without an operating system: one CPU of the
+cluster's core with the cluster's caches, memory and OPPs. At every OPP each kernel runs once to
+warm caches and predictors, and then once between two marks, which give a row of statistics.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The two parts of ``eascope characterise``: each measures, and writes what it found.
+"""The two parts of ``eascope characterise``: each measures, and writes its file.
 
-Workload kernels run alone on a CPU (``configs/activity/PLATFORM.json``). System code runs in a
-cell, which is run as any other (``configs/activity/system/PLATFORM.json``).
+Workload kernels run alone on a CPU (``configs/activity/PLATFORM.json``). System code is measured in
+an ordinary cell (``configs/activity/system/PLATFORM.json``).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was measured, as the activity file keeps it and as a person reads it."""
+"""The measurements, for the activity file and for a person."""
 
 from __future__ import annotations
 

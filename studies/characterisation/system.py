@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast gem5's detailed cores execute system code, from a run that elides the busy loop.
+"""Rates of system code on gem5's detailed cores, from a run that elides the busy loop.
 
-In mode ``elided-detailed`` a loop that stands still counts neither instructions nor cycles, so a
-CPU's rows are those of system code: the kernel, the agent, and rt-app without its loop.
+In mode ``elided-detailed`` an elided loop counts neither instructions nor cycles. So a CPU's rows
+are those of system code: the kernel, the agent, and rt-app without its loop.
 """
 
 from __future__ import annotations

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power of a whole cluster as a platform bills it, against what was measured on that cluster."""
+"""Billed power of a whole cluster, compared with the power measured on that cluster."""

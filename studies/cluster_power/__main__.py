@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power of the Exynos 5422's big cluster as the platform bills it, against measured watts.
+"""Billed power of the Exynos 5422's big cluster, compared with measured watts.
 
-``python -m studies.cluster_power`` simulates nothing: it takes the activity that ``eascope
-characterise exynos5422`` measured and the data set that ``EASCOPE_MEASUREMENTS`` names, writes
+``python -m studies.cluster_power`` simulates nothing. It takes the activity that ``eascope
+characterise exynos5422`` measured and the data set that ``EASCOPE_MEASUREMENTS`` names. It writes
 ``results/cluster-power.json`` and draws its page.
 """
 

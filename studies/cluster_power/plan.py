@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which platform's cluster is compared, and which kernel stands for which measured workload.
+"""The plan: the compared cluster, and the workload kernel for each measured workload.
 
-The workloads were chosen by what they are, before any power was modelled for them.
+The workloads were chosen by their kind of work, before any power was modelled for them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `make demo` compares."""
+"""The comparison of `make demo`."""
 
 from __future__ import annotations
 

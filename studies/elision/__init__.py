@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What eliding busy loops changes on gem5."""
+"""The effect of eliding busy loops on gem5."""

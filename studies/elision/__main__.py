@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What eliding busy loops changes on gem5: the same cells executed and elided.
+"""The effect of eliding busy loops on gem5: the same cells executed and elided.
 
-``python -m studies.elision`` runs what is missing, writes ``results/elision.json`` and draws its
-page. What an executed iteration of the loop takes is gem5's own: on atomic CPUs a cycle per
-instruction on every core type, on Minor and O3 what ``eascope characterise`` has measured. Here an
-elided iteration takes the same, so the cells are not those of a figure, and lie in runs of their
-own. Windows are short enough to be executed.
+``python -m studies.elision`` executes missing runs, writes ``results/elision.json`` and draws its
+page. gem5 decides the time of an executed iteration of the loop: on atomic CPUs a cycle per
+instruction on every core type, on Minor and O3 as ``eascope characterise`` measured it. Here an
+elided iteration takes the same time, so these cells differ from those of other pages, and have
+their own runs. Windows are short enough to be executed.
 """
 
 from __future__ import annotations

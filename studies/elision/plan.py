@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cells are executed and elided, and how gem5 executes them."""
+"""The plan: the cells that are executed and elided, and gem5's modes for them."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Video playback with EAS and without: the first figure."""
+"""Video playback with EAS and without it: the first figure."""

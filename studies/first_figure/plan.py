@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the first figure is made of: its cells and its measures."""
+"""The plan of the first figure: its cells and its measures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which statements count, which records have their comparisons, and what is predicted."""
+"""The plan: the statements that count, the records with their comparisons, the predictions."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tasks that wait for memory: what gem5's cores execute, and what the engines take for it."""
+"""Tasks that wait for memory: their time on gem5's cores, and the time that the engines account."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Time of tasks that wait for memory: gem5 executes what the engines take as ``C/f + M``.
+"""Time of tasks that wait for memory: gem5 executes them, the engines account ``C/f + M``.
 
 ``python -m studies.memory_time`` executes mixtures of rt-app's busy loop and of dependent misses on
 gem5's detailed cores at every OPP, writes ``results/memory-time.json`` and draws its page.

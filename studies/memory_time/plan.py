@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which mixtures are executed: shares of memory, and how long their chains of misses are."""
+"""The plan: the executed mixtures, with their shares of memory and lengths of chains of misses."""
 
 from __future__ import annotations
 

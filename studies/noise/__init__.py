@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Noise floors: mainline against a kernel that does the same, with other seeds."""
+"""Noise floors: mainline against its double (an equal kernel), with other seeds."""

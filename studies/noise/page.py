@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of noise floors: the parts that its notes set in place."""
+"""The page of noise floors: the parts for its notes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whose noise floor is measured: every scenario of the pages, on their platforms."""
+"""The plan: every scenario of the pages, on the pages' platforms."""
 
 from __future__ import annotations
 

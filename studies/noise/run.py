@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs what noise floors lack: mainline, and its double with the seeds that follow."""
+"""Executes the missing runs of noise floors: mainline, and its double with the next seeds."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The results pages: which cells they are made of, running what is missing, and writing them."""
+"""The results pages: their cells, their missing runs, and writing them."""

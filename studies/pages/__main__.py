@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``make results``: run what is missing, write records and draw their pages; resumable."""
+"""``make results``: execute missing runs, write records and draw their pages; resumable."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page of compared variants: the parts that its notes set in place."""
+"""A page of compared variants: the parts for its notes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands on which page: scenarios, variants, platform, controls."""
+"""The plan of each page: scenarios, variants, platform, controls."""
 
 from __future__ import annotations
 

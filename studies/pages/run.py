@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs what pages are made of: the missing cells, seed by seed, and puts them side by side."""
+"""Runs the missing cells of pages, seed by seed, and compares them."""
 
 from __future__ import annotations
 

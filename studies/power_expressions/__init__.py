@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's own power expressions against our rows."""
+"""gem5's own power expressions compared with our rows."""

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's own power expressions against our rows, kernel by kernel: ``make power-expressions``.
+"""gem5's own power expressions compared with our rows: ``make power-expressions``.
 
-Rows read every statistic that an event is billed by; an expression of gem5's MathExprPowerModel
-reads scalars alone (`engines.gem5.expressions`), and MinorCPU's mix of instructions is no scalar.
-Here both bill the same run of the workload kernels, at the fastest OPP, so that no
-transition is billed.
+Rows read every statistic that bills an event. An expression of gem5's MathExprPowerModel reads only
+scalars (`engines.gem5.expressions`), and MinorCPU's mix of instructions is not a scalar. Here both
+bill the same run of each workload kernel, at the fastest OPP, so that no transition is billed.
 """
 
 from __future__ import annotations

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calibration of the power models against measurements, and what is published of their error."""
+"""Calibration of the power models against measurements, and the page with their errors."""

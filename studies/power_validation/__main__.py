@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m studies.power_validation calibrate|validation``: what the Makefile calls."""
+"""Calibrate the power models (calibrate), or draw the page of their errors (validation)."""
 
 from __future__ import annotations
 

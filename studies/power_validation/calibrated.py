@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The core that is calibrated with measured power: its errors, from the committed calibration."""
+"""Errors of the core that is calibrated with measured power, from the committed calibration."""
 
 from __future__ import annotations
 

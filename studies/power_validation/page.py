@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``docs/results/power-validation.md``: every error of the power models that is known, as tables.
+"""``docs/results/power-validation.md``: every known error of the power models, as tables.
 
-The tables come from committed records of ``power-models/`` alone, and the words from notes. The
-figures show measured rows, so they are drawn only where the measurements are; elsewhere the
-committed ones stay.
+The tables come only from committed records of ``power-models/``, and the words from notes. The
+drawings show measured rows, so they are drawn only on machines with the measurements. Elsewhere the
+committed drawings stay.
 """
 
 from __future__ import annotations

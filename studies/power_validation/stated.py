@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page's part on activity: what the fast engine states of it, and what gem5 counts.
+"""The page's part on activity: the fast engine's figures and gem5's counts.
 
-From the records that `make activity-error` commits (`studies/activity_error.py`), and from the
-activity that `eascope characterise` does.
+It is drawn from the records of `make activity-error` (`studies/activity_error`), and from the
+activity files of `eascope characterise`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tables of the power models' errors have in common."""
+"""Common parts of the tables of the power models' errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page on two releases: the parts that its notes set in place."""
+"""The page on two releases: the parts for its notes."""
 
 from __future__ import annotations
 

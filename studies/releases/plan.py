@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is run on both releases: scenarios with their variants, and whose wake-ups are counted."""
+"""The plan for both releases: scenarios with their variants, and variants of counted wake-ups."""
 
 from __future__ import annotations
 

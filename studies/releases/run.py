@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs what is missing on both releases."""
+"""Executes the missing runs on both releases."""
 
 from __future__ import annotations
 

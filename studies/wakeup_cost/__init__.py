@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a wake-up costs, in instructions."""
+"""The cost of a wake-up in instructions."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page on what a wake-up costs: the parts that its notes set in place."""
+"""The page on the cost of a wake-up: the parts for its notes."""
 
 from __future__ import annotations
 

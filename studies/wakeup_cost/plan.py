@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whose wake-ups are counted, where, and how many of them."""
+"""The plan: variants, CPUs and numbers of counted wake-ups."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The record of what a wake-up costs and of how large each queue is."""
+"""The record of the cost of a wake-up and of the size of each queue."""
 
 from __future__ import annotations
 

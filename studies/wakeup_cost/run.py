@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Instructions per wake-up: the slope between a short and a long ping-pong; the size of each queue.
 
-Two threads wake each other through pipes, without tracing. What a boot, a start and an end cost
-is the same for both lengths and falls out of the slope; what is left is a round trip: two wake-ups
-with the reads, writes and switches that belong to them. Instructions of all CPUs count, idle loops
-and ticks included, so the figure says what a wake-up costs the machine.
+Two threads wake each other through pipes, without tracing. Boot, start and end cost the same for
+both lengths and cancel out in the slope. The slope is the cost of a round trip: two wake-ups with
+their reads, writes and switches. Instructions of all CPUs count, with idle loops and ticks, so the
+figure is the cost of a wake-up for the whole machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Our boot loader for gem5: ``boot.S``, built once into the cache.
 
-What it does and what gem5 gives it stands at the head of the assembly.
+The head of ``boot.S`` says what it does and what gem5 gives it.
 """
 
 from __future__ import annotations
