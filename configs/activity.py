@@ -37,11 +37,11 @@ CAPACITY_TOLERANCE = 0.01
 
 @dataclass(frozen=True)
 class ClusterActivity:
-    """Instructions per cycle of the busy loop on a cluster's core, and where that comes from.
+    """Instructions per cycle of the busy loop on a cluster's core, and their source.
 
-    ``system_ipc`` is that of everything else, the kernel above all; None, where it was not
-    measured: as the busy loop's. ``system_inherited`` says whose it is where it is another
-    platform's.
+    ``system_ipc`` is that of all other code, mainly the kernel. It is None if it was not measured;
+    the busy loop's then counts. ``system_inherited`` names the platform whose figure it is, if it
+    is another one's.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ClusterActivity:
 
 @dataclass(frozen=True)
 class KernelActivity:
-    """What one workload kernel did on a cluster's core, measured on gem5's detailed cores.
+    """Rates of one workload kernel on a cluster's core, measured on gem5's detailed cores.
 
     ``ipc`` is instructions per cycle by kHz, ``events`` McPAT's events per instruction at the
     fastest OPP.
@@ -69,9 +69,9 @@ class KernelActivity:
 class Activity:
     """Activity of a platform; ``clusters`` are in the platform's order.
 
-    ``turn_instructions`` is the number of instructions of one turn of rt-app's busy loop.
-    ``measured`` is what ``eascope characterise`` has found; ``clusters`` says what engines run at,
-    and need not be the same. ``hardware`` is the busy loop on the board itself, where it is known.
+    ``turn_instructions`` is the number of instructions of one iteration of rt-app's busy loop.
+    ``measured`` is from ``eascope characterise``. ``clusters`` has the rates of the engines, which
+    may differ. ``hardware`` is the busy loop on the board itself, where it is known.
     """
 
     platform: str
@@ -93,7 +93,7 @@ class Activity:
         return entry.ipc if entry.system_ipc is None else entry.system_ipc
 
     def instructions_per_us(self, cluster: Cluster, khz: int) -> float:
-        """Speed of the busy loop on ``cluster`` at ``khz``."""
+        """Instructions of the busy loop per microsecond on ``cluster`` at ``khz``."""
         return self.ipc(cluster) * khz / 1000
 
     @property
@@ -107,7 +107,7 @@ class Activity:
 
     @property
     def assumed_system(self) -> tuple[str, ...]:
-        """The same about everything else, which only the fast engine takes from here."""
+        """The same for all other code; only the fast engine takes its rate from here."""
         return tuple(
             f"{entry.name}: the kernel's instructions per cycle: {words}"
             for entry in self.clusters
@@ -125,7 +125,7 @@ def _system_words(entry: ClusterActivity, platform: str) -> str:
 
 
 def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
-    """The activity of ``platform``, with what was measured of the rest of the system, if it was.
+    """The activity of ``platform``, with the measured rate of system code if there is one.
 
     :raises RequestError: when the file is missing, or one is wrong or of another platform.
     """
@@ -194,7 +194,7 @@ def with_speeds(platform: Platform, ipc: Sequence[float], source: str) -> Platfo
 
 
 def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform, Activity]:
-    """Both with the busy loop's speeds on gem5's cores, and the device tree's capacities with them.
+    """Both with the busy loop's speeds on gem5's cores, and with the capacities that fit.
 
     System code keeps its IPC; where that was not measured, it remains the loop's. Digests change.
 
@@ -252,8 +252,8 @@ def at_kernel_rate(
 def at_hardware_speeds(activity: Activity) -> Activity:
     """The busy loop's speeds on the board itself; the device tree keeps its capacities.
 
-    A board's device tree states capacities for all code, of which one loop is none: a kernel there
-    is given a ratio that this loop does not have.
+    A board's device tree states capacities for all code, so a kernel there gets a ratio that this
+    loop does not have.
 
     :raises RequestError: when nobody measured the loop on the board.
     """
@@ -275,7 +275,7 @@ def at_hardware_speeds(activity: Activity) -> Activity:
 def _read_hardware(
     table: StrictTable, clusters: tuple[ClusterActivity, ...], turn_instructions: int
 ) -> tuple[ClusterActivity, ...]:
-    """Cycles of a turn of the busy loop on the board, as instructions per cycle."""
+    """Cycles of an iteration of the busy loop on the board, as instructions per cycle."""
     source = source_text(table)
     cycles = table.table("turn_cycles")
     hardware = tuple(
@@ -320,7 +320,7 @@ def _read_measured(table: StrictTable, platform: Platform) -> tuple[KernelActivi
 
 
 def check_capacity(platform: Platform, activity: Activity) -> None:
-    """Refuse a platform whose device tree would state other relative speeds than the engine has.
+    """Refuse a platform whose device tree would state wrong relative speeds of the engine.
 
     For each cluster, capacity_dmips_mhz x f_max and IPC x f_max, both relative to the largest
     cluster's, must agree within `CAPACITY_TOLERANCE`: EAS must not be lied to by accident.

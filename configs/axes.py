@@ -26,8 +26,8 @@ Setting: TypeAlias = str | bool | int
 class AxisValue:
     """A value of an axis.
 
-    :param sets: keys of `Axis.keys` and what they become; a key is a control's name, or what
-        energies are billed by.
+    :param sets: values of keys of `Axis.keys`; a key is a control's name, or names a way of
+        billing.
     """
 
     name: str
@@ -37,12 +37,13 @@ class AxisValue:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis; its default is what the command asks for.
+    """An axis; its default is the value of the command line.
 
     :param keys: what a value must set, and how each is read from a table.
-    :param common: values where a platform states none; the one that is asked for is no alternative.
-    :param elsewhere: the table of a platform file that says which of `common` there are.
-    :param billing: whether a value changes what runs are billed by, and no run.
+    :param common: values if a platform states none; the value of the command line is no
+        alternative.
+    :param elsewhere: the table of a platform file that selects from `common`.
+    :param billing: whether a value changes only the billing, and no run.
     """
 
     summary: str

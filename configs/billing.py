@@ -34,7 +34,7 @@ APART, INCLUDED = "apart", "included"
 class Billing:
     """The powers that a platform offers.
 
-    :param default: the power of a run where nobody asks for another.
+    :param default: the power of a run without ``--power``.
     :param included: offered tables whose power of a busy CPU holds the shared parts.
     """
 
@@ -64,10 +64,10 @@ LEAKAGE = (DERIVED, "stated")
 
 @dataclass(frozen=True)
 class Idle:
-    """How idle CPUs, and ways into and out of idle states, are billed.
+    """Billing of idle CPUs, and of entries into and exits from idle states.
 
     :param leakage: one of `LEAKAGE`.
-    :param transition_share: share of a busy CPU's power that entries and exits are billed at.
+    :param transition_share: billed power of entries and exits, as a share of a busy CPU's power.
     """
 
     leakage: str = DERIVED
@@ -123,7 +123,7 @@ def read_billing(top: StrictTable) -> Billing:
 
 
 def read_chip_shared(top: StrictTable, sources: Sources) -> ChipShared | None:
-    """The table ``[shared]``, where one part serves the whole chip."""
+    """The table ``[shared]``: one part serves the whole chip."""
     if not top.has("shared"):
         return None
     table = top.table("shared")

@@ -21,9 +21,9 @@ _PART = re.compile(r"!?([a-z][a-z0-9-]*?)(?::(\*|\d{1,3}|\d{1,3}-\d{1,3}))?")
 
 
 class CpuNameError(RequestError):
-    """A CPU name that the platform does not have; ``allowed`` says what it has.
+    """A CPU name that the platform does not have; ``allowed`` states its names.
 
-    A caller that knows the file and the key makes the message of it with `errors.bad_input`.
+    A caller that knows the file and the key makes a message from it with `errors.bad_input`.
     """
 
     def __init__(self, platform: str, name: object, allowed: str) -> None:

@@ -53,9 +53,9 @@ Data = dict[str, Any]
 class Described:
     """A platform file in its complete form.
 
-    :param top: what it says with all that it has of its base.
+    :param top: its own figures with those of its base.
     :param base: the complete platform at the end of the chain of bases; empty for a complete file.
-    :param inherited: sources of the base, which not every figure needs any more.
+    :param inherited: sources of the base, some of which may no longer be needed.
     """
 
     top: StrictTable
@@ -83,10 +83,10 @@ def describe(
     check: Callable[[Described, Path], object],
     above: tuple[Path, ...] = (),
 ) -> Described:
-    """What the platform file at ``path`` says, with its base's figures where it has a base.
+    """The platform file at ``path``, with its base's figures if it has a base.
 
     :param shipped: the folder whose files are complete, and whose names no other file may have.
-    :param check: called with each base; raises where it is no platform.
+    :param check: called with each base; raises if it is no platform.
     :param above: files whose base this one is.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
@@ -208,8 +208,8 @@ def _begin_cluster(
 ) -> None:
     """Put a cluster that is made ``like`` one of ``others`` into ``data``.
 
-    :raises RequestError: ``like`` for a cluster that is there, or a name that is a slip: a cluster
-        that the base does not have is made like another, or says all.
+    :raises RequestError: ``like`` for an existing cluster, or a wrong name: a new cluster has
+        ``like``, or states everything.
     """
     if not isinstance(entry, dict):
         raise bad_input(top.file, f"cluster.{name}", entry, "a table of the keys that differ")

@@ -23,7 +23,7 @@ from host.errors import RequestError
 
 @dataclass(frozen=True)
 class Donor:
-    """A platform with files of its own."""
+    """A platform with its own files."""
 
     platform: Platform
     activity: Activity
@@ -34,7 +34,7 @@ class Donor:
 
 
 def activity_of(platform: Platform, directory: Path = ACTIVITY) -> Activity:
-    """The activity of ``platform``: its own, with what other platforms measured in the gaps.
+    """The activity of ``platform``: its own, completed by other platforms' measurements.
 
     :raises RequestError: as `load_activity`.
     """

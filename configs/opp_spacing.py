@@ -50,7 +50,7 @@ class OppRow:
 
 
 def frequencies(cluster: Cluster, wanted: object) -> list[int] | None:
-    """The kHz that ``wanted`` asks for, ascending; None where `ALLOWED` does not name it."""
+    """The kHz that ``wanted`` stands for, ascending; None if `ALLOWED` does not name it."""
     there = [opp.khz for opp in cluster.opps]
     if isinstance(wanted, list):
         whole = all(isinstance(khz, int) and not isinstance(khz, bool) for khz in wanted)

@@ -56,8 +56,8 @@ def overridden(base: str, platform: Platform, settings: Mapping[str, Setting]) -
     """The file of ``platform`` with ``settings`` by dotted key.
 
     :param base: what the file names as its base: a platform's name, or the path of its file.
-    :raises RequestError: one line: key, value, what is allowed. What only the loader can see, the
-        loader says when it reads the file.
+    :raises RequestError: one line: key, value, what is allowed. The loader finds further faults
+        when it reads the file.
     """
     made = _Made(platform)
     for key in sorted(settings, key=_order):

@@ -70,7 +70,7 @@ CACHES = {
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What gem5 needs to know of a core beyond `configs.core.Core`; ``model`` is in `MODELS`."""
+    """Figures of a core for gem5, in addition to `configs.core.Core`; ``model`` is in `MODELS`."""
 
     core: str
     path: Path

@@ -41,7 +41,7 @@ POWER_STATES = CLK_GATED, SRAM_RETENTION, OFF = ("clk_gated", "sram_retention", 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure in words (what it is, its value, its unit) and where it comes from."""
+    """A figure in words (its meaning, value and unit), and its source."""
 
     what: str
     source: str
@@ -157,17 +157,17 @@ class L3:
 class Platform:
     """A board model. Clusters are in CPU order; CPU numbers are those of the guest's kernel.
 
-    ``l3`` is none where the clusters' L2 caches are the last ones; only gem5 knows of it.
-    ``control_sources`` says where temperature, memory and the DVFS times come from, by field name;
+    ``l3`` is None if the clusters' L2 caches are the last level; only gem5 simulates it.
+    ``control_sources`` has the sources of temperature, memory and the DVFS times, by field name;
     ``sources`` are all named sources of the file. ``digest`` changes with any figure or source of
     the platform or its cores, not with comments or layout. ``model`` is its name in the device
     tree. ``own``: the file is a person's own, anywhere; ``base`` is then the platform from which it
-    says only what differs, empty where it says all. ``fast_switch``: schedutil requests frequencies
-    from the scheduler's context; else a thread of its own does, and waits until each is in force.
-    ``board_dvfs``: how the board itself changes frequencies, where that is known. ``billing``: what
-    its runs can be billed by. ``llc``: who shares the last-level cache. ``shared``: what the
-    whole chip shares, besides the clusters' own shared parts. ``idle``: how idle CPUs are billed.
-    ``package_budget``: what frequency is granted while how many CPUs are on; none: any.
+    states differences, or empty for a complete file. ``fast_switch``: schedutil requests
+    frequencies from the scheduler's context; else its thread does, and waits until each is in
+    force. ``board_dvfs``: how the board itself changes frequencies, if that is known. ``billing``:
+    the powers that it offers. ``llc``: which CPUs share the last-level cache. ``shared``: the whole
+    chip's shared part, in addition to those of clusters. ``idle``: how idle CPUs are billed.
+    ``package_budget``: the greatest frequency by the number of CPUs that are on; None: no limit.
     ``axes``: the values that it states for model axes (`configs.axes`); no run depends on them, so
     the digest does not.
     """
@@ -204,7 +204,7 @@ class Platform:
 
     @property
     def energy_parts(self) -> tuple[str, ...]:
-        """What energy is listed by: the clusters, and the chip's shared part where there is one."""
+        """The parts of the energy: the clusters, and the chip's shared part if it has one."""
         names = tuple(cluster.name for cluster in self.clusters)
         return (*names, CHIP) if self.shared else names
 
@@ -303,7 +303,7 @@ class Platform:
 
     @cached_property
     def borrowed(self) -> tuple[str, ...]:
-        """One line for each figure that rests on another part's, for records and reports."""
+        """One line for each figure that is taken from another part, for records and reports."""
         return tuple(
             f"{figure.what}: {figure.source}"
             for figure in self.figures

@@ -146,7 +146,7 @@ def _own_name(top: StrictTable, path: Path) -> str:
 
 
 def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
-    """Of all figures of the platform and its cores; axes are no figures of its own."""
+    """The digest of all figures of the platform and its cores; axes do not count."""
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
     figures = {key: value for key, value in top.data.items() if key != "axes"}
     return sha256_bytes(canonical_json({"platform": figures, "cores": cores}))

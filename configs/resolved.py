@@ -22,7 +22,7 @@ SCHEMA = 1
 
 
 def machine_json(platform: Platform, activity: Activity) -> bytes:
-    """Both as readable JSON: the same bytes wherever the files that they come from lie.
+    """Both as readable JSON: the same bytes, wherever their files are.
 
     Keys keep their order: it is that of the files, and lists of figures follow it.
     """

@@ -31,7 +31,7 @@ def kind(source: str) -> str:
 
 
 def is_borrowed(source: str) -> bool:
-    """Whether the figure rests on another part's: borrowed, or computed from borrowed figures."""
+    """Whether the figure is from another part: borrowed, or computed from borrowed figures."""
     return "borrowed from" in source
 
 
@@ -69,7 +69,7 @@ class Sources:
         return self.texts[name]
 
     def finish(self) -> None:
-        """Complain about a source that no figure names: it would claim what nothing rests on."""
+        """Complain about a source that no figure names."""
         for name, text in self.texts.items():
             if name not in self._used and name not in self._inherited:
                 raise bad_input(

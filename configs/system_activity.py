@@ -26,7 +26,7 @@ LEAST_INSTRUCTIONS = 200_000
 
 @dataclass(frozen=True)
 class ClusterSystem:
-    """What a cluster's CPUs executed besides the busy loop, and in how many cycles."""
+    """Instructions of a cluster's CPUs outside the busy loop, and their cycles."""
 
     name: str
     instructions: int
@@ -38,7 +38,7 @@ class ClusterSystem:
 class SystemActivity:
     """A platform's file; ``clusters`` are in the platform's order.
 
-    ``provenance`` says which cell on which gem5 was measured, ``conditions`` in words what it is.
+    ``provenance`` names the measured cell and its gem5; ``conditions`` describes the cell in words.
     """
 
     path: Path
@@ -64,7 +64,7 @@ def digits(value: float) -> float:
 
 
 def load_system(platform: Platform, directory: Path) -> SystemActivity | None:
-    """What was measured on ``platform``'s cores; None where nothing was.
+    """The measurements on ``platform``'s cores; None if there are none.
 
     :raises RequestError: when the file is wrong or of another platform.
     """

@@ -31,7 +31,7 @@ LIMIT_S = 3600.0
 
 @dataclass(frozen=True)
 class Machine:
-    """Everything that a run depends on, besides the engine itself.
+    """All inputs of a run, except the engine itself.
 
     ``script`` holds the exact bytes that the guest agent reads; ``cmdline`` is the kernel's command
     line; with ``elide`` rt-app's busy loop is not executed but accounted for. ``vmlinux`` is the
@@ -66,13 +66,13 @@ class Identity(Record):
 
 
 def engine_code(paths: Iterable[Path]) -> str:
-    """Digest of code that makes a run's files of what a simulator leaves."""
+    """Digest of the code that makes a run's files from a simulator's output."""
     return digest_of({path.relative_to(REPO).as_posix(): sha256_file(path) for path in paths})
 
 
 @dataclass(frozen=True)
 class Elision:
-    """What elides rt-app's busy loop on an engine.
+    """The eliding copy of rt-app on an engine.
 
     :param program: path in the guest of the copy of rt-app that runs.
     :param function: its busy function, which the agent writes into the copy before it runs; empty
@@ -87,9 +87,9 @@ class Elision:
 
 @dataclass(frozen=True)
 class ExecutedLoop:
-    """How fast rt-app's busy loop is where an engine's own CPU models execute it.
+    """Speed of rt-app's busy loop if an engine's own CPU models execute it.
 
-    :param ipc: instructions per cycle by cluster; empty where that is not known.
+    :param ipc: instructions per cycle by cluster; empty if not known.
     :param measured: ``eascope characterise`` has measured it.
     """
 
@@ -107,11 +107,11 @@ class Transitions:
 
 @dataclass(frozen=True)
 class EngineRun:
-    """What a run cost: host seconds, simulated seconds, million instructions per host second.
+    """Costs of a run: host seconds, simulated seconds, million instructions per host second.
 
     ``cpu_s`` is the engine's processor time. On the fast engine elided instructions count as
-    executed. ``parts_s`` are host seconds by part, where the engine measures them, and
-    ``parts_cpu_s`` those of the processor's time.
+    executed. ``parts_s`` are host seconds by part, if the engine measures them, and ``parts_cpu_s``
+    processor seconds.
     """
 
     host_s: float
@@ -125,7 +125,7 @@ class EngineRun:
 
 
 class EngineFailed(EascopeError):
-    """A run that did not reach its agent's EXIT: why, and what was said last.
+    """A run that did not reach its agent's EXIT: the reason, and the last lines of its logs.
 
     ``console_tail`` and ``log_tail`` are the last lines of the guest's console and of the engine.
     """
@@ -158,25 +158,25 @@ class Engine(Protocol):
         """Whether busy loops are elided unless a person asks for their execution."""
 
     def status(self) -> str:
-        """One line on what would be used (version, where); makes nothing.
+        """One line with version and path of the simulator; makes nothing.
 
         :raises EascopeError: one line when the engine cannot be used here, with the remedy.
         """
 
     @property
     def board(self) -> Board:
-        """What its machine adds to a platform's device tree."""
+        """The engine's part of a platform's device tree."""
 
     @property
     def traits(self) -> Traits:
-        """What its runs are read by."""
+        """Properties of the engine that readers of its runs need."""
 
     @property
     def artefacts(self) -> tuple[str, ...]:
         """Kinds of artefacts in the cache that the engine consists of."""
 
     def elision(self, platform: Platform, activity: Activity) -> Elision:
-        """What elides rt-app's busy loop here.
+        """The eliding copy of rt-app on this engine.
 
         :raises RequestError: a core or a speed with which the loop cannot be elided.
         """
@@ -202,13 +202,13 @@ class Engine(Protocol):
         """
 
     def executed_loop(self, platform: Platform, activity: Activity) -> ExecutedLoop | None:
-        """How fast a busy loop is that is executed; None where the activity states it."""
+        """Speed of an executed busy loop; None if the activity states it."""
 
     def identity(self) -> Identity:
         """Versions and digests of the engine's parts; part of every run's key."""
 
     def settings(self, machine: Machine) -> Record:
-        """All that shapes a run besides its files; part of the key."""
+        """All settings that shape a run; part of the key."""
 
     def run(
         self,
@@ -257,12 +257,12 @@ def check_budget(engine: Engine, platform: Platform) -> None:
 
 @dataclass(frozen=True)
 class EngineKind:
-    """What `engines.registry` has of an engine: all that is known before one is made.
+    """An engine's entry in `engines.registry`: all that is known before an engine is made.
 
     :param summary: a line for lists.
     :param make: the engine in a mode, which is empty where there are no modes.
     :param code: our code that makes a run's files; every run's key has its digest.
-    :param copy: rt-app's, by which it elides the busy loop; every guest image has those of all.
+    :param copy: its eliding copy of rt-app; every guest image has the copies of all engines.
     :param modes: a line on each mode; the first one is the default.
     :param remedy: how to get the engine; empty for one that every machine must have.
     """

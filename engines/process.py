@@ -35,7 +35,7 @@ PANIC = re.compile(rb"Kernel panic - not syncing: .*|Internal error: .*|Unable t
 
 @dataclass
 class Spent:
-    """What a run took: host and processor seconds, simulated ns, instructions."""
+    """Costs of a run: host and processor seconds, simulated ns, instructions."""
 
     host_s: float = 0.0
     cpu_s: float = 0.0
@@ -44,7 +44,7 @@ class Spent:
 
 
 class Simulator(ABC):
-    """A running simulator and what it has said so far.
+    """A running simulator and its reports so far.
 
     :param name: for messages.
     :param spent: filled while it runs.
@@ -80,7 +80,7 @@ class Simulator(ABC):
 
     @abstractmethod
     def look(self) -> None:
-        """Look, every `POLL_S`, at what the pipe does not report.
+        """Look, every `POLL_S`, for events that the pipe does not report.
 
         :raises EngineFailed: when the guest has died without a word.
         """
@@ -93,8 +93,9 @@ class Simulator(ABC):
     ) -> int:
         """Run the process to its end and return its exit code.
 
-        It is to have a session of its own, so a Ctrl-C reaches this process alone, which then kills
-        it; and when this process is killed, its next line finds no reader and it ends by itself.
+        The simulator must have its own session, so that a Ctrl-C reaches this process alone, which
+        then kills it. If this process is killed, the simulator's next line finds no reader, and it
+        ends by itself.
 
         :param start: starts the process, which writes its lines to the given file descriptor.
         :param stall_s: host seconds without simulated progress after which it is killed.
@@ -188,7 +189,7 @@ def tail_lines(path: Path) -> list[str]:
 
 
 def died(name: str, code: int) -> str:
-    """How a process ended that did not say why: by a signal, where ``code`` is negative.
+    """The end of a process that gave no reason: by a signal, if ``code`` is negative.
 
     :param name: of the program, for the message.
     """

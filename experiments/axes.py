@@ -18,8 +18,8 @@ from host.errors import RequestError, unknown
 class AxisCase:
     """A comparison at another value of one axis.
 
-    :param names: of its own cells, one per variant, with the first seed; none where it bills the
-        asked cells otherwise.
+    :param names: of its own cells, one per variant, with the first seed; none if only the billing
+        of the asked cells differs.
     """
 
     axis: str
@@ -30,7 +30,7 @@ class AxisCase:
 
 @dataclass(frozen=True)
 class Cases:
-    """All of them, and why others are left out, a line each."""
+    """All cases, and a line for each alternative that is left out."""
 
     cases: tuple[AxisCase, ...]
     left_out: tuple[str, ...]
@@ -51,12 +51,12 @@ def wanted_axes(text: str) -> tuple[str, ...]:
 def cases_of(
     asked: Sequence[Names], billing: BilledBy, axes: Sequence[str], *, named: bool
 ) -> Cases:
-    """The alternatives of ``axes`` to what was asked for.
+    """The alternatives of ``axes`` to the asked values.
 
     :param asked: the asked cells of the first seed, one per variant.
-    :param named: whether a person named the axes. One that has no other value on this platform is
-        an error then, and is left out else.
-    :raises RequestError: an alternative that the platform states cannot be had.
+    :param named: whether a person named the axes. If so, an axis without another value on this
+        platform is an error; otherwise it is left out.
+    :raises RequestError: a stated alternative that is not possible on the platform.
     """
     platform = asked[0].platform
     cases: list[AxisCase] = []
@@ -86,9 +86,9 @@ def alternatives(platform: Platform, axis: str) -> tuple[AxisValue, ...]:
 def _case(
     axis: str, value: AxisValue, asked: Sequence[Names], billing: BilledBy
 ) -> Iterator[AxisCase]:
-    """The case of ``value``, unless it is what was asked for.
+    """The case of ``value``, unless it is the asked value.
 
-    :raises RequestError: when it cannot be had on this platform.
+    :raises RequestError: when it is not possible on this platform.
     """
     sets: dict[str, Any] = dict(value.sets)
     if AXES[axis].billing:
@@ -107,6 +107,6 @@ def _case(
 
 
 def _now(names: Names, key: str) -> object:
-    """What a control is for a cell: as asked for, or as the platform has it."""
+    """A cell's value of a control: as asked, or by default the platform's."""
     asked = getattr(names.request.controls, key)
     return getattr(names.platform, key) if asked is None else asked

@@ -17,7 +17,7 @@ LOCK = ".building.lock"
 
 
 def built_once(make: Callable[[], T]) -> T:
-    """What ``make`` gives, which builds it where the cache does not have it.
+    """The artefact of ``make``, which builds it if the cache does not have it.
 
     :raises EascopeError: as ``make``.
     :raises NotBuilt: within `host.dry.nothing_built`, when it is not there.

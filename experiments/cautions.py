@@ -16,10 +16,9 @@ from kernels.state import asymmetric
 
 
 def wrong_capacities(names: Names) -> str:
-    """How far capacities and speeds differ where the engine executes the busy loop; else empty.
+    """The differences of capacities and speeds if the engine executes the busy loop; else empty.
 
-    Elided, the loop has the speed that the capacities state. Executed, it has that of the engine's
-    CPU models.
+    An elided loop has the speed that the capacities state, an executed loop that of the CPU models.
     """
     platform = names.platform
     if names.request.elide and names.request.controls.speeds == HARDWARE:
@@ -62,7 +61,7 @@ def without_eas(names: Names) -> str:
 
 
 def rate_warnings(names: Names) -> list[str]:
-    """Where the fast engine runs the kernel at a rate that was not measured on this platform."""
+    """Warnings about rates of the kernel that were not measured on this platform (fast engine)."""
     if not names.engine.traits.stated_rates:
         return []
     clusters = names.activity.clusters

@@ -42,7 +42,7 @@ BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"
 
 @dataclass(frozen=True)
 class Cell:
-    """A request with every byte that decides its outcome; ``record`` is ``cell.json``.
+    """A request with all bytes that decide its outcome; ``record`` is ``cell.json``.
 
     ``inputs`` gives the files of the run's folder ``inputs/`` by name.
     """
@@ -71,9 +71,9 @@ def _had(make: Callable[..., ImageArtefact], *names: str) -> ImageArtefact:
 
 
 def guest_of(scenario: Scenario) -> ImageArtefact:
-    """The guest image of a scenario, with what is prepared for its servers.
+    """The guest image of a scenario, with the prepared files of its servers.
 
-    :raises EascopeError: when something that it is made of cannot be had.
+    :raises EascopeError: when one of its parts is not available.
     """
     if scenario.image == MINIMAL:
         return _had(guest_image)
@@ -87,9 +87,9 @@ def _digest(path: Path) -> str:
 
 
 def missing(names: Names) -> list[NotBuilt]:
-    """What `prepare` would build or fetch, within `host.dry.nothing_built`.
+    """Artefacts that `prepare` would build or fetch, within `host.dry.nothing_built`.
 
-    :raises EascopeError: what would end it.
+    :raises EascopeError: the error that would end it.
     """
     lacking: list[NotBuilt] = []
     parts: dict[str, Callable[[], object]] = {
@@ -107,7 +107,7 @@ def missing(names: Names) -> list[NotBuilt]:
 
 
 def built_digests(names: Names) -> dict[str, str]:
-    """Digests of kernel and guest image of a cell, built where they are not there.
+    """Digests of kernel and guest image of a cell; both are built if missing.
 
     :raises EascopeError: when an artefact cannot be had.
     """
@@ -118,9 +118,9 @@ def built_digests(names: Names) -> dict[str, str]:
 
 
 def prepare(names: Names, identity: Identity | None = None) -> Cell:
-    """Build or fetch what the cell needs and compute its simkey.
+    """Build or fetch the cell's artefacts, and compute its simkey.
 
-    :param identity: the engine's, when it is known: for many cells, checking it each time is slow.
+    :param identity: the engine's, if known: checking it again for each of many cells is slow.
     :raises EascopeError: when an artefact cannot be had.
     """
     request, platform, variant = names.request, names.platform, names.variant
@@ -170,9 +170,9 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
 
 
 def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
-    """What the run records.
+    """The events that the run records.
 
-    :raises RequestError: what is asked for and the kernel does not have.
+    :raises RequestError: an event that the kernel does not have.
     """
     controls = names.request.controls
     return recorded_events(
@@ -185,7 +185,7 @@ def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
 
 
 def proofs_of(names: Names) -> list[tuple[str, ...]]:
-    """The lines of a script that prove the state of the variant, on what the kernel is given."""
+    """Lines of a script that prove the variant's state and the figures that the kernel is given."""
     return state_expectations(names.variant, names.given)
 
 
@@ -211,7 +211,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
 
 
 def digests_of(engine: Engine, machine: Machine, identity: Identity) -> dict[str, str]:
-    """Digests of all that decides what ``machine`` does on ``engine``.
+    """Digests of all inputs of a run of ``machine`` on ``engine``.
 
     :param identity: the engine's.
     """
@@ -226,7 +226,7 @@ def digests_of(engine: Engine, machine: Machine, identity: Identity) -> dict[str
 
 
 def _settings(engine: Engine, machine: Machine) -> dict[str, Any]:
-    """What the engine is given besides files."""
+    """The engine's settings."""
     return {
         "engine": engine.settings(machine).encode(),
         "cmdline": machine.cmdline,

@@ -93,7 +93,7 @@ def _kernel_record(name: str, image: KernelArtefact) -> KernelRecord:
 
 
 def _source_conditions(names: Names) -> SourceConditionsRecord | None:
-    """What the scenario's source had, whether this cell has it or not."""
+    """The conditions of the scenario's source, whether this cell has them or not."""
     had = names.scenario.source_conditions
     if had is None:
         return None
@@ -103,7 +103,7 @@ def _source_conditions(names: Names) -> SourceConditionsRecord | None:
 def _controls_record(
     names: Names, image: KernelArtefact, workload: Workload, events: Sequence[str]
 ) -> ControlsRecord:
-    """What a comparison holds fixed and its inputs say; ``state.txt`` has what the guest says."""
+    """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
     request, platform = names.request, names.platform
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),

@@ -11,7 +11,7 @@ from host.strict import StrictTable
 
 
 def read_clamps(owner: StrictTable, platform: Platform) -> tuple[int | None, int | None]:
-    """``uclamp.min`` and ``uclamp.max`` of a task or program, each None where nothing is said.
+    """``uclamp.min`` and ``uclamp.max`` of a task or program; None if not stated.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """

@@ -33,9 +33,9 @@ class Published(Record):
 
 
 def comparison_folder(words: Iterable[str], digest: str) -> Path:
-    """``runs/comparisons/WORDS_DIGEST``, in the cache where ``runs`` cannot be written.
+    """``runs/comparisons/WORDS_DIGEST``, or in the cache if ``runs`` cannot be written.
 
-    :param words: what a person looks for.
+    :param words: words by which a person finds the folder.
     :param digest: of all that distinguishes the comparison from others of the same words.
     """
     name = "_".join(word.replace("/", "-") for word in words)[:WORDS_LENGTH]
@@ -51,8 +51,8 @@ def comparison_folder(words: Iterable[str], digest: str) -> Path:
 def publish(folder: Path, draw: Callable[[Path], None]) -> None:
     """Let ``draw`` fill an empty folder, then move its files into ``folder``, the report last.
 
-    Until then what was there stays, whatever happens meanwhile. Files that an earlier comparison
-    put there and this one did not make are removed; other files are left alone.
+    Until then the old files stay, whatever happens. Files of an earlier comparison that this one
+    did not make are removed. Other files are left alone.
 
     :raises EascopeError: when the disk is full: one line that names it.
     """
@@ -81,7 +81,7 @@ def _files_of(folder: Path) -> set[str]:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Only one process at a time puts files into ``folder``."""
+    """Hold ``folder``, so that only one process at a time writes files into it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -33,11 +33,11 @@ MOST_NS = 1_000_000
 
 @dataclass(frozen=True)
 class SourceConditions:
-    """What a scenario's source had.
+    """The conditions of a scenario's source.
 
-    :param source: who says so, and of which kernel and board.
-    :param platform: the board, where it is one of ours; empty: another, or none is named.
-    :param controls: what was otherwise than here; all else is as it is.
+    :param source: who states them, with kernel and board.
+    :param platform: the platform of its board; empty: there is none, or no board is named.
+    :param controls: the controls that differ from the defaults.
     """
 
     source: str
@@ -45,7 +45,7 @@ class SourceConditions:
     controls: Controls
 
     def over(self, controls: Controls) -> Controls:
-        """``controls``, with the source's where nothing is set otherwise."""
+        """``controls``, with the source's values for controls at their defaults."""
         ours: dict[str, Any] = {
             field.name: value
             for field in fields(Controls)
@@ -55,7 +55,7 @@ class SourceConditions:
         return replace(controls, **ours)
 
     def check_platform(self, platform: Platform, scenario: str) -> None:
-        """Refuse another board than the source's, of which these conditions are none.
+        """Refuse another board than the source's: the conditions do not hold there.
 
         :raises RequestError: one line.
         """

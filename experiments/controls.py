@@ -46,7 +46,7 @@ _DVFS_FIELDS = ("rate_limit_us", "transition_latency_us", "fast_switch")
 
 @dataclass(frozen=True)
 class Controls:
-    """``None``: as the platform and the kernel have it."""
+    """The controls; ``None`` stands for the default of the platform or the kernel."""
 
     #: How frequencies change: one of `DVFS`; the three after it set a part of that.
     dvfs: str = MODEL
@@ -83,7 +83,7 @@ class Controls:
 
     @property
     def words(self) -> list[str]:
-        """What differs, for names of folders and for people; empty when nothing does."""
+        """The differences from the defaults, for names of folders and for people; may be empty."""
         words = []
         if self.dvfs != MODEL:
             words.append(f"{self.dvfs}-dvfs")
@@ -119,9 +119,9 @@ class Controls:
         return words
 
     def turn_ns(self) -> Fraction | None:
-        """Time of an iteration of the busy loop where work is counted; None: on the largest CPU.
+        """Time of an iteration by which work is counted; None: that of the largest CPU.
 
-        :raises RequestError: two units of work, or a reference that there is not.
+        :raises RequestError: two units of work, or an unknown reference.
         """
         if self.reference is None:
             return None if self.calibration_ns is None else Fraction(self.calibration_ns)
@@ -142,8 +142,7 @@ class Controls:
     def applied(self, platform: Platform) -> tuple[Platform, Activity]:
         """``platform`` and its activity with the controls in place.
 
-        :raises RequestError: as `activity_of` and `of_platform` do, and for speeds that there are
-            not.
+        :raises RequestError: as `activity_of` and `of_platform` do, and for unknown speeds.
         """
         platform = self.of_platform(platform)
         activity = activity_of(platform)
@@ -162,8 +161,8 @@ class Controls:
     def of_platform(self, platform: Platform) -> Platform:
         """``platform`` with the controls in place, under a digest of its own.
 
-        :raises RequestError: when a request would be replaced before it is done, or when nobody
-            knows how the board does it.
+        :raises RequestError: when a request would be replaced before it is done, or when the
+            platform has no ``[dvfs.board]``.
         """
         changed: dict[str, Any] = self._dvfs_of(platform)
         changed |= {key: value for key in _DVFS_FIELDS if (value := getattr(self, key)) is not None}
@@ -187,7 +186,7 @@ class Controls:
         return resolved
 
     def _dvfs_of(self, platform: Platform) -> dict[str, Any]:
-        """What `dvfs` changes of the platform."""
+        """The changes of `dvfs` to the platform."""
         if self.dvfs not in DVFS:
             raise unknown("dvfs", self.dvfs, DVFS)
         if self.dvfs == MODEL:
@@ -200,7 +199,7 @@ class Controls:
         return {key: getattr(platform.board_dvfs, key) for key in _DVFS_FIELDS}
 
     def of_variant(self, variant: Variant) -> Variant:
-        """``variant`` with its switches, and those that are asked for."""
+        """``variant`` with its own switches and those of the controls."""
         own = variant.switches
         first = tuple(switch for switch in self.switches if switch not in own)
         last = () if self.delay_dequeue or NO_DELAY_DEQUEUE in own else (NO_DELAY_DEQUEUE,)

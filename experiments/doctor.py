@@ -117,7 +117,7 @@ def _platforms() -> Iterator[Check]:
 
 
 def _whole(name: str, detail: str, folders: Iterable[Path]) -> Check:
-    """A check that fails when an artefact is not as it was written."""
+    """A check that fails when an artefact has changed since it was written."""
     try:
         for folder in folders:
             check_artefact(folder)
@@ -127,13 +127,13 @@ def _whole(name: str, detail: str, folders: Iterable[Path]) -> Check:
 
 
 def _corrupt(name: str, error: EascopeError) -> Check:
-    """The check that fails with what `check_artefact` said: an entry, what is wrong, a remedy."""
+    """A failed check from the error of `check_artefact`: an entry, its fault, a remedy."""
     what, _, remedy = str(error).rpartition(": ")
     return _check(name, False, what, remedy)
 
 
 def _sources() -> Iterator[Check]:
-    """Which releases of Linux this machine can get; looked up in lists that are there already."""
+    """The releases of Linux that this machine can get, from the lists that it has already."""
     offers = known_offers()
     if offers is None:
         detail = "not looked up yet: make kernels or the first run does it"
@@ -150,7 +150,7 @@ def _sources() -> Iterator[Check]:
 
 
 def _kernels() -> Iterator[Check]:
-    """What the first run would have to make; that it is not there yet is no fault."""
+    """Artefacts that the first run would make; a missing one is no fault."""
     catalogue = load_catalogue()
     for name, error in catalogue.broken.items():
         yield _check(f"kernel {name}", False, str(error), "mend or remove its line in [own]")
@@ -196,7 +196,7 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
 
 
 def diagnose() -> list[Check]:
-    """Every check; one that cannot be made is one that fails, with the reason."""
+    """Every check; a check that cannot be made fails, with the reason."""
     checks: list[Check] = []
     for check in CHECKS:
         try:

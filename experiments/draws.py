@@ -22,7 +22,7 @@ _BITS = 64
 
 
 class Draws:
-    """A sequence of draws; ``names`` say what for."""
+    """A sequence of draws; ``names`` identify it."""
 
     def __init__(self, seed: int, *names: object) -> None:
         self._words = _words(" ".join(["eascope draw", str(seed), *map(str, names)]))

@@ -25,7 +25,7 @@ _FROM_OUTSIDE = re.compile(
 
 
 def from_outside(cause: str) -> bool:
-    """Whether a failed run says nothing of its cell, so that it is simply tried again.
+    """Whether the cause of a failure is outside of its cell, so that the run is tried again.
 
     :param cause: as ``failed.json`` has it.
     """
@@ -33,9 +33,9 @@ def from_outside(cause: str) -> bool:
 
 
 def explained(reason: str, variant: str) -> str:
-    """An engine's ``reason`` with what it means, on as many lines as it has.
+    """An engine's ``reason`` with its meaning, on as many lines.
 
-    :param variant: whose state the guest's script proves.
+    :param variant: the variant whose state the guest's script proves.
     """
     if checked := _CHECKED.fullmatch(reason):
         number, check = checked.groups()

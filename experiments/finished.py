@@ -24,9 +24,9 @@ from power.shared import STATED, with_shared
 
 @dataclass(frozen=True)
 class BilledBy:
-    """What energies are computed by.
+    """The choice of powers by which energies are computed.
 
-    :param power: see `power.choice`; None: what the platform says.
+    :param power: see `power.choice`; None: the platform's default.
     :param shared_power: of the shared part, see `power.shared`.
     :param transition_percent: of a busy CPU's power that entries into and exits from idle states
         are billed; None: as the platform says.
@@ -39,7 +39,7 @@ class BilledBy:
     def model(self, platform: Platform, activity: Activity) -> PowerModel:
         """The power model.
 
-        :raises RequestError: when there is none of these names, or it does not know a core.
+        :raises RequestError: an unknown name, or a model without figures of a core.
         """
         if self.transition_percent is not None:
             share = self.transition_percent / 100
@@ -66,7 +66,7 @@ def derived_by(run: Run, power: str | None = None) -> Derived:
 def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> Derived:
     """Tables and result of the run of ``cell``, with energies by the powers that ``cell`` names.
 
-    What is expected, and what stands for figures, is said by today's files, too.
+    Expectations and names of figures also come from today's files.
 
     :raises EascopeError: when the run is damaged.
     """

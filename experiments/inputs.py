@@ -58,7 +58,7 @@ _SHARED: dict[tuple[Path, str, str, str, Path], tuple[bytes, bytes]] = {}
 
 
 def texts_of(machine: Machine, kernel: Kernel, image: KernelArtefact, scenario: Path) -> Texts:
-    """What is read from files for ``inputs/``.
+    """The texts for ``inputs/``, read from files.
 
     :param image: ``kernel`` as it was built.
     :param scenario: its file.

@@ -54,9 +54,9 @@ class Leftover:
 
 
 def leftovers(kinds: tuple[str, ...], days: float) -> list[Leftover]:
-    """All of ``kinds`` there is, in their order; a thing that a live process uses is not there.
+    """All leftovers of ``kinds``, in their order, without those that a live process uses.
 
-    :param days: least time without use of what is in `AGED`.
+    :param days: for the kinds in `AGED`, the least time without use.
     """
     entries = []
     for kind in KINDS:
@@ -69,7 +69,7 @@ def leftovers(kinds: tuple[str, ...], days: float) -> list[Leftover]:
 
 
 def remove(entry: Leftover) -> bool:
-    """Remove it, unless a process has begun to use it; whether it is gone."""
+    """Remove it, unless a process has begun to use it; returns whether it is gone."""
     with entry.free() as free:
         if not free:
             return False
@@ -163,7 +163,7 @@ def _entry(
 
 
 def _unheld(*paths: Path) -> Callable[[], AbstractContextManager[bool]]:
-    """Nobody holds any of ``paths``, folders or lock files, as far as they are there."""
+    """Hold ``paths`` (folders or lock files, as far as they exist), if no process holds any."""
 
     @contextmanager
     def free() -> Iterator[bool]:

@@ -24,7 +24,7 @@ def member() -> str:
 
 
 def setup(scenario: Scenario, full: bool) -> Iterator[str]:
-    """What programs expect, their groups, and the servers, which have to be ready."""
+    """Lines for the programs' environment, their groups, and the servers, which must be ready."""
     if scenario.image != PROGRAMS:
         return
     yield from _done("setup", f"{member()} setup")
@@ -65,14 +65,14 @@ def _server(program: Program, full: bool) -> Iterator[str]:
 
 
 def loads(scenario: Scenario, full: bool, starts: Mapping[str, int]) -> Iterator[str]:
-    """The loads: they are there before the warm-up."""
+    """Lines for the loads, which run before the warm-up begins."""
     for program in scenario.programs:
         if program.role == LOAD:
             yield f"spawn {program.name} {command(program, full, starts[program.name])}"
 
 
 def command(program: Program, full: bool, offset_us: int) -> str:
-    """What the agent spawns.
+    """The command that the agent spawns.
 
     :param offset_us: how long after that the program begins.
     """
@@ -98,7 +98,7 @@ def command(program: Program, full: bool, offset_us: int) -> str:
 
 
 def stops(scenario: Scenario) -> Iterator[str]:
-    """After the window: what has not ended by itself, servers last."""
+    """Lines after the window: end the programs that still run, servers last."""
     order = sorted(scenario.programs, key=lambda each: (each.role != MEASURED, each.role == SERVER))
     for program in order:
         if program.member and not program.ends_itself:

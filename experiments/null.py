@@ -17,14 +17,14 @@ PATCH = Path(__file__).resolve().parents[1] / "kernels" / "null" / "changed-comm
 
 
 def double() -> Own:
-    """The double of `VARIANT`, which is of the name `DOUBLE`."""
+    """The double of `VARIANT`; its name is `DOUBLE`."""
     return read_own([], [f"{DOUBLE}={PATCH}"])
 
 
 def null_requests(like: Request, seeds: int) -> list[Request]:
     """``seeds`` requests of `VARIANT`, then as many of its double with the seeds that follow.
 
-    :param like: has everything else: scenario, platform, controls.
+    :param like: a request with scenario, platform and controls.
     """
     own = double()
     first = [replace(like, variant=VARIANT, seed=seed) for seed in range(seeds)]

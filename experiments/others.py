@@ -38,7 +38,7 @@ BACKGROUND, STIR = "bg", "stir"
 
 @dataclass(frozen=True)
 class Other:
-    """A thread: `delay_us`, then works (iterations of the busy loop) and sleeps (us) by turns."""
+    """A thread: `delay_us`, then works (iterations of the busy loop) and sleeps (us) in turn."""
 
     delay_us: int
     events: tuple[tuple[str, int], ...]
@@ -72,7 +72,7 @@ def others(
 
 
 def threads_besides(background: str, platform: Platform) -> int:
-    """How many `others` there are."""
+    """The number of `others`."""
     return len(platform.cpus) + (BACKGROUND_THREADS if background == "board" else 0)
 
 
@@ -113,6 +113,6 @@ def _stirring(cpu: int, platform: Platform, activity: Activity, seed: int) -> Ot
 
 
 def _turns_per_us(cluster: Cluster, activity: Activity) -> Fraction:
-    """Turns of the busy loop that a CPU of the cluster does in a microsecond at its top OPP."""
+    """Iterations of the busy loop that a CPU of the cluster does per us at its top OPP."""
     ipc = Fraction(str(activity.ipc(cluster)))
     return ipc * cluster.max_khz / (1000 * activity.turn_instructions)

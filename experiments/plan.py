@@ -19,7 +19,7 @@ from host.proc import duration
 class Planned:
     """A cell that was not run.
 
-    :param simkey: empty while something that it depends on is not built.
+    :param simkey: empty while one of its inputs is not built.
     :param run: the finished run that is there.
     """
 
@@ -37,10 +37,10 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a request would do.
+    """The plan of a request.
 
-    :param to_build: what would be built or fetched first, and how long that may take, in words.
-    :param run_s: host seconds for all cells that are not known to be there.
+    :param to_build: artefacts that would be built or fetched first, with an estimate in words.
+    :param run_s: host seconds for all cells without a known run.
     """
 
     cells: tuple[Planned, ...]
@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def words(self) -> str:
-        """One line: how many runs, and how long they take."""
+        """One line: the number of runs and their time."""
         if not self.to_run:
             return "nothing to run"
         most = "at most " if any(cell.state == "not known" for cell in self.cells) else ""
@@ -66,7 +66,7 @@ class Plan:
 def plan_of(requests: Sequence[Names]) -> Plan:
     """The plan of cells, within `host.dry.nothing_built`.
 
-    :raises EascopeError: what would end the command before it runs anything.
+    :raises EascopeError: an error that would end the command before any run.
     """
     to_build: dict[str, str] = {}
     cells = []
@@ -82,6 +82,6 @@ def plan_of(requests: Sequence[Names]) -> Plan:
 
 
 def _of_engine(names: Names, lacking: Sequence[NotBuilt]) -> list[str]:
-    """What the engine builds for itself and the cache has none of."""
+    """The engine's own artefacts that the cache lacks."""
     kinds = [kind for kind in names.engine.artefacts if kind != names.engine.name]
     return [f"{kind} (of the engine)" for kind in kinds if not list(entries(kind))]

@@ -50,11 +50,11 @@ def workers() -> int:
 
 @dataclass(frozen=True)
 class Work:
-    """What decides how long a cell takes.
+    """The properties of a cell that decide its host time.
 
-    :param kind: engine, mode and whether loops are elided: runs of one kind take as long.
+    :param kind: engine, mode and whether loops are elided: runs of one kind are equally fast.
     :param simulated_s: from the workload's start to its end.
-    :param rate: host seconds of a simulated one, before any run was timed.
+    :param rate: host seconds per simulated second, before any run was timed.
     """
 
     kind: tuple[str, str, bool]
@@ -116,7 +116,7 @@ def _kind(cell: CellRecord) -> tuple[str, str, bool]:
 
 
 class Progress:
-    """Lines on stderr: one that is rewritten on a terminal, else one per cell and per 10 s."""
+    """Progress on stderr: on a terminal one line that is rewritten, else one per cell and 10 s."""
 
     def __init__(self, total: int, estimate: float) -> None:
         self.total = total
@@ -160,7 +160,7 @@ class Progress:
 
 
 def by_machine(cells: Sequence[Cell], block: int = BLOCK) -> list[int]:
-    """The cells' numbers, those of one machine after each other: they share its boot.
+    """The cells' numbers, with those of one machine in a row, because they share its boot.
 
     Each ``block`` of cells comes before the next one, so an interrupted request has whole seeds.
     """
@@ -173,11 +173,11 @@ def by_machine(cells: Sequence[Cell], block: int = BLOCK) -> list[int]:
 
 
 def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list[Result]:
-    """Run what is missing of ``cells``; call ``after`` (derivation) for each, in order of cells.
+    """Execute missing runs of ``cells``; call ``after`` (derivation) for each, in order of cells.
 
     Runs are simulated side by side; ``after`` is called for one at a time.
 
-    :raises RequestError: something is missing, and no run can be written.
+    :raises RequestError: a run is missing and cannot be written.
     :raises EascopeError: the first failure; runs that were complete by then stay.
     :raises KeyboardInterrupt: after every engine has ended.
     """

@@ -43,7 +43,7 @@ SCALE = 1
 
 
 def with_prepared(image: ImageArtefact, name: str, cmdline: str) -> ImageArtefact:
-    """``image`` with what is prepared for a server.
+    """``image`` with a server's prepared files.
 
     :param name: `Kind.prepared` of the server.
     :param cmdline: the kernel's, as every cell's.

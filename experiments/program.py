@@ -40,14 +40,14 @@ _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 @dataclass(frozen=True)
 class Member:
-    """What a program of the programs image has besides: how it is started, stopped and judged.
+    """Further settings of a program of the programs image: its start, its stop and its role.
 
     :param role: one of `ROLES`.
     :param stop: `ITSELF` or `WINDOW`.
-    :param arguments: the scenario's, with ``{count}`` where its count is to stand.
+    :param arguments: the scenario's, with ``{count}`` in place of its count.
     :param cgroup: name of its group; empty: the root.
     :param weight: of that group; None: the kernel's default.
-    :param exit: the exit status that is expected.
+    :param exit: the expected exit status.
     """
 
     role: str
@@ -80,7 +80,7 @@ class Program:
 
     @property
     def kind(self) -> Kind:
-        """Which program it is."""
+        """The kind of program."""
         return KINDS[self.run]
 
     @property
@@ -94,17 +94,17 @@ class Program:
         return self.member is None or (self.role == MEASURED and self.member.stop == ITSELF)
 
     def count(self, full: bool) -> int:
-        """How often it does what it does; 0 where its scenario does not say."""
+        """The number of its operations; 0 if its scenario does not state it."""
         return self.full_count if full else self.short_count
 
     @property
     def log(self) -> str:
-        """What it printed, in the run's folder."""
+        """The file with its output, in the run's folder."""
         return f"program-{self.name}.log"
 
     @property
     def transactions(self) -> str:
-        """Its log of transactions, in the run's folder; empty where it has none."""
+        """Its log of transactions, in the run's folder; empty if it has none."""
         wanted = self.member is not None and self.kind.transactions
         return f"program-{self.name}-transactions.log" if wanted else ""
 
@@ -118,12 +118,12 @@ class Program:
         return ["perf", "sched-pipe"]
 
     def trace_bytes(self, full: bool) -> int:
-        """Room that it wants in one CPU's trace buffer."""
+        """Bytes that it needs in one CPU's trace buffer."""
         each = self.member.trace_bytes if self.member else self.kind.trace_bytes
         return self.count(full) * each
 
     def words(self, full: bool) -> str:
-        """The program with all that it is given."""
+        """The program with all its arguments, as words."""
         count = self.count(full)
         if self.member:
             given = self.member.arguments.replace("{count}", str(count))
@@ -136,7 +136,7 @@ class Program:
         return f"{self.kind.path} {arguments}"
 
     def command(self, full: bool, offset_us: int) -> str:
-        """What the guest agent spawns of a program that `launch` starts.
+        """The guest agent's command for a program that `launch` starts.
 
         :param offset_us: how long after the window's start it begins.
         """
@@ -144,7 +144,7 @@ class Program:
         return f"{LAUNCH} {offset_us} {cpus} {self.words(full)}"
 
     def record(self, full: bool) -> ProgramRecord:
-        """What ``cell.json`` says about it."""
+        """Its record for ``cell.json``."""
         return ProgramRecord(
             name=self.name,
             run=self.run,
@@ -156,7 +156,7 @@ class Program:
         )
 
     def task(self) -> TaskRecord:
-        """The same as a task: its threads have latencies, placement and energy like any others."""
+        """The program as a task: its threads have latencies, placement and energy like others."""
         low, high = (
             (self.member.uclamp_min, self.member.uclamp_max) if self.member else (None, None)
         )
@@ -245,7 +245,7 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
 
 
 def _arguments(table: StrictTable) -> str:
-    """Words that the program is given; none where nothing is said."""
+    """The program's arguments as words; none if not stated."""
     if not table.has("arguments"):
         return ""
     text = table.text("arguments")
@@ -272,7 +272,7 @@ def _cgroup(table: StrictTable) -> tuple[str, int | None]:
 
 
 def read_cpus(table: StrictTable, platform: Platform) -> tuple[int, ...] | None:
-    """The CPUs that a symbolic name means here, or ``None`` where nothing is said."""
+    """The CPUs that a symbolic name means here, or ``None`` if no name is stated."""
     if not table.has("cpus"):
         return None
     try:

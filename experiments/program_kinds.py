@@ -23,19 +23,19 @@ DATA = "/tmp/server"
 class Kind:
     """A program that a scenario may name.
 
-    :param path: where it lies in the guest.
-    :param trace_bytes: room in one CPU's trace buffer for one of its count, with some to spare.
-    :param summary: what one of its count is.
+    :param path: its path in the guest.
+    :param trace_bytes: room in one CPU's trace buffer for one operation, with a margin.
+    :param summary: the meaning of one operation.
     :param program: its name in ``rootfs/content.toml``; empty for one of the overlay.
-    :param arguments: all that it is given; ``{arguments}`` are the scenario's, ``{name}`` is its
-        name there; None: it is given a name and a count (`Program.command`).
+    :param arguments: its arguments; ``{arguments}`` are the scenario's, ``{name}`` is its name
+        there; None: its arguments are a name and a count (`Program.command`).
     :param threads: names that its threads take, besides its own.
     :param transactions: it leaves further files, which begin with ``/tmp/NAME-tx-``.
     :param reports_when_stopped: it prints its results also when it is stopped.
-    :param environment: what it needs of it.
-    :param user: under which it runs.
+    :param environment: the variables that it needs.
+    :param user: the user under which it runs.
     :param ready: arguments of the program that says when it is ready; empty for all but servers.
-    :param prepared: what it finds at `DATA`; empty: nothing.
+    :param prepared: the name of its prepared files at `DATA`; empty: none.
     :param server: the kind of program that serves it; empty: it needs none.
     """
 
@@ -55,7 +55,7 @@ class Kind:
 
     @property
     def content(self) -> GuestProgram | None:
-        """What ``rootfs/content.toml`` has about it."""
+        """Its entry in ``rootfs/content.toml``."""
         return load_content().programs[self.program] if self.program else None
 
     @property
@@ -65,14 +65,14 @@ class Kind:
 
     @property
     def is_server(self) -> bool:
-        """Whether it serves others, and has to be ready before them."""
+        """Whether it serves others, and must be ready before them."""
         return bool(self.ready)
 
 
 def _kind(
     program: str, trace_bytes: int, summary: str, arguments: str = "{arguments}", **more: object
 ) -> Kind:
-    """One that the content list has, and that is given the scenario's arguments."""
+    """A kind from the content list that takes the scenario's arguments."""
     path = load_content().programs[program].path
     return Kind(path, trace_bytes, summary, program, arguments, **more)  # type: ignore[arg-type]
 
@@ -119,10 +119,10 @@ READY = load_content().programs["pg_isready"].path
 
 
 def check_present(run: str) -> None:
-    """A program that is not ours must have been put where the guest image takes it from.
+    """Check that a program from outside is in the folder from which the image takes it.
 
     :param run: one of `KINDS`.
-    :raises RequestError: one line that says where.
+    :raises RequestError: one line with the path.
     """
     path = Path(OVERLAY, KINDS[run].path[1:])
     if run == "perf-sched-pipe" and not path.is_file():
@@ -130,5 +130,5 @@ def check_present(run: str) -> None:
 
 
 def measured(run: str) -> bool:
-    """Whether what it prints makes measures."""
+    """Whether its output gives measures."""
     return run in PARSERS

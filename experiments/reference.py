@@ -24,7 +24,7 @@ ALLOWED = "CORE@MHZ, such as cortex-a72@1200"
 def reference_turn_ns(text: str) -> Fraction:
     """Duration in ns of an iteration of rt-app's busy loop on the reference ``text``.
 
-    The core is as fast as the first shipped platform that has it says, at the board's speeds.
+    The core's speed is that of the first shipped platform that has it, at the board's speeds.
 
     :raises RequestError: another form, or a core that no shipped platform has.
     """

@@ -23,7 +23,7 @@ OFFSET_US = 16_000
 
 
 def start_offset_us(seed: int, thread: str) -> int:
-    """A start in 0..16 ms, all that a seed draws with ``--no-noise``."""
+    """A start in 0..16 ms, the only draw of a seed with ``--no-noise``."""
     digest = hashlib.sha256(f"eascope start offset {seed} {thread}".encode()).digest()
     return int.from_bytes(digest[:8], "big") * (OFFSET_US + 1) >> 64
 
@@ -44,10 +44,11 @@ def task_start_us(task: Task, seed: int, thread: str) -> int:
 
 
 def start_within_us(task: Task) -> int:
-    """A task's own period in us, which its start is uniform over.
+    """A task's own period in us; its start is uniform over this period.
 
-    What waits first starts with the others: whom it waits for has a start. A task with a prelude
-    has the period of its first phase, one whose phases differ that of all of them together.
+    A task that waits first starts at once: the task that it waits for has a drawn start. A task
+    with a prelude has the period of its first phase. A task whose phases differ has the sum of
+    their periods.
     """
     if task.start_within_us is not None:
         return task.start_within_us
@@ -74,7 +75,7 @@ def in_order(threads: Sequence[str], seed: int) -> list[str]:
 
 
 def rng_seed(seed: int) -> str:
-    """64 bytes in hexadecimal, with which the kernel begins its random numbers."""
+    """64 bytes in hexadecimal as the seed of the kernel's random numbers."""
     return hashlib.sha512(f"eascope rng-seed {seed}".encode()).hexdigest()
 
 
@@ -88,11 +89,11 @@ def replicate_record(
     others: Sequence[str],
     threads_sha256: str,
 ) -> ReplicateRecord:
-    """What ``cell.json`` says about the draws.
+    """The record of the draws for ``cell.json``.
 
     :param starts: of the scenario's threads.
     :param order: of all threads.
-    :param others: names in traces of the threads that are not the scenario's.
+    :param others: names in traces of threads outside the scenario.
     """
     start = program_start_us if noise else start_offset_us
     varying = [task for task in scenario.tasks if noise and task.varies]

@@ -39,7 +39,7 @@ GivenPlatform = NewType("GivenPlatform", Platform)
 
 @dataclass(frozen=True)
 class Request:
-    """What a person asks for, in names."""
+    """A person's choices, as names."""
 
     platform: str
     variant: str
@@ -65,7 +65,7 @@ class Request:
 
     @property
     def control_words(self) -> list[str]:
-        """What is set otherwise, for names and progress: the source's conditions are one word."""
+        """The controls that are not at their defaults, in words; source conditions are one word."""
         if not self.source_conditions:
             return self.controls.words
         had = conditions_of(self.scenario).controls.words
@@ -74,7 +74,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """A request whose names are all known; nothing was built yet."""
+    """A request with all its names resolved; nothing is built yet."""
 
     request: Request
     platform: Platform
@@ -92,7 +92,7 @@ class Names:
 
 
 class Files:
-    """Where requests get what their names stand for; one that keeps it reads each file once."""
+    """Resolves names of requests by reading files; a subclass may read each file only once."""
 
     def platform(self, name: str) -> Platform:
         """The platform ``name``."""
@@ -107,7 +107,7 @@ class Files:
         return platform, activity
 
     def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
-        """The scenario ``name`` for ``platform``, whose programs and expectations are there."""
+        """The scenario ``name`` for ``platform``; its programs and expected variants exist."""
         scenario = load_scenario(name, platform)
         for program in scenario.programs:
             check_present(program.run)
@@ -132,8 +132,8 @@ class Files:
 def resolve(request: Request, files: Files | None = None) -> Names:
     """Resolve and check every name and file of a request, without building or writing.
 
-    :param files: where what names stand for comes from.
-    :raises RequestError: for the first that is wrong.
+    :param files: resolves the names.
+    :raises RequestError: for the first wrong one.
     """
     files = files or Files()
     request = _under_conditions(request)
@@ -164,7 +164,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
 def _check_memory(
     scenario: Scenario, request: Request, platform: Platform, activity: Activity
 ) -> None:
-    """The time of tasks that wait for memory is known here, and their loops are elided."""
+    """Check that the time of tasks that wait for memory is known, and that loops are elided."""
     for share in scenario.memory:
         mixture(platform, activity, share)
     if scenario.memory and not request.elide:
@@ -175,7 +175,7 @@ def _check_memory(
 
 
 def _under_conditions(request: Request) -> Request:
-    """``request`` with the controls of the scenario's source, where it asks for them."""
+    """``request`` with the controls of the scenario's source, if it asks for them."""
     if not request.source_conditions:
         return request
     conditions = conditions_of(request.scenario)
@@ -184,7 +184,7 @@ def _under_conditions(request: Request) -> Request:
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:
-    """Expectations are about variants that exist or are planned."""
+    """Check that expectations name variants that exist or are planned."""
     for number, expect in enumerate(scenario.expect):
         table = f"expect[{number}]"
         for key, names in (

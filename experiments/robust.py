@@ -28,14 +28,14 @@ ByBilling = Mapping[BilledBy, Derived]
 
 @dataclass(frozen=True)
 class PreparedCase:
-    """A case with its cells for every seed; none where it bills the asked cells otherwise."""
+    """A case with its cells for every seed; none if only the billing differs."""
 
     case: AxisCase
     cells: tuple[Cell, ...]
 
 
 def seeded(cases: Iterable[AxisCase], seeds: int) -> list[Names]:
-    """The cells that ``cases`` need of their own: every variant with every seed."""
+    """The additional cells of ``cases``: every variant with every seed."""
     return [
         names.with_seed(seed) for case in cases for names in case.names for seed in range(seeds)
     ]
@@ -58,7 +58,7 @@ def run_with(
     varied: Sequence[PreparedCase],
     billing: BilledBy,
 ) -> dict[str, ByBilling]:
-    """Run what is missing of ``cells`` and of the cells of ``varied``; derivations by simkey.
+    """Execute missing runs of ``cells`` and ``varied``; returns derivations by simkey.
 
     :param asked: those of ``cells`` that are billed otherwise, too.
     :raises EascopeError: the first failure; runs that were complete by then stay.

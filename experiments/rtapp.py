@@ -51,11 +51,11 @@ POLICY = {"other": "SCHED_OTHER", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "r
 
 @dataclass(frozen=True)
 class Workload:
-    """rt-app's input, and what ``cell.json`` says about it.
+    """rt-app's input, and its record for ``cell.json``.
 
     :param documents: inputs as bytes, by the name under which rt-app runs.
     :param endless: of these names, those that run until they are ended from outside.
-    :param replicate: what the seed drew.
+    :param replicate: the seed's draws.
     :param own: of these names, those with threads of the scenario's tasks.
     """
 
@@ -72,12 +72,12 @@ class Workload:
 
 
 def memory_name(number: int) -> str:
-    """Under which name rt-app runs with the tasks of a mixture, which counts from 1."""
+    """The name under which rt-app runs with the tasks of a mixture; mixtures count from 1."""
     return f"memory{number}"
 
 
 def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
-    """Turns of the busy loop that the largest CPU does in a microsecond at its top OPP."""
+    """Iterations of the busy loop that the largest CPU does in a microsecond at its top OPP."""
     ipc = Fraction(str(activity.ipc(platform.largest)))
     return ipc * platform.largest.max_khz / (1000 * activity.turn_instructions)
 
@@ -91,11 +91,10 @@ def compile_scenario(
     noise: bool = True,
     turn_ns: Fraction | None = None,
 ) -> Workload:
-    """rt-app's JSON, the names of the threads that it makes, and what the seed drew for them.
+    """rt-app's JSON, the names of its threads, and the seed's draws for them.
 
-    :param noise: whether more is drawn than when each thread starts.
-    :param turn_ns: ns of one iteration, by which work is counted; None: as long as one takes on the
-        largest CPU.
+    :param noise: whether more than the starts of threads is drawn.
+    :param turn_ns: ns of one iteration, by which work is counted; None: those of the largest CPU.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
     here = turns_per_us(platform, activity)
@@ -178,10 +177,10 @@ def _entries(
 
 
 def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
-    """How long after rt-app's start a task begins, in us, besides what the seed draws.
+    """The fixed delay of a task after rt-app's start, in us, without the seed's draw.
 
-    What ends with the window begins with it: all of its work is measured, under every variant. And
-    what is gone through once must not be over before the stirring is.
+    A task that ends with the window begins with it, so all of its work is measured, under every
+    variant. And phases that run once must not end before the stirring does.
     """
     stir_ms = STIR_MS if noise else 0
     if scenario.window.until == "tasks-end":
@@ -190,7 +189,7 @@ def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
 
 
 def _endless(entry: dict[str, Any]) -> bool:
-    """Whether a thread runs until it is ended from outside."""
+    """Whether a thread runs until another process ends it."""
     return entry["loop"] == -1 or any(phase.get("loop") == -1 for phase in entry["phases"].values())
 
 
@@ -231,7 +230,7 @@ def _keys(task: Task) -> list[str]:
 def _turns(
     scenario: Scenario, task: Task, phase: Phase, rate: Fraction, activity: Activity
 ) -> int | None:
-    """Turns of a phase's fixed work, or ``None`` when it has none."""
+    """Iterations of a phase's fixed work, or ``None`` when it has none."""
     if phase.run_us is not None:
         key, value, per_unit = "run_us", phase.run_us, rate
     elif phase.run_instructions is not None:
@@ -283,9 +282,9 @@ def _meet(events: dict[str, Any], names: tuple[str, ...], met: Counter[str]) -> 
 
 
 def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> dict[str, Any]:
-    """A phase's events in order: wait, meet, work, tell those who wait for it, meet, rest.
+    """A phase's events in order: wait, meet, work, wake waiting tasks, meet, rest.
 
-    rt-app takes one loop where none is stated. The guest parses a phase per turn, so it is short.
+    rt-app's default is one loop. The guest parses a phase per turn, so phases are short.
     """
     events: dict[str, Any] = {}
     if turn.loops != 1:
@@ -317,11 +316,11 @@ def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> di
 def _record(
     task: Task, names: dict[str, str], turns: list[int | None], longer: Fraction
 ) -> TaskRecord:
-    """What ``cell.json`` says about a task.
+    """A task's record for ``cell.json``.
 
-    A deadline is the end of the period, where turns are due at a steady pace.
+    A deadline is the end of the period, if turns have a steady pace.
 
-    :param longer: how long a us of work takes on the largest CPU, in us.
+    :param longer: time of a us of work on the largest CPU, in us.
     """
     work = {None if phase.run_us is None else round(phase.run_us * longer) for phase in task.phases}
     return TaskRecord(

@@ -56,7 +56,7 @@ OUTSIDE = (HOST, DERIVED)
 
 @dataclass(frozen=True)
 class Run:
-    """A run directory. ``fresh``: it was executed just now."""
+    """The folder of a run. ``fresh``: it was executed just now."""
 
     path: Path
     fresh: bool = False
@@ -94,7 +94,7 @@ class Run:
 
     @property
     def cause(self) -> str:
-        """Why the run is broken, in one line; empty when it is not."""
+        """Why the run is broken, in one line; empty if it is not."""
         if (self.path / DONE).is_file():
             return flaw(self.path)
         return "" if (self.path / FAILED).is_file() else f"neither {DONE} nor {FAILED} is there"
@@ -141,10 +141,10 @@ def lock_of(simkey: str) -> Path:
 
 
 def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> Run:
-    """The run of ``cell``: the one that is there, or a new one.
+    """The run of ``cell``: an existing run, or a new one.
 
-    A failed run stays as ``runs/<simkey>/failed.json`` with its cause and log tails, and is tried
-    again when asked for again. What interrupts (Ctrl-C, or ``on_progress`` raising) leaves nothing.
+    A failed run stays as ``runs/<simkey>/failed.json`` with its cause and log tails. The next
+    request tries it again. An interrupt (Ctrl-C, or ``on_progress`` raising) leaves nothing.
 
     :param on_progress: called with simulated seconds; may raise to end the run.
     :raises EascopeError: when the run failed.
@@ -186,10 +186,10 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
 
 
 def _warn_of_other_inputs(cell: Cell, run: Run) -> None:
-    """Say that ``run`` was made of other files, where today's differ from them.
+    """Warn if ``run`` was made from other files than today's.
 
-    A run's key depends on what the machine does, so not on powers that the kernel is not given.
-    What is read for ``cell`` is by today's (`experiments.finished.derived_for`).
+    A run's key depends on the machine's behaviour, and so not on powers that the kernel is not
+    given. Results for ``cell`` use today's files (`experiments.finished.derived_for`).
     """
     try:
         made_of = run.cell.inputs
@@ -209,7 +209,7 @@ def _say_once(text: str) -> None:
 
 
 def _name(cell: Cell) -> str:
-    """Which cell it is, among those that a command runs."""
+    """A name of the cell among those that a command runs."""
     record = cell.record
     return f"{record.platform}, {record.variant}, {record.scenario}, seed {record.seed}"
 
@@ -225,7 +225,7 @@ def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | Non
 
 
 def _host_record(result: EngineRun) -> HostRecord:
-    """What the run cost, rounded to what can be measured."""
+    """The run's costs, rounded to measurable digits."""
 
     def rounded(parts: Mapping[str, float]) -> dict[str, float]:
         return {part: round(spent, 3) for part, spent in parts.items()}
@@ -244,7 +244,7 @@ def _host_record(result: EngineRun) -> HostRecord:
 
 
 def _write_inputs(work: Path, cell: Cell) -> None:
-    """``inputs/``: what the run is made of, before it runs, so that a failed run has it as well."""
+    """Write ``inputs/`` before the run, so that a failed run has its inputs as well."""
     folder = work / INPUTS
     for name, data in cell.inputs().items():
         folder.mkdir(exist_ok=True)
@@ -266,8 +266,8 @@ def _write_failure(work: Path, error: Exception) -> None:
 def _publish(work: Path, final: Path) -> None:
     """Give the directory its name; an earlier failed run of the same cell makes way.
 
-    A finished one stays: a machine that took the cell over while this process stood still made it,
-    of the same bytes.
+    A finished run stays: another machine took the cell over while this process stood still, and
+    made the same bytes.
     """
     if Run(final).state == "done":
         return
@@ -284,7 +284,7 @@ def _publish(work: Path, final: Path) -> None:
 
 
 def check(run: Run) -> list[str]:
-    """What is wrong with a run's bytes: one line each, empty when they are as they were written."""
+    """Faults of a run's bytes: one line each, empty if no byte has changed."""
     if not (run.path / DONE).is_file():
         return [f"{run.path}: {run.state}"]
     try:

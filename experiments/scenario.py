@@ -39,7 +39,8 @@ MOST_EXPECTATIONS = 99
 class Phase:
     """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end).
 
-    ``meet_before`` and ``meet`` name where it waits for another task, before and after the work.
+    ``meet_before`` and ``meet`` name the points at which it waits for another task, before and
+    after the work.
     """
 
     loops: int | None
@@ -58,8 +59,8 @@ class Phase:
 class Task:
     """``count`` equal threads. ``cpus`` and the clamps are resolved against the platform.
 
-    With ``pinned`` each thread has one of ``cpus`` for itself. The phases are gone through
-    ``repeat`` times (``None``: to the end).
+    With ``pinned`` each thread has one of ``cpus`` for itself. The phases are repeated ``repeat``
+    times (``None``: to the end).
     """
 
     name: str
@@ -84,19 +85,19 @@ class Task:
 
     @property
     def varies(self) -> bool:
-        """Whether a seed draws each of its turns."""
+        """Whether a seed draws its turns."""
         return self.work_cv > 0 or self.clock != "exact"
 
     @property
     def names_met(self) -> frozenset[str]:
-        """Where it meets another task."""
+        """The names of the points at which it meets other tasks."""
         return frozenset(
             name for phase in self.phases for name in (*phase.meet_before, *phase.meet)
         )
 
     @property
     def has_prelude(self) -> bool:
-        """Whether its first phases are gone through once, before one that goes on."""
+        """Whether its first phases run once, before an endless phase."""
         return self.repeat == 1 and len(self.phases) > 1
 
     @property
@@ -118,9 +119,9 @@ UNKNOWN_MS = 30_000
 
 @dataclass(frozen=True)
 class WindowLengths:
-    """Durations in simulated milliseconds; ``short_ms`` is ``None`` where an end counts instead.
+    """Durations in simulated milliseconds; ``short_ms`` is ``None`` if the window ends otherwise.
 
-    ``until`` says whose: ``tasks-end`` or ``programs-end``.
+    ``until`` names that end: ``tasks-end`` or ``programs-end``.
     """
 
     warmup_ms: int
@@ -176,10 +177,10 @@ class Scenario:
 
     @property
     def kernel_fragments(self) -> tuple[str, ...]:
-        """What its programs need of a kernel besides its own configuration."""
+        """Fragments that its programs need in addition to a kernel's own configuration."""
         return tuple(sorted({name for program in self.programs for name in program.kind.kernel}))
 
     @property
     def prepared(self) -> str:
-        """What a server of it finds prepared in the guest; empty: nothing."""
+        """The name of a server's prepared files in the guest; empty: none."""
         return next((each.kind.prepared for each in self.programs if each.kind.prepared), "")

@@ -19,7 +19,7 @@ MOST_MEMBERS = 7
 
 
 def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
-    """What no single table can say: names once, threads countable, an end where one is needed."""
+    """Check tasks across tables: unique names, the number of threads, an end if one is needed."""
     seen: set[str] = set()
     for task, table in zip(scenario.tasks, tables, strict=True):
         if task.name in seen:
@@ -39,7 +39,7 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
 
 
 def check_frames(scenario: Scenario, top: StrictTable) -> None:
-    """A frame begins with a period of one thread, and ends with a turn of one."""
+    """Check that one thread's period begins a frame, and one thread's turn ends it."""
     if scenario.frames is None:
         return
     table = top.table("frames")
@@ -54,7 +54,7 @@ def check_frames(scenario: Scenario, top: StrictTable) -> None:
 def check_programs(
     scenario: Scenario, tables: tuple[StrictTable, ...], window: StrictTable
 ) -> None:
-    """The window ends with the programs that end, and nothing else does within it."""
+    """Check that the window ends with the programs that end, and that no task ends before."""
     seen = {task.name for task in scenario.tasks}
     threads: dict[str, str] = {}
     for program, table in zip(scenario.programs, tables, strict=True):
@@ -84,13 +84,13 @@ def check_programs(
 
 
 def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
-    """Where ``task`` meets at ``name``: for each phase that does, (times in a turn, loops)."""
+    """The meetings of ``task`` at ``name``: (times in a turn, loops) for each phase with one."""
     places = [(phase.meet_before + phase.meet, phase.loops) for phase in task.phases]
     return [(names.count(name), loops) for names, loops in places if name in names]
 
 
 def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
-    """Two threads meet, each as often as the other; or one would wait for ever."""
+    """Check that two threads meet, each as often as the other; else one would wait for ever."""
     for task, table in zip(scenario.tasks, tables, strict=True):
         for number, phase in enumerate(task.phases):
             where = table.tables("phase", 1, MOST_PHASES)[number]
@@ -120,7 +120,7 @@ def _check_memory(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
 
 
 def _check_waits(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
-    """No task waits for one that waits for it before it has done anything."""
+    """Check that no tasks wait for each other before any work is done."""
     waiting = stuck({task.name: _steps(task) for task in scenario.tasks})
     for task, table in zip(scenario.tasks, tables, strict=True):
         step = waiting.get(task.name)
@@ -133,7 +133,7 @@ def _check_waits(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
 
 
 def _steps(task: Task) -> list[Step]:
-    """What a turn of ``task`` waits for and signals, in rt-app's order."""
+    """The waits and signals of a turn of ``task``, in rt-app's order."""
     steps: list[Step] = []
     for number, phase in enumerate(task.phases):
         steps += [Wait(phase.wait, number)] if phase.wait is not None else []
@@ -144,7 +144,7 @@ def _steps(task: Task) -> list[Step]:
 
 
 def check_measures(scenario: Scenario, top: StrictTable) -> None:
-    """Expectations are about measures that a run of this scenario can have."""
+    """Check that expectations name measures that a run of this scenario can have."""
     tasks = [task.name for task in scenario.tasks]
     programs = [program.name for program in scenario.programs]
     tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
@@ -162,7 +162,7 @@ def check_measures(scenario: Scenario, top: StrictTable) -> None:
 
 
 def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:
-    """What a program cannot print, in words; empty for all else."""
+    """Why a program cannot give this measure, in words; empty for all other measures."""
     if path[0] != PROGRAM:
         return ""
     run = next(each.run for each in scenario.programs if each.name == path[1])

@@ -175,7 +175,7 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
 def _threads(
     table: StrictTable, platform: Platform, cpus: tuple[int, ...] | None
 ) -> tuple[bool, int]:
-    """Whether each thread has a CPU of its own, and how many threads there are."""
+    """Whether each thread has its own CPU, and the number of threads."""
     if table.has("pin"):
         table.text("pin", ["each"])
         if cpus is None:
@@ -194,7 +194,7 @@ def _threads(
 
 
 def _repeat(table: StrictTable) -> int | None:
-    """How often the phases are gone through; ``None``: to the end."""
+    """How often the phases are repeated; ``None``: to the end."""
     if not table.has("repeat"):
         return 1
     if table.data["repeat"] == "forever":
@@ -285,7 +285,7 @@ def _window(table: StrictTable) -> WindowLengths:
 
 
 def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
-    """What is counted as work: the file's, or operations of programs, or the busy loop's."""
+    """The unit of work: the file's, or operations of programs, or the busy loop's."""
     programs = top.has("program")
     if not top.has("work"):
         return WorkRecord("operation", PROGRAMS) if programs else LOOPS_WORK
@@ -301,7 +301,7 @@ def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
 
 
 def _frames(top: StrictTable, tasks: list[str]) -> FramesRecord | None:
-    """Which tasks make frames."""
+    """The tasks that make frames."""
     if not top.has("frames"):
         return None
     table = top.table("frames")
@@ -346,7 +346,7 @@ def _expect(table: StrictTable) -> Expectation:
 
 
 def _size(table: StrictTable, comparisons: int) -> tuple[float | None, float | None, int, str]:
-    """What the source measured: in percent or in the comparison's unit, of which, and by whom."""
+    """The size that the source measured, in percent or in the comparison's unit, and its source."""
     percent = table.number("size_percent", -100, 1000) if table.has("size_percent") else None
     if percent is not None and table.has("size"):
         raise table.error("size", "not together with size_percent")

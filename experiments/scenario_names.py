@@ -22,7 +22,7 @@ def names() -> list[str]:
 def path_of(name: str) -> Path:
     """The file of a scenario: a known name, or a path that ends in ``.toml``.
 
-    :raises RequestError: when there is none, with the nearest name.
+    :raises RequestError: an unknown name, with the nearest.
     """
     if name.endswith(".toml"):
         path = Path(name)

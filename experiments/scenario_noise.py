@@ -19,7 +19,7 @@ LEAST_VSYNC_US = 1_000
 
 
 def check_noise(scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform) -> None:
-    """Turns that vary can be written down, and threads that are not the scenario's have room.
+    """Check that turns that vary can be written, and that threads outside the scenario have room.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """

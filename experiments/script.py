@@ -74,11 +74,11 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
-    :param workload: what rt-app does, and what the seed drew.
-    :param elision: what elides rt-app's busy loop; None: it is executed.
+    :param workload: rt-app's input with the seed's draws.
+    :param elision: the eliding copy of rt-app; None: the loop is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
-    :param events: what is recorded, as ``system:name``; empty: nothing.
+    :param events: recorded events as ``system:name``; empty: none.
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
@@ -136,7 +136,7 @@ def _files(workload: Workload) -> bytes:
 
 
 def document_path(name: str) -> str:
-    """Where an input of rt-app lies in the guest."""
+    """The path of an input of rt-app in the guest."""
     return f"/tmp/{name}.json"
 
 

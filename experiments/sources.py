@@ -25,11 +25,11 @@ class Document:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Whose figures, on which board.
+    """A measurement: its author and its board.
 
     :param document: a name of `Literature.documents`.
     :param url: of the message itself; empty where no address is known.
-    :param platform: ours of the same board; empty where there is none.
+    :param platform: our platform of the same board; empty if there is none.
     :param stand_in: the platform that is compared instead; empty where there is none.
     """
 
@@ -44,7 +44,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class NotSimulated:
-    """A figure that no scenario can be asked for, and what is missing."""
+    """A figure for which there is no scenario, and the reason."""
 
     measured: str
     states: str
@@ -53,7 +53,7 @@ class NotSimulated:
 
 @dataclass(frozen=True)
 class Literature:
-    """All of the file, in its order."""
+    """The contents of the file, in its order."""
 
     documents: dict[str, Document]
     measured: dict[str, Measurement]

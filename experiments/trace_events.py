@@ -61,7 +61,7 @@ _EVENT = re.compile(r"(?:\w+:)?\w+")
 def read_events(texts: Iterable[str]) -> tuple[str, ...]:
     """The events that values of ``--events`` name, groups written out, sorted.
 
-    :raises RequestError: what is no name.
+    :raises RequestError: a wrong name.
     """
     asked: set[str] = set()
     for text in texts:
@@ -77,9 +77,9 @@ def read_events(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> None:
-    """Refuse what another queue of ours adds than those of ``kernel``, before it is built.
+    """Refuse events of queues that ``kernel`` does not have, before it is built.
 
-    A person's tree may have a queue applied already: what it has is known when it is built.
+    A person's tree may have a queue applied already, so its events are known only after the build.
 
     :raises RequestError: the first event that it cannot have.
     """
@@ -107,7 +107,7 @@ def recorded_events(
     """The events that a run records, as ``system:name``.
 
     :param events: asked for, of `read_events`.
-    :param decisions: whether what EAS decides on is; of two events, the one that says more.
+    :param decisions: whether decisions of EAS are recorded, by the more detailed of two events.
     :param vmlinux: the built kernel, which is read where something is asked for.
     :param kernel: its name, for messages.
     :raises RequestError: the kernel has no such event.
@@ -152,8 +152,8 @@ def trace_kib(
 ) -> int:
     """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory.
 
-    :param events: what is recorded, of `recorded_events`.
-    :param stir_ms: how long CPUs are stirred before the warm-up.
+    :param events: the recorded events, from `recorded_events`.
+    :param stir_ms: duration of the stirring before the warm-up.
     """
     seconds = scenario.window.simulated_s(full) + stir_ms / 1000
     programs = sum(each.trace_bytes(full) for each in scenario.programs)
@@ -163,7 +163,7 @@ def trace_kib(
 
 
 def _room(events: Sequence[str]) -> int:
-    """How often the usual ring buffer ``events`` need."""
+    """The factor by which ``events`` need more than the usual ring buffer."""
     more = [event.partition(":")[2] for event in events if event not in TRACE_EVENTS]
     if not more:
         return 1

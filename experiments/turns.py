@@ -25,7 +25,7 @@ AUDIO_PPM = 20
 
 @dataclass(frozen=True)
 class Turn:
-    """``loops`` turns of a phase, by its number, with the busy loop's turns and the period."""
+    """``loops`` turns of a phase, by its number, with the busy loop's iterations and the period."""
 
     phase: int
     loops: int | None
@@ -35,7 +35,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Course:
-    """What a thread goes through ``repeat`` times (None: to the end)."""
+    """The turns that a thread repeats ``repeat`` times (None: to the end)."""
 
     repeat: int | None
     turns: tuple[Turn, ...]
@@ -58,7 +58,7 @@ def plain(task: Task, work: Sequence[int | None]) -> Course:
 def drawn(
     scenario: Scenario, task: Task, work: Sequence[int | None], seed: int, thread: str
 ) -> Course:
-    """A task's turns with what the seed draws for its thread; `plain` where nothing is drawn.
+    """A task's turns with the seed's draws for its thread; `plain` if nothing is drawn.
 
     :param work: iterations of the busy loop, by phase: the mean, which is kept.
     """
@@ -74,7 +74,7 @@ def drawn(
 
 
 def meeting(scenario: Scenario, task: Task) -> list[Task]:
-    """The task and all that it meets, or that those meet: their turns must be as many."""
+    """The task and all tasks that it meets, directly or not; all have equally many turns."""
     group, names = [task], task.names_met
     for _ in scenario.tasks:
         group = [other for other in scenario.tasks if other is task or other.names_met & names]
@@ -92,7 +92,7 @@ def _cycles(task: Task) -> int:
 
 
 def _with_work(cycle: Sequence[Turn], task: Task, seed: int, thread: str) -> list[Turn]:
-    """The cycle's work, lognormal; all of it together is as much as without."""
+    """The cycle's work, lognormal; its sum is the same as without draws."""
     if not task.work_cv:
         return list(cycle)
     draws = Draws(seed, "work", thread)
@@ -107,7 +107,7 @@ def _with_work(cycle: Sequence[Turn], task: Task, seed: int, thread: str) -> lis
 
 
 def _with_periods(cycle: Sequence[Turn], task: Task, seed: int, thread: str) -> list[Turn]:
-    """The cycle's timer as the task's clock is."""
+    """The cycle's timer by the task's clock."""
     if task.clock == "exact":
         return list(cycle)
     periods = [turn.period_us or 0 for turn in cycle]
@@ -128,7 +128,7 @@ def _with_periods(cycle: Sequence[Turn], task: Task, seed: int, thread: str) -> 
 
 
 def _merged(turns: Sequence[Turn], task: Task) -> list[Turn]:
-    """Turns that are alike as one with loops; those that meet stay, each has names of its own."""
+    """Merge equal turns into one with loops; turns that meet stay, each has its own names."""
     merged: list[Turn] = []
     for turn in turns:
         last = merged[-1] if merged else None

@@ -35,8 +35,8 @@ Step = Wait | Meet | Signal
 def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
     """The step at which each task stays for ever, for those that never end their first turn.
 
-    Whoever has ended some work once is taken to do so again at once, so what is stuck here is
-    stuck in every run; a run may also be stuck where this finds nothing.
+    A task that has ended its work once is assumed to end it again at once. So a task that is stuck
+    here is stuck in every run. A run may also be stuck where this finds nothing.
 
     :param tasks: the steps of a turn, each phase once.
     """
@@ -72,7 +72,7 @@ def _others_come(
     name: str,
     step: Meet,
 ) -> bool:
-    """Whether every other task that meets at ``step`` has met there as often, or stands there."""
+    """Whether every other task that meets at ``step`` has met there as often, or waits there."""
     for other, steps in tasks.items():
         if other == name or not any(isinstance(s, Meet) and s.name == step.name for s in steps):
             continue

@@ -16,7 +16,7 @@ from host.sealed import DONE
 
 
 def flaw(run: Path) -> str:
-    """Why a run with the file ``done`` is none that can be used, in one line; empty: no reason."""
+    """Why a run with the file ``done`` cannot be used, in one line; empty if it can."""
     done = run / DONE
     try:
         sealed = json.loads(done.read_bytes())

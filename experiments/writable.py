@@ -17,7 +17,7 @@ ALLOWED = "allowed: a folder that can be written"
 
 
 def check_out(folder: Path) -> None:
-    """Refuse a place for a comparison where no folder can be.
+    """Refuse a place for a comparison where no folder can be made.
 
     :raises RequestError: one line.
     """
@@ -33,7 +33,7 @@ def check_runs() -> None:
 
 
 def check_runs_place() -> None:
-    """`check_runs`, where no runs can be yet: those that are there can be read in any case.
+    """`check_runs`, unless runs exist there: existing runs can be read in any case.
 
     :raises RequestError: one line.
     """
@@ -42,7 +42,7 @@ def check_runs_place() -> None:
 
 
 def _check(setting: str, folder: Path) -> None:
-    """Make a folder in ``folder``, or in the nearest one above it that is there; remove it.
+    """Make a folder in ``folder``, or in the nearest existing one above it, and remove it.
 
     :raises RequestError: one line: setting, value, cause, what is allowed.
     """

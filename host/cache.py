@@ -121,8 +121,8 @@ def artefact(
     """The cached folder for ``key_fields``, built by ``build(folder)`` when it is not there.
 
     :param kind: first folder level, e.g. ``kernel``.
-    :param key_fields: everything that the result depends on (digests, versions, options).
-    :param build: fills the empty folder that it is given; may raise, then nothing remains.
+    :param key_fields: all inputs of the result (digests, versions, options).
+    :param build: fills the given empty folder; if it raises, nothing remains.
     :param label: shown on the terminal while it is built.
     :param estimate_s: expected seconds on two cores.
     :param estimate: the same in words, where it is no number.
@@ -160,7 +160,7 @@ def artefact(
 
 
 def _made_dry(folder: Path, build: Callable[[Path], None], label: str, estimate: str) -> Path:
-    """An artefact that costs next to nothing, outside of the cache.
+    """A cheap artefact, outside of the cache.
 
     :raises NotBuilt: for any other.
     """
@@ -178,7 +178,7 @@ def lock_of_entry(folder: Path) -> Path:
 
 
 def _mark_used(folder: Path) -> None:
-    """Set the folder's time to now: by it one sees what was not used for long."""
+    """Set the folder's time to now, as a sign of its last use."""
     with suppress(OSError):  # a cache that is read-only
         os.utime(folder)
 

@@ -44,7 +44,7 @@ class Holder:
 
     :param host: the machine's name, for messages alone: several may have one.
     :param boot: of the machine, and of the processes that see each other (a container's).
-    :param started: clock ticks after the boot, because process ids are used again.
+    :param started: start of the process in clock ticks after the boot; process ids are reused.
     """
 
     host: str
@@ -79,7 +79,7 @@ class LockClaim:
 
 @dataclass
 class ClaimWatch:
-    """Tells dead holders from live ones by watching their claims.
+    """Distinguishes dead holders from live ones by watching their claims.
 
     :param clock: seconds; one that only moves forward.
     """
@@ -114,7 +114,7 @@ def this_boot() -> str:
 def started_at(pid: int) -> int | None:
     """When a process of this machine was started, in clock ticks after the boot; None: it is gone.
 
-    A process that has ended and that nobody has waited for is gone.
+    A zombie counts as gone.
     """
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
@@ -148,7 +148,7 @@ def _read(path: Path, number: int) -> LockClaim | None:
 
 
 class _Beats:
-    """Touches all claims of this process, in a thread that runs while there is one."""
+    """Touches all claims of this process, in a thread that runs while there are any."""
 
     def __init__(self) -> None:
         self._claims: set[Path] = set()

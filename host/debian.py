@@ -139,7 +139,7 @@ class PrivateApt:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else uses apt's files meanwhile; nobody could in a cache that is read-only."""
+        """Hold apt's files exclusively; a read-only cache needs no lock."""
         if self.ready and not os.access(self.root, os.W_OK):
             yield
             return
@@ -148,7 +148,7 @@ class PrivateApt:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Nobody else looks anything up, and there are package lists.
+        """Hold apt's files exclusively, with package lists present.
 
         :raises CommandFailed: when the lists cannot be fetched.
         :raises NotBuilt: within `host.dry.nothing_built`, when there are none.
@@ -162,7 +162,7 @@ class PrivateApt:
     def _prepare(self) -> None:
         """Fetch the package lists when there are none of `SUITES`; the caller holds the lock.
 
-        Lists that lack some of `SUITES` serve where new ones cannot be had.
+        Lists that lack some of `SUITES` are used if new ones cannot be fetched.
         """
         if self._stale or self.ready:
             return
@@ -177,7 +177,7 @@ class PrivateApt:
             )
 
     def refresh(self) -> None:
-        """Fetch the package lists anew; suites that the mirror does not have are left out."""
+        """Fetch the package lists again; suites that the mirror does not have are left out."""
         for folder in (
             self.root / "none",
             self.root / "state" / "lists" / "partial",
@@ -246,7 +246,7 @@ class PrivateApt:
         return sorted(listing.split())
 
     def download(self, packages: list[str], suite: str | None = None) -> list[Deb]:
-        """The packages alone, without what they depend on; kept in the cache.
+        """The packages alone, without their dependencies; kept in the cache.
 
         :raises EascopeError: when one is not to be had.
         """
@@ -255,7 +255,7 @@ class PrivateApt:
         ]
 
     def closure(self, packages: list[str], suite: str | None = None) -> list[Deb]:
-        """The packages and everything that they depend on (no recommends), sorted by name.
+        """The packages and all their dependencies (no recommends), sorted by name.
 
         :raises CommandFailed: when apt cannot resolve or fetch them.
         """

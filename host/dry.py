@@ -21,10 +21,10 @@ _folders: list[Path] = []
 
 
 class NotBuilt(EascopeError):
-    """Something is not there, and would be built or fetched.
+    """An artefact is missing, and would be built or fetched.
 
-    :param label: what it is.
-    :param estimate: how long that may take, in words; empty: not said.
+    :param label: the missing artefact.
+    :param estimate: the time that this may take, in words; empty: not known.
     """
 
     def __init__(self, label: str, estimate: str = "") -> None:
@@ -35,7 +35,7 @@ class NotBuilt(EascopeError):
 
 @contextmanager
 def nothing_built() -> Iterator[None]:
-    """Until the end, `artefact` and whatever else fetches or writes asks `work_folder`."""
+    """Until the end, `artefact` and other code that fetches or writes asks `work_folder`."""
     with tempfile.TemporaryDirectory(prefix="eascope-") as folder:
         _folders.append(Path(folder))
         try:
@@ -50,7 +50,7 @@ def work_folder() -> Path | None:
 
 
 def refuse(label: str, estimate: str = "") -> None:
-    """Within `nothing_built`, complain about what is about to be fetched or built.
+    """Within `nothing_built`, complain about an artefact that would be fetched or built.
 
     :raises NotBuilt: always there, never outside.
     """

@@ -45,8 +45,8 @@ def bad_input(file: Path | str, key: str, value: object, allowed: str) -> Reques
 
     :param file: the file in which the value stands.
     :param key: dotted path of the key, e.g. ``cluster[1].opp[0].khz``.
-    :param value: what stands there; shown with ``repr`` and shortened.
-    :param allowed: what would be accepted, e.g. ``a positive integer``.
+    :param value: the wrong value; shown with ``repr`` and shortened.
+    :param allowed: the accepted values, e.g. ``a positive integer``.
     """
     shown = repr(value)
     if len(shown) > MOST_SHOWN:
@@ -55,7 +55,7 @@ def bad_input(file: Path | str, key: str, value: object, allowed: str) -> Reques
 
 
 def missing_key(file: Path | str, key: str, allowed: str) -> RequestError:
-    """One line for a key that must be there and is not."""
+    """One line for a missing key."""
     return RequestError(f"{file}: {one_line(key)} is missing: allowed: {allowed}")
 
 
@@ -77,7 +77,7 @@ def nearest(name: str, known: Iterable[str], most: int = 1) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str], listing: str = "") -> RequestError:
-    """One line for a name that nothing carries: the nearest name, and all that exist.
+    """One line for an unknown name: the nearest name, and all that exist.
 
     :param listing: a command that lists them; of many names the message then has only the nearest.
     """
@@ -85,7 +85,7 @@ def unknown(kind: str, name: str, known: Iterable[str], listing: str = "") -> Re
 
 
 def names_allowed(name: str, known: Iterable[str], listing: str = "") -> str:
-    """What stands behind an unknown ``name``: the names near it, and those that are allowed.
+    """The text after an unknown ``name``: the names near it, and the allowed names.
 
     :param listing: as for `unknown`.
     """

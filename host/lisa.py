@@ -29,7 +29,7 @@ _TOOLS = ("rt-app", "trace-cmd")
 def lisa_binaries() -> Path:
     """Cached folder ``{arm64,x86_64}/{rt-app,trace-cmd,README.rt-app,README.trace-cmd}``.
 
-    :raises EascopeError: when the wheel cannot be had or is another than the one that we know.
+    :raises EascopeError: when the wheel cannot be downloaded or has another digest.
     """
     fields = {"wheel": WHEEL, "sha256": WHEEL_SHA256, "tools": list(_TOOLS), "layout": 1}
     return artefact("lisa", fields, _unpack, label="rt-app and trace-cmd (LISA)", estimate_s=5)

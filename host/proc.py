@@ -102,12 +102,12 @@ def run(
 
 
 def say(text: str) -> None:
-    """One line for the person who waits, on stderr so that stdout stays parseable."""
+    """Print a line for the person who waits, on stderr so that stdout stays parseable."""
     print(text, file=sys.stderr, flush=True)
 
 
 class Ending:
-    """How a command that is run by itself ends: one line for what is known to go wrong.
+    """The end of a ``python -m`` command: one line for every known error.
 
     ``with Ending() as ending: ...``, then ``return ending.code``: 0, an error's exit code, or 130
     after an interrupt.
@@ -133,7 +133,7 @@ class Ending:
 
 
 class Step:
-    """A named piece of long work: says that it starts with an estimate, and how long it took.
+    """A named piece of long work: prints its start with an estimate, and its duration.
 
     >>> with Step("kernel base", estimate_s=240):
     ...     build()
@@ -145,7 +145,7 @@ class Step:
         self.started = 0.0
 
     def __enter__(self) -> Step:
-        """Print what begins, and how long it usually takes."""
+        """Print the step's name and its usual duration."""
         self.started = time.monotonic()
         say(f"  {self.label} ...{f' ({self.estimate})' if self.estimate else ''}")
         return self
@@ -156,7 +156,7 @@ class Step:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Print how it ended and how long it took."""
+        """Print its end and its duration."""
         word = "done" if error is None else "failed"
         say(f"  {self.label}: {word} in {duration(time.monotonic() - self.started)}")
 

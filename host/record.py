@@ -161,7 +161,7 @@ class Record:
         return json_bytes(self.encode(), ascii_only=self.ascii_only)
 
     def write(self, path: Path) -> None:
-        """Write the file; the caller gives a folder that nobody reads yet."""
+        """Write the file; no process may read its folder yet."""
         path.write_bytes(self.to_bytes())
 
 
@@ -172,7 +172,7 @@ def json_bytes(value: object, *, ascii_only: bool = False) -> bytes:
 
 
 def child(value: object, key: str) -> Any:
-    """What stands at ``key`` of a record, a mapping or a sequence (there the key is an index).
+    """The value at ``key`` of a record, a mapping or a sequence (there the key is an index).
 
     :raises KeyError: when there is no such thing, or the field was left out.
     """
@@ -191,7 +191,7 @@ def child(value: object, key: str) -> Any:
 
 
 def _left_out(entry: Field[Any], value: object) -> bool:
-    """Whether a field has the value with which it does not stand in the file."""
+    """Whether a field has the value with which it is left out of the file."""
     if entry.default is not MISSING:
         return bool(value == entry.default)
     return entry.default_factory is not MISSING and value == entry.default_factory()

@@ -27,7 +27,7 @@ SETTLED_S = 60.0
 def scratch(parent: Path, name: str) -> Iterator[Path]:
     """An empty folder ``.NAME.tmp-*`` in ``parent``, which this process holds while it lives.
 
-    It is removed at the end, unless it was given another name.
+    It is removed at the end, unless it was renamed.
     """
     folder = Path(tempfile.mkdtemp(dir=parent, prefix=f".{name}{MARK}"))
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

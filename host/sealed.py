@@ -60,7 +60,7 @@ def seal(folder: Path, outside: Collection[str] = ()) -> None:
 
 
 def damage(folder: Path) -> list[str]:
-    """What is not as it was sealed: one line for each file that is missing or differs.
+    """Changes since the sealing: one line for each file that is missing or differs.
 
     A process reads a file once, as long as the file system says that it has not changed.
     """

@@ -119,7 +119,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class StrictTable:
-    """One table of a file; the accessors check and remember what was asked for.
+    """One table of a file; the accessors check values, and remember the keys that were read.
 
     :param file: the file's name for messages.
     :param data: the parsed content.
@@ -141,7 +141,7 @@ class StrictTable:
         return bad_input(self.file, self.key(key), self.data.get(key), allowed)
 
     def has(self, key: str) -> bool:
-        """Whether ``key`` is there; it counts as asked for."""
+        """Whether ``key`` is there; it counts as read."""
         self._asked.add(key)
         return key in self.data
 
@@ -221,9 +221,9 @@ class StrictTable:
         )
 
     def only(self, keys: Iterable[str]) -> None:
-        """Complain about a key that is none of ``keys``, before one that is missing is noticed.
+        """Complain about a key that is none of ``keys``, before a missing key is noticed.
 
-        A misspelt key is both: what is there says more than what is not.
+        A misspelt key is both unknown and missing; the unknown key is the better message.
 
         :raises RequestError: naming the key, its value, the nearest of ``keys`` and all of them.
         """
@@ -238,7 +238,7 @@ class StrictTable:
                 )
 
     def finish(self) -> None:
-        """Complain about the first key that no accessor asked for.
+        """Complain about the first key that no accessor has read.
 
         :raises RequestError: naming the key, its value, the nearest known key and all of them.
         """

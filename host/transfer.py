@@ -33,7 +33,7 @@ DIGESTS = "plain.json"
 
 @dataclass
 class Transfer:
-    """What was copied, what was there already, and what is damaged: a line each."""
+    """Artefacts that were copied, were there already, or are damaged: a line each."""
 
     copied: list[str] = field(default_factory=list)
     bytes: int = 0

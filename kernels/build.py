@@ -63,8 +63,8 @@ IDENTITY = {
 class KernelArtefact:
     """A built kernel.
 
-    :param image: arm64 ``Image``, what the fast engine boots.
-    :param vmlinux: ELF with symbols, what gem5 boots.
+    :param image: the arm64 ``Image`` that the fast engine boots.
+    :param vmlinux: the ELF file with symbols that gem5 boots.
     :param config: the complete ``.config``.
     :param version: what ``uname -r`` prints.
     :param provenance: source, patches, configuration and compiler, for records.
@@ -86,7 +86,7 @@ class KernelArtefact:
 def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
     """A kernel, built when the cache does not have it.
 
-    :param wanted: its name in ``variants.toml``, ``base`` or ``base@7.3``, or what it is made of.
+    :param wanted: its name in ``variants.toml``, such as ``base`` or ``base@7.3``, or a `Kernel`.
     :raises RequestError: an unknown name.
     :raises EascopeError: no source, a patch that does not apply, a lost option, a failed build.
     """
@@ -110,7 +110,7 @@ def _source(spec: Kernel) -> Source:
 
 
 def kernel_label(name: str, source: Source) -> str:
-    """What is said of the kernel ``name`` while it is built."""
+    """The label of the kernel ``name`` in progress lines."""
     return f"kernel {name}, {source.label}"
 
 
@@ -118,7 +118,7 @@ def built(name: str = "base") -> KernelArtefact | None:
     """The kernel ``name`` when the cache has it; downloads and builds nothing.
 
     :raises RequestError: an unknown name.
-    :raises EascopeError: when it is not as it was built.
+    :raises EascopeError: when it has changed since it was built.
     """
     spec = kernel_named(name)
     if not os.environ.get(KERNEL_SRC) and not apt(ARCHITECTURE).ready:
@@ -150,7 +150,7 @@ def _series_folders(spec: Kernel) -> list[Path]:
 
 
 def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:
-    """All fragments of a kernel, and after each what ``release`` has otherwise."""
+    """All fragments of a kernel, each followed by the differences of ``release``."""
     files = []
     for name in (*spec.fragments, *spec.more):
         files.append(FRAGMENTS / f"{name}.config")
@@ -162,7 +162,8 @@ def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:
 def names(spec: Kernel, release: str = DEFAULT) -> dict[str, str]:
     """Make variables by which a kernel names itself in ``uname -r`` and to the guest.
 
-    Not options: those reach every object by way of autoconf.h, and kernels could share none.
+    They are not options: options reach every object through autoconf.h, and then kernels could
+    share no objects.
     """
     return {
         # The release is in what comes before it.
@@ -226,7 +227,7 @@ def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path, objects: O
 def check_queues(spec: Kernel, *, compiled: bool) -> str:
     """Apply the queues of ``spec``; with ``compiled``, also compile kernel/sched/.
 
-    It happens in the tree that is kept, so a build that follows starts from what this compiled.
+    This happens in the kept tree, so a later build starts from these objects.
 
     :returns: the source's label.
     :raises PatchFailed: naming patch, file and hunk.
@@ -309,7 +310,7 @@ def options(text: str) -> dict[str, str]:
 
 
 def lost_options(fragment: str, config: str) -> list[str]:
-    """Options whose value in ``config`` is not what ``fragment`` says, as ``A=y (is n)``."""
+    """Options whose value in ``config`` differs from ``fragment``, as ``A=y (is n)``."""
     got = options(config)
     return [
         f"CONFIG_{key}={value} (is {got.get(key, 'n')})"
@@ -319,7 +320,7 @@ def lost_options(fragment: str, config: str) -> list[str]:
 
 
 def _usual() -> list[str]:
-    """The kernels that a variant names, of the default release; of another those need a name."""
+    """The kernels that variants name, for the default release; other releases must be named."""
     named = {variant.kernel for variant in load_variants().values()}
     return sorted(named & set(kernel_names()))
 

@@ -34,7 +34,7 @@ HEADS = ("source", "queue", "order", "patches", "clean", "fuzzy", "failing", "fa
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of a patch.
+    """The outcome of trying a patch.
 
     :param fuzzy: hunks that applied with fuzz.
     :param failed: hunks that did not apply.
@@ -55,7 +55,7 @@ class Tried:
 
     @property
     def words(self) -> str:
-        """What is not clean about it."""
+        """The reason why it is not clean, in words."""
         if self.failed:
             there = ", it is there already" if self.there else ""
             return f"{self.failed} of {self.hunks} hunks fail{there}"
@@ -64,7 +64,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Drift:
-    """What became of the last one of ``queues`` on ``source``, after the others.
+    """The outcome of the last of ``queues`` on ``source``, after the others.
 
     :param kept: the queue is kept for that source's release, so every patch must be clean.
     """
@@ -76,12 +76,12 @@ class Drift:
 
     @property
     def failed(self) -> bool:
-        """Whether a build of a release that the queue is for would end."""
+        """Whether a build would fail on a release for which the queue is kept."""
         return self.kept and not all(patch.clean for patch in self.tried)
 
     @property
     def row(self) -> list[str]:
-        """Its line of the table."""
+        """Its row of the table."""
         *under, last = (queue.name for queue in self.queues)
         release = self.source.release
         fuzzy = sum(not patch.clean and not patch.failed for patch in self.tried)
@@ -144,7 +144,7 @@ def source_files(source: Source, names: Iterable[str]) -> Path:
 
 
 def try_patch(tree: Path, patch: Path) -> Tried:
-    """Apply to ``tree`` what applies of ``patch``."""
+    """Apply to ``tree`` the hunks of ``patch`` that apply."""
     hunks = len(re.findall(r"^@@ -", patch.read_text(errors="replace"), re.MULTILINE))
     command: list[str | Path] = [need("patch", "patch"), "-p1", "--batch", "--forward"]
     command += ["--no-backup-if-mismatch", "--reject-file=-", "-d", tree, "-i", patch.resolve()]
@@ -162,7 +162,7 @@ def try_patch(tree: Path, patch: Path) -> Tried:
 
 
 def drifts(source: Source, kernels: Sequence[Kernel], files: Path) -> list[Drift]:
-    """Try the queues of ``kernels`` on a copy of ``files``, each once on what is under it."""
+    """Try the queues of ``kernels`` on a copy of ``files``, each once on the queues before it."""
     results: dict[tuple[Path, ...], Drift] = {}
     release = source.release.name
     of_release = number(source.version) == number(release)
@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def tried_on(source: Source, kernels: Sequence[Kernel]) -> list[Drift]:
-    """`drifts`, of the files of ``source`` that the queues touch."""
+    """`drifts` for the files of ``source`` that the queues touch."""
     release = source.release.name
     queues = sorted({queue for kernel in kernels for queue in kernel.folders(SERIES)})
     queues = [queue for queue in queues if has_order(queue, release)]

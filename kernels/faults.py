@@ -30,7 +30,7 @@ _OF_MAKE = re.compile(r"make(\[\d+\])?: ")
 def compile_errors(log: str) -> str:
     """The first errors of a build's log, with the lines of source below them.
 
-    :returns: all lines but make's own where no error is known as one; as many as a failure shows.
+    :returns: at most as many lines as a failure shows; without a known error, all lines but make's.
     """
     kept: list[str] = []
     below = False

@@ -33,9 +33,9 @@ ONTO = ("base", "plain")
 
 @dataclass(frozen=True)
 class Imported:
-    """What was made.
+    """The result of an import.
 
-    :param source: on which it applies, in words.
+    :param source: the source on which it applies, in words.
     :param compiled: whether kernel/sched/ was compiled.
     """
 
@@ -48,7 +48,7 @@ class Imported:
 
     @property
     def compare(self) -> list[str]:
-        """The variants to compare: what it is on top of, and itself."""
+        """The variants to compare: its base, and itself."""
         place = "" if self.release == DEFAULT else f"@{self.release}"
         return [f"{OWN_IS_AS}{place}", f"{self.name}{place}"]
 
@@ -59,11 +59,11 @@ def import_series(
     """Make the patches that ``source`` names the queue and the variant ``name``.
 
     :param onto: `base`: applied after our base queue; `plain`: before it.
-    :param release: that it is tried on; empty: that of KERNEL_SRC or the default.
+    :param release: the release on which it is tried; empty: that of KERNEL_SRC or the default.
     :param compiled: also compile kernel/sched/.
     :raises RequestError: a wrong name or source, or a patch that does not apply; no file has
         changed then.
-    :raises EascopeError: it does not compile; likewise.
+    :raises EascopeError: it does not compile; no file has changed then, either.
     """
     catalogue = load_catalogue(variants.VARIANTS)
     check_name(catalogue, "--name", name, name)

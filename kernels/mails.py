@@ -38,7 +38,7 @@ class Mail:
     :param version: of its series: 2 for ``[PATCH v2 3/7]``.
     :param number: its place in the series; 0: the subject does not say.
     :param total: patches of the series; 0: the subject does not say.
-    :param answers: the mail that it answers, which patches of a series do as well.
+    :param answers: the mail that it answers; patches of a series answer a mail, too.
     :param patch: as ``git format-patch`` writes it, without numbers of the series and of blobs.
     """
 
@@ -52,7 +52,7 @@ class Mail:
 
 
 def read_patches(text: str) -> dict[str, bytes]:
-    """The patches that ``text`` names, in order, by the names of their files in a queue.
+    """The patches of ``text``, in order, by the names of their files in a queue.
 
     :raises RequestError: it names nothing that can be read, no patch, or an incomplete series.
     """
@@ -145,7 +145,7 @@ def _git(*arguments: str, stdin: bytes | None = None) -> bytes:
 
 
 def _read_mail(file: Path) -> Mail | None:
-    """The mail in ``file`` if it carries a patch; a reply never does, whatever it quotes."""
+    """The mail in ``file`` if it has a patch; a reply never has one, whatever it quotes."""
     content = file.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         message, diff = Path(folder) / "message", Path(folder) / "diff"
@@ -177,7 +177,7 @@ def _read_mail(file: Path) -> Mail | None:
 
 
 def _prefix(subject: str) -> tuple[str | None, str]:
-    """What stands in brackets before a patch's subject, and the rest; None of any other mail."""
+    """The text in brackets before a patch's subject, and the rest; None for any other mail."""
     match = _BRACKETS.fullmatch(" ".join(subject.split()))
     prefix, rest = (match[1], match[2]) if match else ("", subject)
     if re.search(r"\b(PATCH|RFC|RFT)", prefix, re.IGNORECASE) or re.search(r"\d+/\d+\]", prefix):

@@ -39,7 +39,7 @@ def kernel_named(name: str) -> Kernel:
 
 
 def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
-    """A variant and its kernel: ``mainline``, ``mainline@7.3``, or what ``own`` names.
+    """A variant and its kernel: ``mainline``, ``mainline@7.3``, or a name from ``own``.
 
     :raises RequestError: an unknown name, one that is only planned, or a queue that is not ported
         to that release.
@@ -85,7 +85,7 @@ def _split(kind: str, name: str, own: Own) -> tuple[str, str]:
 
 
 def _patched(catalogue: Catalogue, folder: Path) -> tuple[Kernel, Variant]:
-    """Kernel and variant of the queue in ``folder``, on top of what `OWN_IS_AS` is."""
+    """Kernel and variant of the queue in ``folder``, on top of the variant `OWN_IS_AS`."""
     name, under = folder.name, catalogue.variants[OWN_IS_AS]
     below = catalogue.kernels[under.kernel]
     summary = f"{OWN_IS_AS} with the patches {name}"
@@ -119,7 +119,7 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
 
 
 def _check_usual(kernel: Kernel, kind: str, name: str) -> None:
-    """A name without a release stands for one of KERNEL_SRC's, or else of the default.
+    """Check a name without a release, which stands for KERNEL_SRC's release, or else the default.
 
     :raises RequestError: ``kernel`` has a queue that is for other releases alone.
     """
@@ -134,7 +134,7 @@ def _check_usual(kernel: Kernel, kind: str, name: str) -> None:
 def _not_ported(
     kernel: Kernel, *, kind: str, name: str, release: str, missing: list[str], place: str
 ) -> RequestError:
-    """The error about queues that ``release`` lacks: the same on another one, or others on it."""
+    """The error about queues that ``release`` lacks; it names releases and kernels that exist."""
     plain = name.partition("@")[0]
     elsewhere = [other for other in RELEASES if not unported(kernel, other)]
     if elsewhere and DEFAULT not in elsewhere:
@@ -168,7 +168,7 @@ def variant_names() -> list[str]:
 
 
 def unported(kernel: Kernel, release: str) -> list[str]:
-    """The queues of ``kernel`` that have no form for ``release``; one of a person's own has any."""
+    """The queues of ``kernel`` without a form for ``release``; a person's own has any form."""
     return [
         queue
         for queue in kernel.series
@@ -177,7 +177,7 @@ def unported(kernel: Kernel, release: str) -> list[str]:
 
 
 def releases_of(variant: Variant) -> list[str]:
-    """The releases that ``variant``, of the file, can be built of."""
+    """The releases for which ``variant``, of the file, can be built."""
     kernel = load_catalogue().kernels[variant.kernel]
     return [
         release

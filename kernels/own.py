@@ -19,7 +19,7 @@ from kernels.variants import Catalogue, load_catalogue
 
 @dataclass(frozen=True)
 class Own:
-    """What a command's options name.
+    """The trees and patches that a command's options name.
 
     :param trees: ``NAME`` is `mainline` on the tree, ``VARIANT@NAME`` another variant.
     :param patches: folders of queues; ``NAME``, the folder's, is `mainline` with these patches.
@@ -30,7 +30,7 @@ class Own:
 
     @property
     def names(self) -> list[str]:
-        """Variants that there are besides those of ``variants.toml``."""
+        """The variants in addition to those of ``variants.toml``."""
         return [tree.name for tree in self.trees] + [folder.name for folder in self.patches]
 
     def check_used(self, variants: Sequence[str]) -> None:
@@ -63,7 +63,7 @@ NOTHING = Own()
 
 
 def read_own(kernels: Sequence[str], patches: Sequence[str]) -> Own:
-    """What the values of ``--kernel`` and ``--patch`` name.
+    """The trees and patches of the options ``--kernel`` and ``--patch``.
 
     :raises RequestError: the first that is wrong.
     """
@@ -116,7 +116,7 @@ def _read_patch(text: str) -> tuple[str, Path]:
 
 
 def _queue(name: str, files: Sequence[Path]) -> Path:
-    """A queue of ``files`` in the cache: what they are now is what is built and recorded.
+    """A queue of ``files`` in the cache: their present content is built and recorded.
 
     A line of a series is a file's name up to the first space, so other characters become dashes.
     """

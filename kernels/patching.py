@@ -38,8 +38,8 @@ def apply_patch(
 ) -> None:
     """Apply one patch of a queue, without fuzz, or leave the tree as it is.
 
-    :param before: called when it will apply and nothing has been changed yet.
-    :raises PatchFailed: naming patch, source and hunk, and what else of the queue does not apply.
+    :param before: called when it will apply, before any change.
+    :raises PatchFailed: naming patch, source and hunk, and other patches of the queue that fail.
     """
     patch = patches[number]
     command: list[str | Path] = [need("patch", "patch"), *_PATCH, "--forward", "-d", tree]
@@ -57,7 +57,7 @@ def apply_patch(
 def take_back(tree: Path, patch: Path) -> None:
     """Undo a patch that was applied.
 
-    :raises CommandFailed: when the tree is not as the patch left it.
+    :raises CommandFailed: when the tree has changed since.
     """
     run([need("patch", "patch"), *_PATCH, "--reverse", "-d", tree, "-i", patch.resolve()])
 
@@ -73,7 +73,7 @@ def would_apply(tree: Path, patch: Path, *how: str) -> bool:
 
 
 def _rest_message(tree: Path, patches: list[Path], number: int) -> str:
-    """What became of the queue's other patches, each of those after ``number`` tried by itself."""
+    """The outcome of the queue's other patches; each after ``number`` is tried by itself."""
     parts = []
     if would_apply(tree, patches[number], "--reverse", "--force"):
         parts.append(f"{patches[number].name} is in that source already")

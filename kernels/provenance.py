@@ -13,11 +13,11 @@ KERNEL_SRC, GIT = "KERNEL_SRC", "git"
 
 @dataclass(frozen=True, kw_only=True)
 class SourceProvenance(Record):
-    """Where a kernel's source came from.
+    """The origin of a kernel's source.
 
     :param source: Debian's package, or `KERNEL_SRC`, or `GIT`.
     :param package_version: Debian's, or the name of a folder, or a commit.
-    :param source_sha256: of what is unpacked.
+    :param source_sha256: of the unpacked files.
     :param source_tested: whether the queues were tested on this version.
     """
 
@@ -36,9 +36,9 @@ class SourceProvenance(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class KernelProvenance(SourceProvenance):
-    """What a kernel was built from.
+    """The origin of a kernel.
 
-    :param upstream: the Linux version that the source is.
+    :param upstream: the Linux version of the source.
     :param series: its queues by name, in their order; ``series_sha256`` is over their patches.
     :param config_sha256: of its complete configuration.
     :param compiler: first lines of the compiler's and the linker's version.
@@ -53,7 +53,7 @@ class KernelProvenance(SourceProvenance):
 
 @dataclass(frozen=True)
 class BuiltKernel(Record):
-    """``kernel.json`` of a built kernel: what ``uname -r`` prints, and what it was made from."""
+    """``kernel.json`` of a built kernel: the output of ``uname -r``, and its origin."""
 
     version: str
     provenance: KernelProvenance

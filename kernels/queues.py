@@ -28,7 +28,7 @@ _CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
 
 
 def changes_something(content: bytes) -> bool:
-    """Whether a patch has a hunk, or says of a file what needs none."""
+    """Whether a patch has a hunk, or a change that needs no hunk."""
     return _CHANGE.search(content) is not None
 
 
@@ -40,12 +40,12 @@ def patch_label(patch: Path) -> str:
 
 
 def is_ported(folder: Path, release: str) -> bool:
-    """Whether the queue in ``folder`` has an order of its own for ``release``."""
+    """Whether the queue in ``folder`` has its own order for ``release``."""
     return (folder / RELEASES[release].series).is_file()
 
 
 def folders_of_queues(folder: Path) -> list[Path]:
-    """The queues below ``folder``, sorted: what has an order for any release."""
+    """The queues below ``folder``, sorted: folders with an order for any release."""
     return sorted(
         path
         for path in (folder.iterdir() if folder.is_dir() else ())
@@ -118,7 +118,7 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
 
 
 def _check_complete(series: Path, lines: list[str], below: str) -> None:
-    """Every patch next to ``series`` is named in it, or has a form of its own in ``below``.
+    """Check that every patch next to ``series`` is named in it, or has another form in ``below``.
 
     :raises RequestError: naming one that is not.
     """
@@ -138,7 +138,7 @@ def _check_complete(series: Path, lines: list[str], below: str) -> None:
 
 
 def _wrong_patch(patch: Path, name: str, before: list[Path], below: str) -> str:
-    """What a line of a ``series`` file may be instead of ``name``; empty where that is right."""
+    """The allowed line of a ``series`` file instead of ``name``; empty if ``name`` is right."""
     place, _, plain = name.rpartition("/")
     if "/" in place or place not in ("", below) or not plain:
         return "the name of a patch in the same folder" + (f", or in {below}/" if below else "")

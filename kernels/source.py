@@ -85,7 +85,7 @@ class Source:
 
     @property
     def owner(self) -> tuple[str, ...]:
-        """Whose objects these are, besides their queues': a word for a person's tree."""
+        """The owner of the objects, in addition to their queues: a word for a person's tree."""
         return ()
 
     @property
@@ -103,7 +103,7 @@ class Source:
         )
 
     def unpack(self, folder: Path) -> None:
-        """Put the tree, without what no build reads, into the empty ``folder``.
+        """Put the tree, without files that no build reads, into the empty ``folder``.
 
         :raises EascopeError: when the package cannot be downloaded or read.
         """
@@ -134,7 +134,7 @@ class Source:
     def deb(self) -> Path:
         """The package file, downloaded into the private apt state when it is not there.
 
-        :raises EascopeError: when it cannot be had, or has another digest.
+        :raises EascopeError: when it cannot be downloaded, or has another digest.
         """
         state = apt(ARCHITECTURE)
         for suite, _ in SUITES:
@@ -179,7 +179,7 @@ def offered(release: str = DEFAULT) -> list[Source]:
 
 
 def known_offers() -> dict[str, str] | None:
-    """Offered releases, and what would be taken of each; None before the lists were fetched.
+    """Offered releases, and the version that would be taken; None before the lists were fetched.
 
     It fetches nothing.
     """
@@ -189,7 +189,7 @@ def known_offers() -> dict[str, str] | None:
 
 
 def best(sources: Sequence[Source]) -> Source:
-    """The newest on which the series were tested, else the newest."""
+    """The newest version on which the queues were tested, else the newest."""
     return next((each for each in sources if each.tested), sources[0])
 
 
@@ -213,8 +213,8 @@ def _compare(left: str, right: str) -> int:
 def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
     """The tree in ``$KERNEL_SRC``, else the newest tested package, else the newest with a warning.
 
-    :param queues: what will be applied to it.
-    :param release: the one that is asked for by name; empty: that of KERNEL_SRC or the default.
+    :param queues: the queues that will be applied to it.
+    :param release: the release in the name; empty: that of KERNEL_SRC or the default.
     :raises RequestError: when KERNEL_SRC is not a kernel tree, is of another release, or has one of
         ``queues`` already.
     :raises EascopeError: when no package is to be had.
@@ -231,7 +231,7 @@ def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
 
 
 def check_directory(directory: Path, queues: Sequence[Path], release: str = "") -> None:
-    """Refuse a tree that cannot serve, before minutes are spent on reading it.
+    """Refuse an unsuitable tree, before minutes are spent on reading it.
 
     :raises RequestError: it is none, it is of another release than ``release``, or a file is there
         that a patch of ``queues`` adds.

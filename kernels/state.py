@@ -28,7 +28,7 @@ def eas_possible(variant: Variant, platform: Platform) -> bool:
 
 
 def on_platform(variant: Variant, platform: Platform) -> Variant:
-    """``variant`` as it can be on ``platform``: without EAS, and its switch, where there is none.
+    """``variant`` as it is on ``platform``: without EAS and its switch if EAS is impossible.
 
     Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value.
     """
@@ -89,7 +89,7 @@ def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[
 
 
 def _switching_lines(cluster: Cluster, governor: str, *, fast: bool) -> list[tuple[str, ...]]:
-    """Who requests frequencies: the scheduler itself, or schedutil's thread."""
+    """Lines for the requester of frequencies: the scheduler itself, or schedutil's thread."""
     first = cluster.cpus[0]
     policy = f"/sys/devices/system/cpu/cpufreq/policy{first}"
     schedutil = governor == EAS_GOVERNOR  # no other governor has a fast switch

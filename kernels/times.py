@@ -32,7 +32,7 @@ def _kind(from_objects: bool) -> str:
 
 
 def _past() -> dict[str, list[float]]:
-    """Seconds of past builds by kind; none where the file is not there, or not what we wrote."""
+    """Seconds of past builds by kind; none if the file is missing or damaged."""
     kinds = (_kind(True), _kind(False))
     try:
         noted = json.loads(_file().read_bytes())
@@ -42,13 +42,13 @@ def _past() -> dict[str, list[float]]:
 
 
 def estimate_s(from_objects: bool) -> float:
-    """What the next build will take in seconds: the median of the last ones of its kind."""
+    """Estimated seconds of the next build: the median of the last ones of its kind."""
     past = _past()[_kind(from_objects)]
     return statistics.median(past) if past else FIRST_S
 
 
 def estimate(objects: Objects) -> str:
-    """The same in words; of what starts from another kernel's objects, what it may take at most."""
+    """The same in words; for a build from another kernel's objects, the most that it may take."""
     if objects is Objects.COPIED:
         most = duration(estimate_s(from_objects=False))
         return f"unknown: up to {most}, by what its patches touch"
@@ -56,7 +56,7 @@ def estimate(objects: Objects) -> str:
 
 
 def remember(from_objects: bool, seconds: float) -> None:
-    """A build took ``seconds``."""
+    """Record that a build took ``seconds``."""
     past = _past()
     past[_kind(from_objects)] = [*past[_kind(from_objects)], round(seconds, 1)][-KEPT:]
     write_atomic(_file(), json.dumps(past, indent=1, sort_keys=True).encode() + b"\n")

@@ -75,8 +75,8 @@ def _tag(series: str) -> str:
 def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
     """Write the commits of the last queue of ``kernel`` to ``folder`` as its new content.
 
-    For another release than the default one, a patch that is the default's is shared, any other
-    goes into the release's folder, and what its ``series`` file says of patches left out stays.
+    For another release than the default, a patch that equals the default's is shared, and any other
+    goes into the release's folder. Comments of its ``series`` file on left-out patches stay.
 
     :raises RequestError: when ``tree`` was not made by `open_tree`, or has changes not committed.
     """
@@ -128,13 +128,13 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
 
 
 def _default_form(folder: Path, name: str) -> Path | None:
-    """The default release's patch of the subject that ``name`` has, whatever its number."""
+    """The default release's patch with the subject of ``name``, whatever its number."""
     subject = name.partition("-")[2]
     return next(iter(sorted(folder.glob(f"[0-9]*-{subject}"))), None)
 
 
 def _without_places(text: str) -> str:
-    """A patch without the lines' numbers and functions, which another source has elsewhere."""
+    """A patch without line numbers and functions, which differ between sources."""
     return re.sub(r"^@@ -\d+(,\d+)? \+\d+(,\d+)? @@.*", r"@@ \1 \2", text, flags=re.MULTILINE)
 
 

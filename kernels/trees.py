@@ -31,7 +31,7 @@ SHOWN_DIGITS = 12
 class Tree:
     """A tree that a command names.
 
-    :param ref: a commit, as git names it; empty: the files as they are.
+    :param ref: a commit, as git names it; empty: the files with uncommitted changes.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Store:
-    """Where git finds a tree.
+    """The place where git finds a tree.
 
     :param repository: git's folder of the person's repository.
     :param objects: the objects there, which are only read.
@@ -66,7 +66,7 @@ class Store:
         }
 
     def git(self, *arguments: str) -> str:
-        """What git prints.
+        """The output of git.
 
         :raises CommandFailed: when it fails.
         """
@@ -83,7 +83,7 @@ NO_STORE = Store("", "")
 
 @dataclass(frozen=True)
 class TreeSource(Source):
-    """The source that a `Tree` is now.
+    """The present state of a `Tree` as a source.
 
     :param name: of the tree.
     :param tree: git's name of its files.
@@ -101,12 +101,12 @@ class TreeSource(Source):
 
     @property
     def owner(self) -> tuple[str, ...]:
-        """Whose objects these are, besides their queues'."""
+        """The owner of the objects, in addition to their queues."""
         return (self.name,)
 
     @property
     def tested(self) -> bool:
-        """A person's tree is what is to be tested: there is nothing to warn of."""
+        """Always true: a person's tree needs no warning."""
         return True
 
     def provenance(self) -> SourceProvenance:
@@ -122,7 +122,7 @@ class TreeSource(Source):
         self._extract(folder, [".", *(f":(exclude){pattern}" for pattern in LEFT_OUT)])
 
     def differing(self, tree: str) -> list[str]:
-        """Files that builds read and that ``tree``, of the same repository, has otherwise.
+        """Files that builds read and that differ in ``tree``, of the same repository.
 
         :raises EascopeError: when git does not have that tree any more.
         """
@@ -131,7 +131,7 @@ class TreeSource(Source):
         return [name for name in names if not any(fnmatch(name, left) for left in LEFT_OUT)]
 
     def put(self, folder: Path, names: Sequence[str]) -> None:
-        """Make the files ``names`` below ``folder`` what they are in this tree."""
+        """Give the files ``names`` below ``folder`` their content in this tree."""
         for start in range(0, len(names), BATCH):
             some = names[start : start + BATCH]
             for name in some:
@@ -168,9 +168,9 @@ def read_tree(text: str) -> Tree:
 
 @cache
 def tree_source(tree: Tree) -> TreeSource:
-    """What ``tree`` is now.
+    """The present state of ``tree``.
 
-    :raises RequestError: it is no git repository, has no such commit, or is no Linux.
+    :raises RequestError: no git repository, no such commit, or not a tree of Linux.
     """
     repository = _ask(tree, "rev-parse", "--absolute-git-dir", allowed="a git repository of Linux")
     objects = _ask(tree, "rev-parse", "--path-format=absolute", "--git-path", "objects")

@@ -35,14 +35,14 @@ _BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 @dataclass(frozen=True)
 class Kernel:
-    """What is built: the queues that are applied, in order, and the fragments that configure it.
+    """A kernel: its queues in order, and the fragments of its configuration.
 
     :param own: the queue of a line of ``[own]``; empty for our kernels.
     :param release: the one that is asked for by name (``base@7.3``); empty: the default, or that of
         KERNEL_SRC.
-    :param tree: the person's tree that it is built of, instead of a release's source.
-    :param patches: folder of the queue `own`, where that is none of the repository.
-    :param more: fragments that a scenario's programs need besides; none for all other runs.
+    :param tree: a person's tree as its source, instead of a release's.
+    :param patches: folder of the queue `own`, if it is outside the repository.
+    :param more: further fragments for a scenario's programs; none for all other runs.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Variant:
-    """What is compared.
+    """A variant, as comparisons name it.
 
     :param switches: (path, value) in the order in which the agent writes them.
     :param boot: kernel command-line arguments, may be empty.
@@ -85,7 +85,7 @@ class Variant:
     :param source: the kernel or posting that the variant stands for.
     :param deviations: what differs from that source; whether a figure of ours may be compared with
         one of the source's depends on it.
-    :param releases: those that have its switches; empty: all that its kernel can be built of.
+    :param releases: those that have its switches; empty: all for which its kernel can be built.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What ``variants.toml`` has; each by name, in the file's order.
+    """The contents of ``variants.toml``, by name, in the file's order.
 
     ``planned`` are one-line summaries, ``broken`` errors of lines of ``[own]``: each is raised only
     when its name is asked for.
@@ -130,7 +130,7 @@ class Catalogue:
 
 @cache
 def load_catalogue(path: Path = VARIANTS) -> Catalogue:
-    """All that the file has.
+    """The contents of the file.
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
@@ -157,7 +157,7 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
 
 
 def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, str]:
-    """Names and summaries of ``[planned]``; a variant that is there is not planned any more."""
+    """Names and summaries of ``[planned]``, without variants that exist."""
     for name in table.data:
         if not is_name(name) or name in variants:
             raise table.error(name, f"a name of {NAME_RULE}, that no [variant] has")
@@ -276,7 +276,7 @@ def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Va
 
 
 def _releases(table: StrictTable) -> tuple[str, ...]:
-    """The releases of a variant whose switches not all of them have."""
+    """The releases of a variant, if not all releases have its switches."""
     if not table.has("releases"):
         return ()
     value, known = table.data["releases"], list(RELEASES)
@@ -296,7 +296,7 @@ def _boot(table: StrictTable) -> str:
 
 
 def _deviations(table: StrictTable) -> tuple[str, ...]:
-    """What differs from the source, a sentence each; an empty list says that nothing does."""
+    """The differences from the source, a sentence each; the list may be empty."""
     allowed = "a list of texts on one line each, empty where nothing deviates"
     if not table.has("deviations"):
         raise _missing(table, "deviations", allowed)

@@ -52,12 +52,12 @@ def _say_that_we_wait() -> None:
 
 @contextmanager
 def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
-    """The tree of ``source`` with ``queues`` applied, for as long as nobody else may have it.
+    """The tree of ``source`` with ``queues`` applied, held exclusively.
 
-    What was built in it for the same queues, or else for the last ones, lies below `OUT`, but for
-    what a build left that was killed.
+    The objects for the same queues, or else for the last ones, are below `OUT`, without the
+    leftovers of a killed build.
 
-    :param more: fragments besides a kernel's own, with which its objects are others.
+    :param more: further fragments in addition to a kernel's own; they give other objects.
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     """
     home = home_of(source)
@@ -91,7 +91,7 @@ def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> It
 
 
 def home_of(source: Source) -> Path:
-    """Where the tree of ``source`` is kept: one for each release, and one for people's trees."""
+    """The folder of the tree of ``source``: one for each release, and one for people's trees."""
     if isinstance(source, TreeSource):
         return cache_root() / f"{FOLDER}-git"
     release = source.release.name
@@ -99,12 +99,12 @@ def home_of(source: Source) -> Path:
 
 
 def has_objects(out: Path) -> bool:
-    """Whether a build in ``out`` starts from what earlier ones left there."""
+    """Whether a build in ``out`` starts from earlier objects."""
     return (out / "vmlinux").is_file()
 
 
 class Objects(Enum):
-    """Whose objects a build starts from."""
+    """The origin of the objects from which a build starts."""
 
     NONE = "none"
     OWN = "the kernel's own"
@@ -112,7 +112,7 @@ class Objects(Enum):
 
 
 def kept_objects(source: Source, queues: Sequence[Path], more: Sequence[str] = ()) -> Objects:
-    """What a build of ``source`` with ``queues`` starts from, in the tree that is kept."""
+    """The objects from which a build of ``source`` with ``queues`` starts, in the kept tree."""
     kept, whose = _Kept(home_of(source)), _whose(source, queues, more)
     if not kept.is_of(source):
         return Objects.NONE
@@ -148,17 +148,17 @@ class _Kept:
         self.whose = ""
 
     def noted(self) -> dict[str, Any]:
-        """What ``tree.json`` has; nothing where it is not there."""
+        """The contents of ``tree.json``; nothing if it is missing."""
         noted: dict[str, Any] = json.loads(self.note.read_bytes()) if self.note.is_file() else {}
         return noted
 
     def is_of(self, source: Source) -> bool:
-        """Whether the tree is one of ``source``, and what it holds is noted."""
+        """Whether the tree is one of ``source`` and has a note."""
         noted = self.noted()
         return (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256)
 
     def begin(self, source: Source) -> None:
-        """What is noted, or a tree that was just unpacked."""
+        """Begin with the noted state, or with a newly unpacked tree."""
         if self.is_of(source):
             noted = self.noted()
             self.applied = list(noted["applied"])
@@ -198,11 +198,11 @@ class _Kept:
         return True
 
     def forget(self) -> None:
-        """From here on the tree is what nobody has noted, until `add` or `begin`."""
+        """Remove the note, until `add` or `begin` writes a new one."""
         self.note.unlink(missing_ok=True)
 
     def remember(self, patch: Path) -> None:
-        """What ``patch``, which is about to be applied, is the first to change."""
+        """Remember the files that ``patch`` is the first to change, before it is applied."""
         self._remember(changed_files(patch))
 
     def _remember(self, names: Iterable[str]) -> None:
@@ -211,13 +211,13 @@ class _Kept:
                 self.pristine[name] = _stamp(self.tree / name)
 
     def add(self, patch: Path, source: Source) -> None:
-        """``patch`` is applied."""
+        """Note that ``patch`` is applied."""
         shutil.copyfile(patch, self._copy(len(self.applied)))
         self.applied.append(sha256_file(patch))
         self._write(source)
 
     def take_back_to(self, digests: list[str], source: Source) -> None:
-        """Take patches back until what is applied is the beginning of ``digests``."""
+        """Revert patches until the applied ones are the beginning of ``digests``."""
         while self.applied != digests[: len(self.applied)]:
             self.forget()
             try:
@@ -229,7 +229,7 @@ class _Kept:
             self._write(source)
 
     def take_objects(self, whose: str, source: Source) -> None:
-        """Put the objects of ``whose`` into `OUT`, else leave a copy of those that lie there."""
+        """Put the objects of ``whose`` into `OUT`; without any, leave a copy of those present."""
         out = self.tree / OUT
         if self.whose == whose:
             return
@@ -254,7 +254,7 @@ class _Kept:
         self._write(source)
 
     def set_stamps(self) -> None:
-        """Give each file that was ever patched the time at which `OUT` has seen it as it is."""
+        """Give each file that was ever patched the time at which `OUT` has seen its content."""
         note = self.tree / OUT / STAMPS
         seen: dict[str, list[Any] | None] = {}
         if note.is_file():

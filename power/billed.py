@@ -39,8 +39,8 @@ class Interval:
     :param cpu: `SHARED_PART` for the shared part.
     :param active_ns: of the shared part the time in which it was on.
     :param exit_ns: from wake-ups until the idle states' exit work was done.
-    :param idle_ns: time in each idle state, ways into it included.
-    :param entry_ns: how much of it was the way into the state.
+    :param idle_ns: time in each idle state, with its entry.
+    :param entry_ns: the part of `idle_ns` that was the entry into the state.
     :param instructions: None where nothing counts them.
     :param on_ns: time in which an engine that counts events counted them; None: all of it.
     :param events: counted events by McPAT's names; those that the engine does not count are absent.
@@ -68,7 +68,7 @@ class Interval:
         return self.idle_ns[state] if state < len(self.idle_ns) else 0
 
     def entry(self, state: int) -> int:
-        """How much of `idle` was the way into the state."""
+        """The part of `idle` that was the entry into the state."""
         return self.entry_ns[state] if state < len(self.entry_ns) else 0
 
 
@@ -92,7 +92,7 @@ def interval_of(row: Mapping[str, Any]) -> Interval:
 
 
 class Component(NamedTuple):
-    """What spends energy: ``active``, ``idle_entry``, ``idle_exit``, ``shared``, or an idle state.
+    """A part of energy: ``active``, ``idle_entry``, ``idle_exit``, ``shared``, or an idle state.
 
     ``part`` is the part of the energy stack, the component's own name where a model knows no parts.
     """
@@ -111,7 +111,7 @@ Energies = dict[Component, int]
 
 
 class PowerModel(Protocol):
-    """Where energy comes from. A model is a pure function of the interval."""
+    """A power model. It is a pure function of the interval."""
 
     name: str
     #: One line for a person: what the figures are and where they come from.
@@ -252,7 +252,7 @@ def _powers(platform: Platform, cluster: Cluster, name: str, included: bool) -> 
 
 
 def _notes(platform: Platform, name: str) -> Iterator[str]:
-    """What a reader of energies by this table should know."""
+    """Notes on this table for readers of energies."""
     for cluster in platform.clusters:
         for busy in cluster.busy:
             if busy.name == name:

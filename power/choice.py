@@ -12,7 +12,7 @@ from power.model import DerivedPower
 
 
 def check_power(name: str | None) -> None:
-    """Complain about a name that no platform can offer; None is a platform's default.
+    """Refuse a name that no platform can offer; None is a platform's default.
 
     :raises RequestError: naming the nearest.
     """

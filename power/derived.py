@@ -108,7 +108,7 @@ def derived_cores(directory: Path = DERIVED) -> list[str]:
 def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
     """McPAT's figures of ``core``.
 
-    :raises RequestError: when there are none, or the file is not what `power-models` writes.
+    :raises RequestError: when there are none, or `power-models` did not write the file.
     """
     if core not in derived_cores(directory):
         raise unknown("derived core", core, derived_cores(directory))

@@ -46,7 +46,7 @@ class GivenModel:
 
     @property
     def usual(self) -> bool:
-        """Whether it is what a run has when nothing is asked for."""
+        """Whether it is a run's default."""
         return self == USUAL
 
 
@@ -74,7 +74,7 @@ def given_model(source: str, errors: Sequence[str] = ()) -> GivenModel:
 
 
 def as_given(platform: Platform, model: GivenModel) -> Platform:
-    """``platform`` as the kernel is given it: other powers of a CPU, everything else as it is.
+    """``platform`` as the kernel gets it: with other powers of a CPU, and otherwise unchanged.
 
     :raises RequestError: a cluster that the platform does not have, or a power outside of what the
         kernel takes.

@@ -113,7 +113,7 @@ class Level:
 
 
 def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: float) -> int:
-    """Power of one idle CPU in uW: what its power state leaves of the leakage."""
+    """Power of one idle CPU in uW: the leakage that its power state leaves."""
     keep = STATES[power_state][1]
     return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
 

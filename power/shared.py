@@ -59,7 +59,7 @@ def check_shared(name: str) -> None:
 
 
 def with_shared(model: PowerModel, shared: str) -> PowerModel:
-    """``model`` with the shared part billed as ``shared`` says.
+    """``model`` with the shared part billed according to ``shared``.
 
     :raises RequestError: as `check_shared`.
     """

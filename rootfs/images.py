@@ -43,7 +43,7 @@ def image_named(name: str, provider: str, copies: Sequence[ElidingCopy]) -> Imag
     :param copies: as for `rootfs.image.initramfs`.
     :param provider: one of `PROVIDERS`; the minimal image is the same from every one.
     :raises RequestError: a name that there is not.
-    :raises EascopeError: when something that it is made of cannot be had.
+    :raises EascopeError: when one of its parts is not available.
     """
     if name not in load_content().images:
         raise unknown("image", name, load_content().images)
@@ -78,7 +78,7 @@ def member_programs() -> Path:
 def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact:
     """``image`` with a further archive at its end.
 
-    :param label: what the archive has, for records.
+    :param label: the archive's contents, for records.
     """
     digest = sha256_file(image.path)
 

@@ -14,7 +14,7 @@ PROVENANCE = "provenance.json"
 
 @dataclass(frozen=True)
 class CompiledPrograms(Record):
-    """Programs of ours.
+    """Our own programs.
 
     :param compiler: its name and version.
     :param libc_sha256: of the C library that is linked in.
@@ -74,7 +74,7 @@ class ImageProvenance(Record):
     :param copies: rt-app's, by their names.
     :param image: its name, where it is not the minimal one.
     :param members: SHA-256 of each program of ours that only this image has.
-    :param prepared: what a first boot left for it.
+    :param prepared: the files that a first boot left for it.
     """
 
     sha256: str

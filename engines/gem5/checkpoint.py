@@ -39,7 +39,7 @@ STATE = "state"
 
 @dataclass(frozen=True)
 class BootFacts(Record):
-    """What a boot cost, for people: host seconds, simulated ns, instructions."""
+    """Costs of a boot, for people: host seconds, simulated ns, instructions."""
 
     host_s: float
     sim_ns: int
@@ -55,7 +55,7 @@ def checkpoint_key(
     initrd: Path,
     cmdline: str,
 ) -> dict[str, object]:
-    """All that a saved machine depends on.
+    """All inputs of a saved machine.
 
     :param identity: of the engine; of its scripts only `LAYOUT` counts here.
     :param settings: `engines.gem5.settings.machine_settings` in mode ``boot``.
@@ -77,9 +77,9 @@ def checkpoint_key(
 
 
 def checkpoint(key: Mapping[str, object], boot: Callable[[Path], BootFacts], label: str) -> Path:
-    """The saved machine's folder; booted when the store has none.
+    """The saved machine's folder; the machine is booted if the store has none.
 
-    One that is damaged is thrown away and made anew.
+    A damaged one is thrown away and made again.
 
     :param boot: boots, saves the state into the folder that it is given, returns facts.
     """

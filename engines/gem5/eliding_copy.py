@@ -102,7 +102,7 @@ def quiesce_function(own_cycles: int) -> bytes:
 def assembled(**more: int) -> bytes:
     """``eliding_copy.S``, assembled.
 
-    :param more: values that it is given besides the lengths of slices.
+    :param more: further values for the assembler; it always gets the lengths of slices.
     :raises EascopeError: when the cross compiler is missing.
     """
     values = {

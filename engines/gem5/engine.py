@@ -66,7 +66,7 @@ class Gem5Engine:
 
     @property
     def elides(self) -> bool:
-        """Whether this mode is one in which busy loops stand still."""
+        """Whether busy loops stand still in this mode."""
         return MODES[self.mode].elided_host_s_per_s is not None
 
     def status(self) -> str:
@@ -81,7 +81,7 @@ class Gem5Engine:
 
     @property
     def traits(self) -> Traits:
-        """The reference: loops that stand still count nothing, and CPU models have own rates."""
+        """The reference: elided loops count nothing, and CPU models decide all rates."""
         words = MODES[self.mode].cpu_words
         return Traits(reference=True, counts_elided=False, stated_rates=False, cpu_words=words)
 
@@ -102,7 +102,7 @@ class Gem5Engine:
     def mixtures(
         self, platform: Platform, activity: Activity, memory: Sequence[float]
     ) -> tuple[Elision, ...]:
-        """Copies whose loops stand still for a turn's cycles, and for its ns of memory."""
+        """Copies whose loops stand still for an iteration's cycles, and for its ns of memory."""
         return mixtures(self.mode, platform, activity, memory)
 
     def boots(self, machine: Machine) -> Path:
@@ -123,7 +123,7 @@ class Gem5Engine:
         return identity()
 
     def settings(self, machine: Machine) -> Gem5Settings:
-        """All that gem5 is given besides files. The script has the iterations of the busy loop."""
+        """All settings for gem5. The script has the iterations of the busy loop."""
         return settings_of(machine, self.mode)
 
     def run(
@@ -135,7 +135,7 @@ class Gem5Engine:
         limit_s: float = LIMIT_S,
         stall_s: float = STALL_S,
     ) -> EngineRun:
-        """See :meth:`engines.base.Engine.run`; boots first where no checkpoint is there."""
+        """See :meth:`engines.base.Engine.run`; boots first if there is no checkpoint."""
         out = out.absolute()
         out.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()

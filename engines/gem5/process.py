@@ -44,7 +44,7 @@ _NO_SPACE = os.strerror(errno.ENOSPC).encode()
 
 @dataclass
 class Gem5Ended(Spent):
-    """What was said about a run that reached its end.
+    """The last report of a run that reached its end.
 
     ``parts`` are host seconds by part, ``cpu_parts`` those of gem5's processor time; ``cause`` and
     ``text`` are how it ended.
@@ -57,7 +57,7 @@ class Gem5Ended(Spent):
 
 
 class _Gem5(Simulator):
-    """The running gem5 and what it has said so far."""
+    """The running gem5 and its reports so far."""
 
     def __init__(self, folder: Path, log: BinaryIO) -> None:
         self.ended = Gem5Ended()
@@ -91,7 +91,7 @@ class _Gem5(Simulator):
         return EngineFailed(reason, tail_lines(self.folder / TERMINAL), log_tail(self.folder / LOG))
 
     def died(self, code: int) -> EngineFailed:
-        """The error for a gem5 that went without saying how it ended."""
+        """The error for a gem5 that ended without a report."""
         said = (self.folder / LOG).read_bytes()
         if _NO_SPACE in said or shutil.disk_usage(self.folder).free < FULL_BYTES:
             free = shutil.disk_usage(self.folder).free
@@ -131,7 +131,7 @@ def log_tail(path: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """What gem5 is started with; a person's own tunables of glibc stay as they are."""
+    """The environment of gem5; a person's own tunables of glibc stay as they are."""
     return {
         "GLIBC_TUNABLES": MALLOC,
         **os.environ,

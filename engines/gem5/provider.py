@@ -50,7 +50,7 @@ def find_gem5() -> Path:
 
 
 def version(program: Path) -> str:
-    """What ``program`` says of itself, such as ``24.0.0.1``.
+    """The version that ``program`` prints, such as ``24.0.0.1``.
 
     :raises EascopeError: one line, when it does not say it, or is older than `TESTED`.
     """

@@ -34,7 +34,7 @@ BOOT = "boot"
 
 @dataclass(frozen=True)
 class Mode:
-    """What gem5 simulates.
+    """A mode of gem5.
 
     :param summary: for lists.
     :param cpu_words: what its CPUs are, for captions.
@@ -98,7 +98,7 @@ O3_MAX_WIDTH = 12
 
 
 def machine_settings(platform: Platform, mode: str) -> MachineSettings:
-    """Everything that gem5 is given of ``platform`` in ``mode``.
+    """All settings for gem5 from ``platform`` in ``mode``.
 
     Frequencies and voltages are in gem5's order: index 0 is the fastest OPP.
 

@@ -42,8 +42,8 @@ class BootGone(EngineFailed):
 class Boot:
     """A machine that has booted.
 
-    :param files: what it had written to the console and the counters by then.
-    :param ended: what it had said by then.
+    :param files: its console and counters up to then.
+    :param ended: its reports up to then.
     """
 
     process: subprocess.Popen[bytes]
@@ -202,7 +202,7 @@ def run_shared(files: Sequence[Path], run: QemuRun) -> QemuEnded:
 
     The run that boots pays for it.
 
-    :param files: what the guest boots; with the run's command their bytes tell machines apart.
+    :param files: the guest's files; their bytes and the run's command identify the machine.
     :raises EngineFailed: when it ends in any other way than by the agent's EXIT.
     """
     path = run.script_file()

@@ -38,28 +38,28 @@ DEFINES = {
 
 
 def room(cpus: int) -> int:
-    """CPUs that the plugin has room for on a machine of ``cpus``: what its GIC may have.
+    """The number of CPUs for which the plugin of a machine with ``cpus`` has room.
 
-    But no kernel knows more than `MAX_CPUS`.
+    It is the limit of the machine's GIC, and at most `MAX_CPUS`, the kernels' limit.
     """
     return min(BOARD.gic(cpus).max_cpus, MAX_CPUS)
 
 
 def defines(cpus: int) -> dict[str, str]:
-    """What the sources are compiled with for a machine of ``cpus``."""
+    """The macros of the compiler for a machine of ``cpus``."""
     return {"MAX_CPUS": f"{room(cpus)}", **DEFINES}
 
 
 def options(cpus: int = 1) -> list[str]:
-    """What the compiler is given besides `FLAGS` and the sources."""
+    """Further options for the compiler, after `FLAGS`."""
     return [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in defines(cpus).items())]
 
 
 @cache
 def source_digest() -> str:
-    """SHA-256 over the plugin's sources: what it does, whatever compiler the host has.
+    """SHA-256 over the plugin's sources; it does not depend on the host's compiler.
 
-    A machine's settings decide how much room it has, and they stand in every key.
+    The room for CPUs follows from a machine's settings, which are in every key.
     """
     files = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h"), MESSAGES])
     return digest_of({**defines(1), **{path.name: sha256_file(path) for path in files}})

@@ -48,7 +48,7 @@ MARK_HINT = 0x68
 
 
 def skipped_instructions(turns: int, turn_instructions: int = TURN_INSTRUCTIONS) -> int:
-    """Instructions that an engine adds at a hint that stands for ``turns``.
+    """Instructions that an engine adds at a hint for ``turns`` iterations.
 
     :param turns: one of `STEP_INSTRUCTIONS`.
     """

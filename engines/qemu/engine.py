@@ -90,7 +90,7 @@ class QemuEngine:
         return f"QEMU {RELEASE} of Debian {SUITE}: the first run fetches it (36 MB, half a minute)"
 
     def identity(self) -> QemuIdentity:
-        """QEMU's package and everything it loads, the plugin's sources, our own code."""
+        """QEMU's package and all that it loads, the plugin's sources, our own code."""
         program = qemu()
         return QemuIdentity(
             engine=self.name,
@@ -127,7 +127,7 @@ class QemuEngine:
     def mixtures(
         self, platform: Platform, activity: Activity, memory: Sequence[float]
     ) -> tuple[Elision, ...]:
-        """Copies with a mark by which the plugin knows them; it is given what their turns take."""
+        """Copies with a mark for the plugin, which gets the time of their iterations."""
         return tuple(
             Elision(mixture_program(number), marked_function(number), COPY.path)
             for number, _ in enumerate(memory, 1)
@@ -138,11 +138,11 @@ class QemuEngine:
         return machine.image
 
     def executed_loop(self, platform: Platform, activity: Activity) -> ExecutedLoop | None:
-        """None: an executed loop takes what an elided one takes, by the activity."""
+        """None: an executed loop takes the same time as an elided loop, by the activity."""
         return None
 
     def settings(self, machine: Machine) -> QemuSettings:
-        """All that QEMU and the plugin are given besides files."""
+        """All settings for QEMU and the plugin."""
         return settings_of(machine)
 
     def run(

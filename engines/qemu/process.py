@@ -26,10 +26,10 @@ SCRIPT = "script"
 
 @dataclass(frozen=True, kw_only=True)
 class QemuRun:
-    """A run that QEMU is to make.
+    """A run for QEMU.
 
     :param command: its command, the plugin's options last.
-    :param script: what the agent asks for.
+    :param script: the agent's script.
     :param out: the folder that the run fills.
     :param scratch: the folder of the log and the script.
     :param stall_s: host seconds without simulated progress after which it fails.
@@ -45,7 +45,7 @@ class QemuRun:
 
     @property
     def log(self) -> Path:
-        """What QEMU says."""
+        """QEMU's log."""
         return self.scratch / LOG
 
     def script_file(self) -> Path:
@@ -64,7 +64,7 @@ class QemuRun:
 
 @dataclass
 class QemuEnded(Spent):
-    """What the plugin said about a run that reached its end.
+    """The plugin's last report of a run that reached its end.
 
     :param shared_instructions: those of a boot that another run has paid for.
     """
@@ -75,7 +75,7 @@ class QemuEnded(Spent):
 
 
 class QemuProcess(Simulator):
-    """A running QEMU, what it has said so far, and why it failed if it did."""
+    """A running QEMU, its reports so far, and the reason of a failure."""
 
     def __init__(self, out: Path, log: Path) -> None:
         self.ended = QemuEnded()
@@ -120,8 +120,8 @@ def start_qemu(
 ) -> subprocess.Popen[bytes]:
     """QEMU in the folder ``out``.
 
-    :param options: of the plugin, besides those of ``command``: numbers are file descriptors, which
-        QEMU gets.
+    :param options: further options of the plugin: numbers are file descriptors, which QEMU
+        inherits.
     """
     plugin = ",".join([command[-1], *(f"{name}={value}" for name, value in options.items())])
     with log.open("wb") as log_file:
@@ -138,7 +138,7 @@ def start_qemu(
 
 
 def ended_well(qemu: QemuProcess, code: int) -> QemuEnded:
-    """What was said about a run that its agent's EXIT has ended.
+    """The last report of a run that its agent's EXIT has ended.
 
     :param code: the process's exit code.
     :raises EngineFailed: when it ended in any other way.

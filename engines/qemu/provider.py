@@ -38,7 +38,7 @@ NOT_NEEDED = re.compile(
 
 @dataclass(frozen=True)
 class Qemu:
-    """An unpacked QEMU: how to start it, and what it is.
+    """An unpacked QEMU: its command, its version and its digest.
 
     ``version`` is Debian's package version; ``digest`` covers every package that it was made from.
     """
@@ -139,7 +139,7 @@ def _unpack(packages: list[dict[str, str]], folder: Path) -> None:
 
 
 def _collect(root: Path, folder: Path) -> None:
-    """Copy the program, what its dynamic linker says it loads, and that linker."""
+    """Copy the program, the libraries that its dynamic linker names, and that linker."""
     program = root / "usr/bin/qemu-system-aarch64"
     linkers = sorted(root.glob("usr/lib/*/ld-linux*.so.*"))
     if not program.is_file() or not linkers:

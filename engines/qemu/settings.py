@@ -89,7 +89,7 @@ class LoopSettings(Record):
 
 @dataclass(frozen=True)
 class MixtureSettings(Record):
-    """A loop that waits for memory, in a copy of rt-app of its own.
+    """A loop that waits for memory, in its own copy of rt-app.
 
     :param number: from 1; 0 is the busy loop.
     :param begins: the first instructions of the function in its copy.
@@ -106,7 +106,7 @@ class MixtureSettings(Record):
 
 @dataclass(frozen=True)
 class BudgetStepSettings(Record):
-    """While up to ``cpus`` are on, no cluster is granted an OPP above ``max_khz``."""
+    """While at most ``cpus`` CPUs are on, no cluster is granted an OPP above ``max_khz``."""
 
     cpus: int
     max_khz: int
@@ -122,10 +122,10 @@ class BudgetSettings(Record):
 
 @dataclass(frozen=True)
 class QemuSettings(Record):
-    """The record. No field has a default: a default would not stand in the key.
+    """The record. No field has a default, because a default would not enter the key.
 
-    But ``mixtures`` and ``budget`` have: a run without a task that waits for memory, or of a
-    platform without a package budget, has the key that it always had.
+    ``mixtures`` and ``budget`` are the exceptions: without a task that waits for memory, or without
+    a package budget of the platform, they must not change the key.
 
     :param board: QEMU's machine.
     :param dtb_randomness: whether QEMU puts random numbers into the device tree: ``on``, ``off``.
@@ -270,7 +270,7 @@ def _mixture(
 
 
 def _loop(clusters: tuple[QemuClusterSettings, ...], *, needed: bool) -> LoopSettings | None:
-    """Where the busy loop is, if it has a rate of its own on any cluster, or is needed besides."""
+    """Place of the busy loop, if it has its own rate on any cluster, or is needed otherwise."""
     if not needed and all(cluster.loop_weight == WORK_UNITS for cluster in clusters):
         return None
     return LoopSettings(

@@ -34,7 +34,7 @@ class KernelTime:
         return self.cycles * 1e6 / khz + self.memory_ns
 
     def memory_share(self, khz: int) -> float:
-        """Which part of an instruction's time at ``khz`` is the memory's."""
+        """The memory's share of an instruction's time at ``khz``."""
         return self.memory_ns / self.ns(khz)
 
 

@@ -43,14 +43,14 @@ class Miss:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A turn of a task that waits for memory.
+    """An iteration in a task that waits for memory.
 
-    :param memory: the task's share; 0: the turn is one of the busy loop.
-    :param busy: turns of the busy loop in a turn.
-    :param misses: dependent misses in a turn.
-    :param instructions: of a turn, a whole number.
-    :param cycles: of a turn, by cluster.
-    :param memory_ns: of a turn, by cluster.
+    :param memory: the task's share; 0: the iteration is one of the busy loop.
+    :param busy: iterations of the busy loop in this one.
+    :param misses: dependent misses in an iteration.
+    :param instructions: of an iteration, a whole number.
+    :param cycles: of an iteration, by cluster.
+    :param memory_ns: of an iteration, by cluster.
     """
 
     memory: float
@@ -61,7 +61,7 @@ class Mixture:
     memory_ns: tuple[float, ...]
 
     def turn_ns(self, cluster: Cluster, khz: int) -> float:
-        """How long a turn takes on ``cluster`` at ``khz``, in ns."""
+        """Time of an iteration on ``cluster`` at ``khz``, in ns."""
         return self.cycles[cluster.index] * 1e6 / khz + self.memory_ns[cluster.index]
 
 
@@ -82,7 +82,7 @@ def misses_of(platform: Platform, activity: Activity) -> tuple[Miss, ...]:
 
 
 def misses(measured: Iterable[KernelActivity]) -> dict[str, Miss]:
-    """A dependent miss by cluster, where it was measured at two OPPs or more."""
+    """A dependent miss by cluster, if it was measured at two OPPs or more."""
     return {
         entry.cluster: Miss(time.cycles * MISS_INSTRUCTIONS, time.memory_ns * MISS_INSTRUCTIONS)
         for entry in measured
@@ -91,7 +91,7 @@ def misses(measured: Iterable[KernelActivity]) -> dict[str, Miss]:
 
 
 def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
-    """The turn of a task with this share of memory.
+    """The iteration of a task with this share of memory.
 
     :raises RequestError: as `misses_of`, or a share that leaves the core less than no time.
     """

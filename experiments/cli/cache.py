@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy what is not there yet; 1 when an artefact is damaged.
+    """Copy missing artefacts; 1 when one is damaged.
 
     :raises RequestError: a folder that cannot be, or a kind that the source does not have.
     """

@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, write the files of the parts that are asked for, print what is in them.
+    """Measure the asked parts, write their files, and print them.
 
     :raises EascopeError: there is no gem5, or a part was not measured yet.
     """
@@ -91,7 +91,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
-    """Speeds of the workload kernels, and the capacities that they make: JSON and text."""
+    """Speeds of the workload kernels, and the capacities that follow: JSON and text."""
     from configs.activity import load_activity
     from engines.timing.mixture import misses
     from studies.characterisation.record import capacities, text, times
@@ -112,7 +112,7 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
 
 
 def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
-    """Speeds of everything but the busy loop: JSON and text."""
+    """Speeds of system code: JSON and text."""
     from configs.activity import load_activity
     from configs.system_activity import load_system, system_path
     from studies.characterisation.system import system_text

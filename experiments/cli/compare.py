@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is compared: every cell, in the order of energy models, variants and seeds.
+    """The request: every cell, in the order of energy models, variants and seeds.
 
     :param null: cells that measure the noise floor: a variant's, then as many of its double's.
     :param cases: other values of model axes; None unless they are asked for.
@@ -102,7 +102,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """What runs say: the comparison, and what else was asked for.
+    """The results: the comparison, and further results that were asked for.
 
     :param models: under another energy model and the usual one.
     :param decided: decisions of EAS by variant.
@@ -125,7 +125,7 @@ class Drawn:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate what is missing, draw, and print.
+    """Execute missing runs, draw, and print.
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
@@ -166,7 +166,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
-    """All cells, and the values of axes that the last of them are of."""
+    """All cells, and the values of axes to which the last of them belong."""
     parts = [
         AxisPart(case.axis, case.value.name, len(case.names) * asked.seeds)
         for case in (asked.cases.cases if asked.cases else ())
@@ -257,7 +257,7 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
 
 
 def words(asked: Asked) -> list[str]:
-    """What a person looks for in the name of the comparison's folder."""
+    """Words by which a person finds the comparison's folder."""
     from power.shared import STATED
 
     first = asked.first
@@ -281,8 +281,8 @@ def words(asked: Asked) -> list[str]:
 def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] = ()) -> str:
     """Digest of all that distinguishes a comparison from others of the same words.
 
-    A simkey stands for kernel, device tree, script, engine and seed; the inputs for what else the
-    files of platform, activity and scenario say.
+    A simkey stands for kernel, device tree, script, engine and seed. The digests of inputs stand
+    for all other figures of platform, activity and scenario.
     """
     return digest_of(
         {

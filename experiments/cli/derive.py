@@ -57,7 +57,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _derived(run: Run, power: str) -> dict[str, Any]:
-    """One run by ``power``: total energy and host seconds, or what is wrong with it."""
+    """One run by ``power``: total energy and host seconds, or its fault."""
     from experiments.finished import derived_by
 
     done: dict[str, Any] = {"run": str(run.path), "power": power}

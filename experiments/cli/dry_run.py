@@ -27,7 +27,7 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class AxisPart:
-    """A value of a model axis, and how many cells of its own it has; none where it bills anew."""
+    """A value of a model axis, and the number of its own cells; none if only billing differs."""
 
     axis: str
     value: str
@@ -40,8 +40,9 @@ def dry_run(
 ) -> int:
     """Print the plan of the cells that ``resolved`` names.
 
-    :param resolved: gives the cells, and the parts that the last of them are of, in their order.
-    :raises EascopeError: what would end the command before it runs anything.
+    :param resolved: gives the cells, and the parts to which the last of them belong, in their
+        order.
+    :raises EascopeError: an error that would end the command before any run.
     """
     from experiments.plan import plan_of
     from host.dry import nothing_built

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List what may be removed; with ``--remove`` do so. Finished runs always stay.
+    """List files that can go; with ``--remove`` remove them. Finished runs always stay.
 
     :raises RequestError: for a kind that there is not.
     """
@@ -85,7 +85,7 @@ def _print_text(entries: Sequence[Leftover], gone: Sequence[Leftover], *, removi
 
 
 def _counted(entries: Sequence[Leftover]) -> str:
-    """``3 entries of 12.0 MB and 40 lock files``: what a lock file guarded is counted by itself."""
+    """``3 entries of 12.0 MB and 40 lock files``: lock files are counted apart from entries."""
     locks = sum(entry.kind == "locks" for entry in entries)
     others, size = len(entries) - locks, sum(entry.size for entry in entries)
     words = f"{others} {'entry' if others == 1 else 'entries'} of {_megabytes(size)}"

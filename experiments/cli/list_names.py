@@ -18,7 +18,7 @@ Objects = list[dict[str, Any]]
 
 
 def _entry(name: str, summary: str | RequestError) -> dict[str, Any]:
-    """What is listed of ``name``: its summary, or what is wrong with its file."""
+    """The listed text for ``name``: its summary, or its file's fault."""
     if isinstance(summary, RequestError):
         return {"name": name, "summary": f"broken: {summary}", "broken": str(summary)}
     return {"name": name, "summary": summary}

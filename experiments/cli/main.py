@@ -71,7 +71,7 @@ def _main(arguments: list[str]) -> int:
 
 
 def _close_stdout() -> None:
-    """Let nothing more be written: Python flushes once again when it ends."""
+    """Prevent further writes: Python flushes once again when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

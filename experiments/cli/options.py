@@ -27,9 +27,9 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """As argparse, but an option's optional value stands behind ``=`` alone.
+        """As argparse, but an option's optional value comes only after ``=``.
 
-        argparse would take the positional argument that follows for it.
+        argparse would take the next positional argument as this value.
         """
         bare = {
             name
@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args([f"{a}=" if a in bare else a for a in given], namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Exit 2 with one line that says where help is."""
+        """Exit 2 with one line that names the help."""
         print(f"{PROGRAM}: error: {message} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
 
@@ -219,7 +219,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
 
 
 def add_all(parser: argparse.ArgumentParser) -> None:
-    """How much is printed."""
+    """Whether every measure is printed."""
     parser.add_argument("--all", action="store_true", help="print every measure")
 
 
@@ -235,7 +235,7 @@ def add_power(parser: argparse.ArgumentParser, default: str | None = None) -> No
 
 
 def add_shared_power(parser: argparse.ArgumentParser) -> None:
-    """How the shared part of a cluster is billed."""
+    """The billing of the shared part of a cluster."""
     parser.add_argument(
         "--shared-power",
         default=STATED,

@@ -28,7 +28,7 @@ def print_json(value: object) -> None:
 
 
 def print_columns(rows: Iterable[Iterable[Any]], heads: Sequence[str] | None = None) -> None:
-    """Aligned columns of texts, the last one as long as it is; ``heads``: with a first line."""
+    """Aligned columns of texts, the last one not padded; ``heads``: with a first line."""
     cells = [[str(cell) for cell in row] for row in rows]
     if cells:
         table = Table.of(heads or [""] * len(cells[0]), cells, left=len(cells[0]))
@@ -49,7 +49,7 @@ def measured(comparison: Comparison, *, whole: bool) -> str:
 
 
 def _settings(cell: CellRecord) -> dict[str, str]:
-    """What else distinguishes runs: mode, controls, kernel, energy model."""
+    """Other settings that distinguish runs: mode, controls, kernel, energy model."""
     from analysis.engine import kernel_words
 
     words = {
@@ -82,6 +82,6 @@ def run_object(run: Run) -> dict[str, Any]:
 
 
 def cost(host: HostRecord) -> dict[str, Any]:
-    """What a run cost, as commands print it: seconds, speed, and seconds by part if there are."""
+    """Costs of a run as commands print them: seconds, speed, and seconds by part if known."""
     words: dict[str, Any] = {"host_s": host.host_s, "mips": host.mips, "sim_s": host.sim_s}
     return words | ({"parts_s": dict(host.parts_s)} if host.parts_s else {})

@@ -16,7 +16,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run what is missing of the part; 1 when a cell has failed.
+    """Run the missing cells of the part; 1 when a cell has failed.
 
     :raises EascopeError: when the part cannot be begun.
     """

@@ -37,7 +37,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the plan of a campaign.
 
-    :raises RequestError: what is wrong with the campaign, and in which cell.
+    :raises RequestError: a fault of the campaign, with its cell.
     """
     import tempfile
     from pathlib import Path
@@ -117,7 +117,7 @@ def plan_lines(survey: Survey, cost: Cost, jobs: int) -> list[str]:
 
 
 def _computed(survey: Survey) -> list[str]:
-    """What the models say of derived platforms, each sentence once."""
+    """The computed figures of derived platforms, each sentence once."""
     if not survey.computed:
         return []
     texts = {text: None for lines in survey.computed.values() for text in lines}

@@ -70,7 +70,7 @@ def _shown(action: argparse.Action) -> bool:
 
 
 def _usage(parser: argparse.ArgumentParser) -> str:
-    """The usage on one line, however wide the terminal is; ``--help`` goes without saying."""
+    """The usage on one line, for any width of the terminal, without ``--help``."""
     words = " ".join(parser.format_usage().split()).removeprefix("usage: ")
     return words.replace(" [-h]", "")
 

@@ -56,7 +56,7 @@ def request_of(
 
 
 def warn(names: Names) -> None:
-    """Say what a person should know of a request before it is run."""
+    """Print the cautions about a request before it is run."""
     from experiments.cautions import rate_warnings, without_eas, wrong_capacities
 
     for text in (wrong_capacities(names), without_eas(names), *rate_warnings(names)):

@@ -29,7 +29,7 @@ def add_robust(parser: argparse.ArgumentParser) -> None:
 
 
 def asked_cases(text: str | None, asked: Sequence[Names], billing: BilledBy) -> Cases | None:
-    """What ``--robust=text`` asks for; None where it was not given.
+    """The cases of ``--robust=text``; None without this option.
 
     :param asked: the asked cells, of every variant and seed.
     :raises RequestError: an axis that does not exist, or that a person named and cannot be varied.

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate the cell unless that was done before, and print what came out.
+    """Run the cell, unless its run is there, and print the result.
 
     :raises EascopeError: the request is wrong, or the run failed.
     """
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _names(options: argparse.Namespace) -> Names:
-    """The cell that is asked for.
+    """The requested cell.
 
     :raises RequestError: for the first name or value that is wrong.
     """

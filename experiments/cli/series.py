@@ -17,7 +17,7 @@ VERBS = ("import",)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Where the patches are, and what they become."""
+    """The source of the patches, and the name of the variant."""
     parser.add_argument(
         "verb", metavar="import", help="import: make kernels/series/X and a line of [own]"
     )

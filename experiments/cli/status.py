@@ -24,14 +24,14 @@ DISTINGUISHING = ("mode", "duration", "elide", "controls", "kernel", "energy_mod
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The campaign, if it is about one."""
+    """The campaign, if any."""
     add_campaign(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print every run, or the state of a campaign.
 
-    :raises RequestError: what is wrong with the campaign.
+    :raises RequestError: a fault of the campaign.
     """
     if options.campaign or options.platform or options.scenario or options.variant:
         return _campaign(options)
@@ -56,7 +56,7 @@ def _campaign(options: argparse.Namespace) -> int:
 
 
 def campaign_object(survey: Survey) -> dict[str, Any]:
-    """What a campaign has come to, as JSON."""
+    """The state of a campaign as JSON."""
     from experiments.sweeps.totals import totals_of
 
     totals = totals_of(survey)
@@ -76,7 +76,7 @@ def campaign_object(survey: Survey) -> dict[str, Any]:
 
 
 def campaign_lines(survey: Survey) -> list[str]:
-    """What a campaign has come to, in words."""
+    """The state of a campaign in words."""
     from experiments.sweeps.totals import totals_of
     from host.proc import duration
 

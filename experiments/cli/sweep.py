@@ -42,9 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run what is missing; 1 when a cell of the campaign has failed.
+    """Run the missing cells; 1 when a cell of the campaign has failed.
 
-    :raises EascopeError: the request is wrong, or nothing could be begun.
+    :raises EascopeError: the request is wrong, or the sweep could not begin.
     """
     from experiments.sweeps.array_script import write_array
     from experiments.sweeps.ledger import platforms_folder

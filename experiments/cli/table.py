@@ -14,7 +14,7 @@ EXAMPLE = "eascope table opp-sweep --out opp-sweep.csv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The campaign, the measures, where the table goes."""
+    """The campaign, the measures, the output."""
     add_campaign(parser)
     parser.add_argument(
         "--measure",
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the table; 1 when cells of the campaign are not done.
 
-    :raises RequestError: what is wrong with the campaign, or a measure that no cell has.
+    :raises RequestError: a fault of the campaign, or a measure that no cell has.
     """
     import sys
     import tempfile

@@ -38,7 +38,7 @@ _LINK = re.compile(r"https://\S*[^\s,;.]")
 
 
 def object_of(variant: Variant) -> dict[str, Any]:
-    """All that is declared of a variant, as JSON has it."""
+    """All declarations of a variant, for JSON."""
     return {
         "name": variant.name,
         "summary": variant.summary,
@@ -73,7 +73,7 @@ def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
 
 
 def page(variants: Iterable[Variant]) -> str:
-    """The page: what is written by hand, then ``variants``."""
+    """The page: its hand-written head, then ``variants``."""
     return KEYS.read_text() + HEADING + HEAD + "".join(map(_section, variants))
 
 

@@ -34,7 +34,7 @@ from experiments.cli.options import PROGRAM, Parser
 
 
 class Verb(Protocol):
-    """What the module of a command has."""
+    """The contents of a command's module."""
 
     #: One line of meaning, for the list of commands.
     SUMMARY: str
@@ -42,10 +42,10 @@ class Verb(Protocol):
     EXAMPLE: str
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments; ``--json`` is there already."""
+        """Add the command's arguments; ``--json`` has been added already."""
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do it; the exit code."""
+        """Run the command; returns the exit code."""
 
 
 #: In the order of the help.
@@ -72,7 +72,7 @@ VERBS: dict[str, Verb] = {
 
 
 class _PrintVersion(argparse.Action):
-    """Prints the version; asking git for it only when it is asked for."""
+    """Prints the version; git is asked only with this option."""
 
     def __call__(
         self,

@@ -27,7 +27,7 @@ MOST_CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of an axis: its name in tables, and what it sets, by key of a `Point`."""
+    """A value of an axis: its name in tables, and the settings, by key of a `Point`."""
 
     label: str
     sets: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class SweptAxis:
-    """What a campaign varies: a name and the values that it takes."""
+    """An axis of a campaign: a name and its values."""
 
     name: str
     choices: tuple[Choice, ...]
@@ -43,11 +43,11 @@ class SweptAxis:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Axes, constraints and what all cells have in common.
+    """Axes, constraints and the common settings of all cells.
 
-    :param file: as a person would type it; for messages.
-    :param question: what the campaign answers; may be empty, as ``limits``.
-    :param power: what energies are billed by; None: as each platform says.
+    :param file: the file's name as a person would type it, for messages.
+    :param question: the campaign's question; may be empty, as ``limits`` may.
+    :param power: the power that energies are billed by; None: each platform's default.
     """
 
     name: str

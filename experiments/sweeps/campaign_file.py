@@ -118,13 +118,13 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
 
 
 def _ordered(axes: Sequence[SweptAxis]) -> tuple[SweptAxis, ...]:
-    """Platform first, scenario and variant last: cells of one machine follow each other."""
+    """Platform first, scenario and variant last, so that cells of one machine are in a row."""
     ranks = {"platform": 0, "scenario": 8, "variant": 9}
     return tuple(sorted(axes, key=lambda axis: ranks.get(axis.name, 5)))
 
 
 def _check_axes(top: StrictTable, axes: Sequence[SweptAxis]) -> None:
-    """Every axis once, and those that must be there."""
+    """Check that every axis is there once, and that no required axis is missing."""
     set_by = [key for axis in axes for key in axis.choices[0].sets]
     for key in NEEDED:
         if key not in set_by:
@@ -167,7 +167,7 @@ def _axes(table: StrictTable, folder: Path) -> Iterator[SweptAxis]:
 
 
 def _values(table: StrictTable, key: str) -> list[Any]:
-    """The values of an axis: a list that has some, or a value alone."""
+    """The values of an axis: a list with some, or a single value."""
     table.has(key)
     values = table.data[key]
     if not isinstance(values, list):

@@ -35,7 +35,7 @@ def against(
 ) -> tuple[list[str], list[AxisDifference]]:
     """Lines of the differences along ``axis``, and the differences themselves.
 
-    :raises RequestError: an axis that there is not, or a measure that no cell gives.
+    :raises RequestError: an unknown axis, or a measure that no cell gives.
     """
     campaign = survey.campaign
     place = place_of(campaign, axis)

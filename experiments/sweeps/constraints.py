@@ -47,7 +47,7 @@ class Constraint:
     def holds(self, values: Mapping[str, object]) -> bool:
         """Whether it is true of a cell with ``values`` by name.
 
-        :raises RequestError: a name without a value, or operands that do not go together.
+        :raises RequestError: a name without a value, or operands of different types.
         """
         try:
             return bool(_value(self.tree, values))
@@ -58,7 +58,7 @@ class Constraint:
 def read_constraint(text: str) -> Constraint:
     """The constraint ``text``.
 
-    :raises RequestError: what is no such expression.
+    :raises RequestError: any other text.
     """
     try:
         if len(text) > _LONGEST:

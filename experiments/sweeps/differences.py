@@ -24,11 +24,11 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class AxisDifference:
-    """A measure at one value of an axis, less that at the axis' first value.
+    """A measure at one value of an axis, less the measure at the axis's first value.
 
     :param axes: the value of each axis, in words.
     :param against: the first value of the axis, with the measure's mean ``baseline``.
-    :param made: over the seeds that both have.
+    :param made: the difference over the seeds that both have.
     """
 
     axes: tuple[str, ...]
@@ -49,7 +49,7 @@ class AxisDifference:
 
 
 def place_of(campaign: Campaign, axis: str) -> int:
-    """Where ``axis`` is among the campaign's.
+    """The position of ``axis`` among the campaign's.
 
     :raises RequestError: there is none of this name, or it has one value.
     """
@@ -63,7 +63,7 @@ def place_of(campaign: Campaign, axis: str) -> int:
 
 
 def other_work(campaign: Campaign, axis: str) -> bool:
-    """Whether values of ``axis`` may do other work in the same microseconds.
+    """Whether values of ``axis`` may stand for different work in the same microseconds.
 
     A scenario's microseconds are those of the largest CPU at its top OPP, unless the campaign has a
     reference.
@@ -76,7 +76,7 @@ def other_work(campaign: Campaign, axis: str) -> bool:
 def differences(cells: Sequence[MeasuredCell], place: int, first: str) -> Iterator[AxisDifference]:
     """Every measure at every value of an axis against the first, in the order of ``cells``.
 
-    What one of the two lacks, or has for other seeds, is left out.
+    A measure that one of the two lacks, or has for other seeds, is left out.
 
     :param place: of the axis; ``first``: its first value.
     """

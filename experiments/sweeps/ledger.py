@@ -26,11 +26,11 @@ SUFFIX = ".jsonl"
 
 @dataclass(frozen=True)
 class LedgerLine(Record):
-    """What one cell came to.
+    """The outcome of one cell.
 
     :param cell: see `experiments.sweeps.resolver`.
     :param host_s: host seconds of the simulation; ``peak_mib`` the largest process of its job.
-    :param disk_kib: of the run's folder with what was derived.
+    :param disk_kib: of the run's folder with its derived tables.
     """
 
     cell: str
@@ -86,7 +86,7 @@ class LedgerFile:
 
 
 def read_lines(paths: Iterable[Path]) -> Iterator[LedgerLine]:
-    """Every whole line of ``paths``; what a killed job left half-written is no line."""
+    """Every complete line of ``paths``; a line that a killed job left incomplete does not count."""
     for path in paths:
         try:
             data = path.read_bytes()
@@ -108,7 +108,7 @@ def _line(text: bytes) -> LedgerLine | None:
 
 
 def read_ledger(name: str) -> dict[str, LedgerLine]:
-    """The last word on each cell of a campaign, by cell id: ``done`` stands, whatever follows."""
+    """The last line on each cell of a campaign, by cell id; ``done`` is final."""
     lines: dict[str, LedgerLine] = {}
     for line in read_lines(sorted(ledger_folder(name).glob(f"*{SUFFIX}"))):
         known = lines.get(line.cell)
@@ -120,7 +120,7 @@ def read_ledger(name: str) -> dict[str, LedgerLine]:
 def compact(name: str) -> None:
     """Put the ledger into one file; only while no job of the campaign runs.
 
-    A reader sees the old files, the new one, or both, and that is the same.
+    A reader sees the old files, the new one, or both; all give the same lines.
     """
     folder = ledger_folder(name)
     before = sorted(folder.glob(f"*{SUFFIX}"))

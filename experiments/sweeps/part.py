@@ -50,10 +50,10 @@ class PartGroup(Record):
 
 @dataclass(frozen=True)
 class SweepPart(Record):
-    """``N.json``: what one job runs.
+    """``N.json``: the cells of one job.
 
     :param campaign: whose ledger it writes; ``job`` is the ledger file's name.
-    :param power: what energies are billed by; None: as each platform says.
+    :param power: the power that energies are billed by; None: each platform's default.
     :param retry: whether cells that have failed are tried again.
     """
 
@@ -75,7 +75,7 @@ Execute = Callable[[Cell], Run]
 
 
 def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
-    """Run what is missing of a part; how many of its cells have no run then.
+    """Run the missing cells of a part; returns how many cells still have no run.
 
     :param execute_cell: runs a cell that is prepared.
     :raises EascopeError: when the part cannot be begun.

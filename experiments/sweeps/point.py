@@ -21,11 +21,11 @@ CONTROL = "controls."
 
 @dataclass(frozen=True)
 class Point(Record):
-    """What the axes of a campaign say; the fields are those of a `Request`.
+    """A value of every axis of a campaign; the fields are those of a `Request`.
 
     :param labels: the value of each axis, in words.
     :param overrides: of the platform (`configs.overrides`), by dotted key.
-    :param controls: fields of `Controls` that differ from what the platform and the kernel have.
+    :param controls: fields of `Controls` that are not at their defaults.
     :param em: the energy model that the kernel is given; ``em_error``: errors in it.
     """
 
@@ -61,7 +61,7 @@ class Point(Record):
         return ", ".join(self.labels.values())
 
     def values(self) -> dict[str, object]:
-        """What constraints may name: axes, overrides and controls."""
+        """The names for constraints: axes, overrides and controls."""
         own = {"platform": self.platform, "variant": self.variant, "scenario": self.scenario}
         controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
         rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
@@ -75,7 +75,7 @@ class Point(Record):
         """The request for one seed.
 
         :param platform: name or file: the point's platform with its overrides.
-        :raises RequestError: a control or an energy model that there is not.
+        :raises RequestError: an unknown control or energy model.
         """
         try:
             controls = replace(Controls(), **self.controls)

@@ -100,7 +100,7 @@ class _KeptFiles(Files):
 
 
 def figures_of(platform: Platform) -> object:
-    """What ``platform`` says of its machine: neither its names nor where its figures come from."""
+    """The figures of ``platform``, without names and sources."""
     return _figures({key: value for key, value in asdict(platform).items() if key not in _NAMES})
 
 
@@ -154,7 +154,7 @@ class Resolver:
             raise RequestError(f"{self._file}: cell {point.words}: {error}") from error
 
     def platform(self, point: Point) -> str:
-        """The platform's name, or the file of the derived one, which is written where it is not.
+        """The platform's name, or the file of the derived platform, which is written if missing.
 
         :raises RequestError: an override that makes no valid platform.
         """
@@ -179,7 +179,7 @@ class Resolver:
         return self._platforms[name]
 
     def group_id(self, names: Names) -> str:
-        """A digest of all but the seed that decides the cell's bytes; empty: not all is built."""
+        """A digest of all inputs of the cell's bytes but the seed; empty: not all is built."""
         try:
             engine = self._engine(names.engine)
             fields = {"code": self.code, "engine": engine, **self._built(names)}
@@ -198,7 +198,7 @@ class Resolver:
         return digest_of(fields)[:32]
 
     def machine_id(self, names: Names) -> str:
-        """A digest that cells share which share a boot."""
+        """A digest that is equal for cells that share a boot."""
         request, variant = names.request, names.variant
         parts = [names.platform.digest, names.activity.digest, names.kernel.name, variant.dtb]
         parts += [boot_args(variant), request.engine, names.engine.mode, str(request.elide)]

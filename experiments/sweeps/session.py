@@ -51,7 +51,7 @@ class SweepSession:
 
     @property
     def cells(self) -> int:
-        """How many cells it runs."""
+        """The number of its cells."""
         return sum(part.cells for part in self.parts)
 
     @property
@@ -62,7 +62,7 @@ class SweepSession:
 
 
 def part_size(cells: int, jobs: int) -> int:
-    """Cells of a part: few enough that ``jobs`` end at about the same time."""
+    """The number of cells in a part, chosen so that ``jobs`` end at about the same time."""
     return max(LEAST_CELLS, min(MOST_CELLS, -(-cells // (2 * jobs))))
 
 
@@ -73,7 +73,7 @@ def begin(
     *,
     retry: bool,
 ) -> SweepSession:
-    """Write the parts of what is missing.
+    """Write the parts of the missing cells.
 
     :param groups: machine, point and seeds (`experiments.sweeps.survey.Survey.to_run`).
     :param jobs: how many run at a time.
@@ -108,7 +108,7 @@ def _part(
 
 
 def check_snakemake(profile: str | None) -> None:
-    """Whether Snakemake is there, and the executor that ``profile`` names.
+    """Check that Snakemake is there, and the executor that ``profile`` names.
 
     :raises RequestError: one line with how to install it.
     """
@@ -179,7 +179,7 @@ def environment(session: SweepSession, profile: str | None) -> dict[str, str]:
 def run_session(session: SweepSession, jobs: int, profile: str | None, expected_s: float) -> int:
     """Run all parts; how many of their cells have failed.
 
-    :param expected_s: host seconds that all of it may take.
+    :param expected_s: estimated host seconds of the sweep.
     :raises EascopeError: when Snakemake itself has failed.
     :raises KeyboardInterrupt: after all jobs have ended.
     """
@@ -218,7 +218,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _watch(
     session: SweepSession, process: subprocess.Popen[bytes], expected_s: float
 ) -> tuple[int, int]:
-    """Say how far it is until Snakemake ends; cells that are done and that have failed."""
+    """Print progress until Snakemake ends; returns the numbers of done and failed cells."""
     started = shown = time.monotonic()
     progress = SweepProgress(session.cells, expected_s, terminal=sys.stderr.isatty())
     read = _Reader(session.ledgers)
@@ -259,14 +259,14 @@ class _Reader:
 
 @dataclass
 class SweepProgress:
-    """Says how much of a sweep is done, and when it may end."""
+    """Prints how much of a sweep is done, and when it may end."""
 
     total: int
     expected_s: float
     terminal: bool
 
     def words(self, done: int, failed: int, spent_s: float) -> str:
-        """One line; what is done is a better guess of the time left than the estimate is."""
+        """One line; the remaining time follows from the finished cells, not from the estimate."""
         through = (done + failed) / self.total if self.total else 1.0
         left = self.expected_s - spent_s
         if through > 0.1 or (through > 0 and left < 0):
@@ -288,7 +288,7 @@ class SweepProgress:
 
 
 def _explain(session: SweepSession, log: Path, code: int) -> None:
-    """Raise for cells that no part has said anything of."""
+    """Raise for cells that no part has reported."""
     # What a part says itself comes first; then what a cluster says of its job.
     places = [*session.folder.glob("log/*.txt"), *session.folder.glob(JOB_LOGS)]
     texts = [path for path in places if path.stat().st_size]

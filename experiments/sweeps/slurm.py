@@ -27,7 +27,7 @@ def slurm_options() -> list[str]:
 
 
 def slurm_environment(folder: Path) -> dict[str, str]:
-    """What Snakemake's environment needs besides our own.
+    """Additions to Snakemake's environment.
 
     :param folder: of the session; gets a ``srun`` that knows the cluster.
     """
@@ -44,7 +44,7 @@ def slurm_environment(folder: Path) -> dict[str, str]:
 
 
 def _no_accounting() -> bool:
-    """Whether the Slurm here says that it keeps no accounts."""
+    """Whether the Slurm here reports that it keeps no accounts."""
     try:
         done = subprocess.run(
             ["scontrol", "show", "config"], capture_output=True, check=False, text=True

@@ -41,8 +41,8 @@ Missing: TypeAlias = tuple[str, Point, list[int]]
 class Group:
     """All cells of a point.
 
-    :param group_id: empty while something that they are made from is not built.
-    :param machine: which boot they share.
+    :param group_id: empty while one of their inputs is not built.
+    :param machine: an id of the boot that they share.
     """
 
     point: Point
@@ -57,9 +57,9 @@ class Survey:
 
     :param lines: of the ledger, by cell id.
     :param states: by group and seed, in order.
-    :param computed: what was computed of derived platforms, by platform; not of one that has all
-        figures of its base.
-    :param to_build: what would be built or fetched first, with an estimate in words.
+    :param computed: computed figures of derived platforms, by platform; a platform with all figures
+        of its base has none.
+    :param to_build: artefacts that would be built or fetched first, with an estimate in words.
     :param not_looked_up: cells without a line in the ledger that may have a run by another command.
     """
 
@@ -83,7 +83,7 @@ class Survey:
         return len(self.groups) * len(self.campaign.seeds)
 
     def to_run(self, *, retry: bool) -> list[Missing]:
-        """Machine, point and seeds of what a sweep would run.
+        """Machine, point and seeds of the cells that a sweep would run.
 
         :param retry: whether cells that have failed are run again.
         """
@@ -106,7 +106,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Cost:
-    """What missing cells will take: host seconds of one core, and KiB of disk."""
+    """The cost of missing cells: host seconds of one core, and KiB of disk."""
 
     core_s: float
     disk_kib: int
@@ -117,7 +117,7 @@ def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> S
 
     :param platforms: where files of derived platforms go.
     :param look_up: whether runs that the ledger does not know are looked for, if they are few.
-    :raises RequestError: one line: what is wrong with the campaign, and in which cell.
+    :raises RequestError: one line: a fault of the campaign, with its cell.
     """
     points = campaign.checked_points()
     resolver = Resolver(platforms, campaign.file)
@@ -139,7 +139,7 @@ def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> S
 
 
 def _state(line: LedgerLine | None, folders: set[str]) -> str:
-    """The state that the ledger and the listing of runs say."""
+    """The state by the ledger and the listing of runs."""
     if line is None or (line.state == DONE and line.simkey not in folders):
         return MISSING
     if line.state == DONE:
@@ -172,7 +172,7 @@ def _state_of(run: Run) -> str:
 
 
 def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
-    """What the missing cells will take, by what earlier runs took.
+    """The cost of the missing cells, estimated from earlier runs.
 
     Cells of the campaign itself count first, by scenario; then the last runs of the same kind.
     """

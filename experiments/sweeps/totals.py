@@ -27,7 +27,7 @@ class Totals:
 
     :param host_s: host seconds of the simulations, ``cpu_s`` their processor time.
     :param mips: the median of all cells; ``peak_mib`` the largest process of a job.
-    :param measured: cells of which the ledger knows what they cost.
+    :param measured: cells whose cost the ledger has.
     """
 
     states: Mapping[str, int]

@@ -36,7 +36,7 @@ _LINK = (
 
 @dataclass(frozen=True)
 class BootLoaderIdentity(Record):
-    """What the boot loader is made from: digests of source and header, options, compiler."""
+    """Inputs of the boot loader: digests of source and header, options, compiler."""
 
     source: str
     header: str
@@ -45,7 +45,7 @@ class BootLoaderIdentity(Record):
 
 
 def identity() -> BootLoaderIdentity:
-    """What the boot loader is made from."""
+    """The boot loader's inputs."""
     version = run([arm64_tool("gcc"), "--version"]).decode().splitlines()[0]
     options = (*_ASSEMBLE, *_defines(), *_LINK)
     return BootLoaderIdentity(sha256_file(SOURCE), sha256_file(M5OPS), options, version)
