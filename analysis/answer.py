@@ -11,7 +11,7 @@ from analysis.records.verdict import ENOUGH_FOR_VERDICT
 
 
 def answers(comparison: Comparison) -> list[str]:
-    """A sentence for each further variant, or the one of a variant alone."""
+    """A sentence for each further variant, or one sentence for a single variant."""
     if len(comparison.names) == 1:
         return [_alone(comparison)]
     answers = [_energy(comparison, name) for name in comparison.names[1:]]
@@ -92,7 +92,7 @@ def _missed(result: Result) -> str:
 
 
 def _state(result: Result) -> str:
-    """What the guest read back of the kernel's state."""
+    """The kernel's state as the guest read it back."""
     if result.eas is None:
         return "the kernel's state was not read back"
     return f"energy-aware scheduling {'on' if result.eas else 'off'}"

@@ -10,7 +10,7 @@ from analysis.records.result import Result
 
 
 def attention(comparison: Comparison) -> list[str]:
-    """One line for each thing; empty where there is none."""
+    """One line for each warning; empty if there is none."""
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
         *_system_rate(comparison),
@@ -27,7 +27,7 @@ def _never_ran(comparison: Comparison) -> Iterator[str]:
 
 
 def _unfinished(comparison: Comparison) -> Iterator[str]:
-    """Turns that were due and had not ended when the window did: a task that is kept waiting."""
+    """Turns that were due and had not ended at the end of the window: a task was kept waiting."""
     for task in comparison.tasks:
         for name, results in comparison.results.items():
             jobs, missed, unfinished = (
@@ -68,7 +68,7 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
 
 
 def _system_rate(comparison: Comparison) -> Iterator[str]:
-    """Programs whose own instructions per cycle nobody has measured, where they decide."""
+    """Programs without measured instructions per cycle, if these decide the result."""
     cell = comparison.cell
     programs = [program.name for program in cell.programs if program.command]
     if programs and cell.engine_traits.stated_rates:

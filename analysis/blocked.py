@@ -41,12 +41,12 @@ def check_gets_on(source: RunData) -> None:
 
 
 def _waits_longer(task: TaskRecord, source: RunData) -> bool:
-    """Whether a task waits for others, and never rests as long as the window is."""
+    """Whether a task waits for others, and its rests are shorter than the window."""
     return task.waits and 1000 * task.rest_us < source.window.ns
 
 
 def _asleep(source: RunData, thread: str, ran: set[str]) -> bool:
-    """Whether a thread that lives slept from before the window to its end, and nobody woke it."""
+    """Whether a living thread slept through the whole window, and no thread woke it."""
     if thread in ran:
         return False
     end = pl.col("t_ns") + source.window.offset_ns <= source.window.t1_ns

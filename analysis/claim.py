@@ -30,7 +30,7 @@ class Claim:
     """An effect and its stated bounds, in the effect's unit.
 
     :param low: lower bound, minus infinity where there is none.
-    :param includes: whether a bound itself is what is stated.
+    :param includes: whether a bound itself is within the stated range.
     :param unit: of the effect; empty for counts.
     :param relative: the effect is a difference, which has a sign.
     """
@@ -43,7 +43,7 @@ class Claim:
     relative: bool
 
     def decided(self, interval: tuple[float, float]) -> bool | None:
-        """Whether an interval lies within the bounds; None where it has both answers in it."""
+        """Whether an interval is within the bounds; None if it is partly outside."""
         low, high = interval
         within = low > self.low and high < self.high
         if within or (self.includes and low >= self.low and high <= self.high):
@@ -55,7 +55,7 @@ class Claim:
 
 
 def claim_of(part: Part, positive: Callable[[Term], bool]) -> Claim | None:
-    """What a comparison claims; None where it has neither a direction nor a margin.
+    """The claim of a comparison; None if it has neither a direction nor a margin.
 
     :param positive: whether a term is above zero in every run.
     """
@@ -90,7 +90,7 @@ def _level(term: Term, sign: str, bound: float, percent: bool) -> Claim:
 
 
 def _bounded(term: Term, sign: str, bound: float, unit: str, *, relative: bool) -> Claim:
-    """A term on one side of a bound; what is in percent is a share until here."""
+    """A term on one side of a bound; percentages are shares up to here."""
     scale = 100.0 if unit == PERCENT else 1.0
     above = sign.startswith(">")
     return Claim(
@@ -122,7 +122,7 @@ def _split(term: Term) -> tuple[float, Term]:
 
 
 def _unit(term: Term) -> str:
-    """The unit that a measure's key names; empty for counts and what is computed of several."""
+    """The unit that a measure's key names; empty for counts and for computed terms."""
     if any(each.name in ("*", "/") for each in _operations(term)):
         return ""
     names = {measure.path[0] for measure in term.measures}

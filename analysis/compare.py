@@ -48,7 +48,7 @@ class Comparison:
 
     :param variants: derived runs by variant, each list in the order of seeds; the first variant is
         the baseline.
-    :param null: a variant against itself, where that was asked for.
+    :param null: the noise floor, if it was asked for.
     """
 
     platform: Platform
@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def cell(self) -> CellRecord:
-        """``cell.json`` of the baseline's first run: what all runs have in common."""
+        """``cell.json`` of the baseline's first run, for the common settings of all runs."""
         return self.variants[self.baseline][0].cell
 
     @property
@@ -115,7 +115,7 @@ class Comparison:
     def starred(self, line: Line, variant: str) -> bool:
         """Whether a difference is marked as one: its interval excludes zero, and not by chance.
 
-        The primary energy is asked about by itself; all others are corrected for their number.
+        The primary energy is tested by itself; all others are corrected for their number.
         """
         difference = line.differences.get(variant)
         if difference is None or not difference.clear:
@@ -124,7 +124,7 @@ class Comparison:
 
     @cached_property
     def _discoveries(self) -> set[tuple[MeasureRow, str]]:
-        """Of each variant, what differs from the baseline whatever is due to the number of rows."""
+        """The rows of each variant that differ from the baseline, corrected for their number."""
         marked: set[tuple[MeasureRow, str]] = set()
         for name in self.names[1:]:
             marked |= discoveries(
@@ -157,7 +157,7 @@ class Comparison:
 
     @cached_property
     def _made(self) -> dict[MeasureRow, Line | None]:
-        """Lines that were asked for: an interval takes the host some 10 ms."""
+        """A cache of lines: an interval takes the host some 10 ms."""
         return {}
 
     def _line(self, row: MeasureRow) -> Line | None:
@@ -215,7 +215,7 @@ class Comparison:
 
     @cached_property
     def conditions(self) -> Conditions:
-        """What the runs were made with, by which a finding is about them or not."""
+        """The conditions of the runs, which decide whether a finding is valid for them."""
         return conditions_of(self.cell, self.power_model.name)
 
     @cached_property
@@ -237,12 +237,12 @@ class Comparison:
 
     @property
     def set_otherwise(self) -> str:
-        """Controls that are not as the platform and the kernel have them, in words."""
+        """Controls that are not at their defaults, in words."""
         return control_text(self.cell.set_otherwise)
 
     @property
     def against_source(self) -> str:
-        """Whether the runs had what the scenario's source had; empty where nothing is said."""
+        """Whether the runs had the conditions of the scenario's source; empty if not stated."""
         return against_source(self.cell)
 
 

@@ -31,7 +31,7 @@ def text(comparison: Comparison) -> str:
 
 
 def head(comparison: Comparison) -> list[str]:
-    """What was run: scenario, variants, engine, window, seeds, power, kernels, settings."""
+    """The head: scenario, variants, engine, window, seeds, power, kernels, settings."""
     cell = comparison.cell
     window = comparison.variants[comparison.baseline][0].result.window_s
     elided = "busy loops elided" if cell.elide else "busy loops executed"
@@ -49,7 +49,7 @@ def head(comparison: Comparison) -> list[str]:
 
 
 def _kernels(comparison: Comparison) -> list[str]:
-    """Which kernel each variant ran: version, and where its source is from."""
+    """The kernel of each variant: its version and its source."""
     by_kernel: dict[str, list[str]] = {}
     for name, runs in comparison.variants.items():
         by_kernel.setdefault(kernel_words(runs[0].cell.kernel), []).append(name)
@@ -106,12 +106,12 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
 
 
 def floor_words(floor: float | None, digits: int) -> str:
-    """``+-1.2``: what a difference must exceed to be more than noise; ``-`` if not known."""
+    """``+-1.2``: the size that a difference must exceed to be more than noise; ``-`` if unknown."""
     return "-" if floor is None else f"+-{floor:.{digits}f}"
 
 
 def _seeds(comparison: Comparison) -> list[str]:
-    """Every seed's values of the leading measures, and what the spread means."""
+    """Every seed's values of the leading measures, and the meaning of the spread."""
     if len(comparison.seeds) < 2:
         if len(comparison.names) < 2:
             return []
@@ -141,7 +141,7 @@ SPREAD = "The spread over seeds comes from what a seed draws; a run has no other
 
 
 def interval_words(comparison: Comparison) -> str:
-    """How intervals and verdicts were made, or why there are none."""
+    """The method of intervals and verdicts, or the reason why there are none."""
     seeds = len(comparison.seeds)
     null = _null_note(comparison)
     if seeds < ENOUGH:

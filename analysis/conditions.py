@@ -16,7 +16,7 @@ def control_text(words: Sequence[str]) -> str:
 
 
 def are_the_sources(cell: CellRecord) -> bool:
-    """Whether the cell has all that the scenario's source had, on its board where one is named."""
+    """Whether the cell has all conditions of the scenario's source, and its board if named."""
     had = cell.source_conditions
     return (
         had is not None
@@ -37,7 +37,7 @@ def against_source(cell: CellRecord) -> str:
 
 
 def _had(had: SourceConditionsRecord, platform: str) -> str:
-    """What the source had that these runs do not have."""
+    """The conditions of the source that these runs do not have."""
     if had.platform in ("", platform):
         return f"(--source-conditions): {control_text(had.controls)}"
     return f"are of {had.platform}"

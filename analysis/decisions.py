@@ -35,12 +35,12 @@ LISTED = 40
 
 @dataclass(frozen=True)
 class Candidate:
-    """A CPU that was compared.
+    """A compared CPU.
 
     :param fits: as the kernel's ``util_fits_cpu()``: 1, or -1 when only a boost cannot be met; None
         where the kernel does not say it.
     :param tasks: other runnable tasks on the CPU; None where the mode does not count them.
-    :param energy: what the task adds there, in the energy model's unit.
+    :param energy: the energy that the task adds there, in the energy model's unit.
     """
 
     cpu: int
@@ -73,7 +73,7 @@ def _number(text: str) -> int | None:
 
 
 def reason(mode: int | None, prev_cpu: int, dst_cpu: int, compared: Sequence[Candidate]) -> str:
-    """By what ``dst_cpu`` stands out among the candidates: the first criterion that sets it apart.
+    """The first criterion by which ``dst_cpu`` differs from the other candidates.
 
     The order is that of all modes: what fits, then energy (by which a domain's CPUs differ as their
     costs do), then, where the mode looks at them, headroom and the number of tasks, then where the
@@ -172,7 +172,7 @@ def recorded(cell: CellRecord) -> bool:
 
 
 def summary(tables: Mapping[str, pl.DataFrame]) -> Table:
-    """By variant and task: how often EAS was asked, how often it moved the task, and why."""
+    """By variant and task: the numbers of calls of EAS and of moves, and the criteria."""
     rows = []
     for variant, table in tables.items():
         tasks = table.with_columns(pl.col("task").fill_null(OTHER))

@@ -66,7 +66,7 @@ def derive(
 ) -> Derived:
     """Derive ``run``, unless that has been done already with the same model and analysis.
 
-    :param model: where energy comes from; by default what the platform is billed by.
+    :param model: the power model; by default the platform's.
     :raises EascopeError: one line when the run is incomplete or its files are not usable.
     """
     power = model or power_model(None, platform, activity)
@@ -126,9 +126,9 @@ def _derive_into(folder: Path, source: RunData) -> None:
 
 
 def result_of(source: RunData) -> Result:
-    """Every measure that the run can give, then the expectations that are about it alone.
+    """Every measure that the run can give, then the expectations about this run alone.
 
-    :raises EascopeError: when the scenario did not get on.
+    :raises EascopeError: when the scenario made no progress.
     """
     check_gets_on(source)
     measured = {measure.name: measure.function(source) for measure in MEASURES}

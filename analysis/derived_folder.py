@@ -27,18 +27,18 @@ ATTEMPTS = 3
 
 
 def roots_of(run: Path) -> tuple[Path, Path]:
-    """Where tables of ``run`` may lie: in its own folder; in the cache, if that is read-only."""
+    """The folders for tables of ``run``: its own; or one in the cache, if its own is read-only."""
     return run / DERIVED, cache_root() / DERIVED / run.resolve().name
 
 
 def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path], None]) -> Path:
     """The folder of tables of ``run``, made by ``make`` unless it is there and whole.
 
-    What is damaged is made anew from the run's raw files, whose digests are compared first.
+    Damaged tables are made again from the run's raw files, whose digests are compared first.
 
-    :param fields: all that the tables depend on; the folder's name is their digest.
+    :param fields: all inputs of the tables; the folder's name is their digest.
     :param make: fills an empty folder.
-    :raises EascopeError: one line when a file of the run is not as it was written.
+    :raises EascopeError: one line when a file of the run has changed since it was written.
     """
     key = digest_of(fields)[:32]
     for root in roots_of(run):
@@ -70,9 +70,9 @@ def _writable_root(run: Path) -> Path:
 
 
 def _publish(work: Path, folder: Path) -> None:
-    """Give ``work`` the name ``folder``; what is damaged there makes way.
+    """Give ``work`` the name ``folder``; a damaged folder there is removed.
 
-    Another process that derives the same tables makes the same bytes: then its folder stays.
+    Another process that derives the same tables makes the same bytes, so its folder stays.
     """
     for attempt in range(ATTEMPTS):
         try:

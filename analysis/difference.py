@@ -89,7 +89,7 @@ class UnpairedDifference:
 
 
 def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> UnpairedDifference:
-    """Compare two samples of what is never zero, as energies are, each of any positive length.
+    """Compare two samples of positive values, such as energies, of any positive lengths.
 
     :raises ValueError: when one is empty, or a value of the baseline is not positive.
     """

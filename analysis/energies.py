@@ -40,13 +40,13 @@ _FIELDS = {
 
 @dataclass
 class ComputedDecision:
-    """What one call of EAS computed, and where the task went.
+    """The energies that one call of EAS computed, and the task's CPU after it.
 
     :param t_ns: of the first energy, in the trace's clock.
     :param woken: whether it was asked by a wake-up; else by a push of a task that is queued.
-    :param prev_cpu: where the task was: for a wake-up, where it slept.
-    :param dst_cpu: where it went.
-    :param energies: what the task adds to its domain's energy, by CPU, in the kernel's order.
+    :param prev_cpu: the task's CPU before: for a wake-up, the CPU on which it slept.
+    :param dst_cpu: the task's CPU after it.
+    :param energies: the energy that the task adds to a CPU's domain, by CPU, in the kernel's order.
     """
 
     t_ns: int
@@ -125,7 +125,7 @@ def _fields(trace: Trace, event: str, detail: str) -> dict[str, str]:
 
 
 def _ended(decision: ComputedDecision, event: str, fields: dict[str, str]) -> ComputedDecision:
-    """``decision`` with where the task went, by the event that follows its last energy."""
+    """``decision`` with the task's CPU after it, by the event that follows its last energy."""
     if event == MIGRATE and int(fields["pid"]) == decision.pid:
         decision.dst_cpu = int(fields["cpu"])
         if not decision.woken:

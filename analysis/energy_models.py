@@ -21,7 +21,7 @@ from host.table import Section, Table
 
 @dataclass(frozen=True)
 class StatementRow:
-    """One statement and what it comes to under the usual and under the asked energy model."""
+    """One statement with its verdicts under the usual and under the asked energy model."""
 
     group: str
     label: str
@@ -73,7 +73,7 @@ class EnergyModels:
         return rows
 
     def _measures(self) -> Iterable[tuple[str, tuple[str, ...], float, int]]:
-        """(label, path in a summary, scale, digits) of what is shown of each variant."""
+        """(label, path in a summary, scale, digits) of each shown measure."""
         yield "energy (mJ)", ("energy_j", "total"), 1e3, 2
         for cluster in self.asked.platform.clusters:
             yield f"work on {cluster.name} (%)", ("work_share", cluster.name), 100, 1

@@ -36,7 +36,7 @@ def kernel_words(kernel: KernelRecord) -> str:
 
 
 def error_words(run: Derived) -> str:
-    """How far a run's energy is from gem5's, for a caption."""
+    """The error of a run's energy against gem5's, for a caption."""
     cell = run.cell
     if cell.own_platform and not cell.engine_traits.reference:
         return (

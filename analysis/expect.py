@@ -14,7 +14,7 @@ from analysis.statement import Absent, parse, value_at
 def of_run(cell: CellRecord, result: Result) -> tuple[Judged, ...]:
     """``expect`` of one run: the statements that are about its own variant alone.
 
-    What needs another variant, or a measure that the run cannot give, is absent.
+    A statement that needs another variant, or a measure that the run cannot give, is absent.
     """
     own = cell.variant
     judged = []

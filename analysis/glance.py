@@ -29,12 +29,12 @@ _FEWEST_TASKS = 2
 
 
 def glance(comparison: Comparison) -> str:
-    """The answer, what was run, the leading measures, the expectations: as text."""
+    """The answer, the head, the leading measures and the expectations as text."""
     return glance_text(glance_of(comparison))
 
 
 def glance_of(comparison: Comparison) -> Glance:
-    """The answer, what was run, the leading measures, the expectations: as data."""
+    """The answer, the head, the leading measures and the expectations as data."""
     leading = _leading(comparison)
     answer, run = _answer(comparison, len(leading)), head(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
@@ -195,7 +195,7 @@ def _expectation(verdict: Verdict) -> str:
 
 
 def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
-    """What the star means, what was left out, and where it is."""
+    """The meaning of the star, and where the remaining output is."""
     star = "*: excludes zero, corrected for all rows. " if len(comparison.seeds) >= ENOUGH else ""
     words = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in left_out if count > 0]
     missing = f"Not shown: {', '.join(words)}. " if words else ""

@@ -19,7 +19,7 @@ from analysis.rows import MeasureRow
 class Null:
     """Runs of a variant, and of its kernel with another comment, with other seeds.
 
-    :param variant: whose noise floor it is.
+    :param variant: the variant of this noise floor.
     """
 
     variant: str
@@ -32,7 +32,7 @@ class Null:
         return f"{len(self.again)} other seeds" if len(self.again) > 1 else "another seed"
 
     def difference(self, row: MeasureRow) -> Difference | None:
-        """How much a measure differs though nothing does; None where it is not measured."""
+        """The difference of a measure between equal kernels; None if it is not measured."""
         first, second = (
             [number for run in runs if (number := row.value(run.result)) is not None]
             for runs in (self.runs, self.again)
@@ -40,7 +40,7 @@ class Null:
         return difference(first, second, aligned=False) if first and second else None
 
     def floor(self, row: MeasureRow) -> float | None:
-        """What a difference of a measure must exceed to say something, in the row's unit.
+        """The size that a difference of a measure must exceed to mean anything, in the row's unit.
 
         The far end of the interval; without an interval the difference itself.
         """

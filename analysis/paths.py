@@ -39,7 +39,7 @@ NO_MEASURES = ("engine", "expect", "power_model")
 
 
 def wrong_path(path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]) -> str:
-    """What stands in the way of ``path`` being a measure, in words; empty where it can be one.
+    """Why ``path`` cannot be a measure, in words; empty if it can.
 
     :param tasks: names of the scenario's tasks.
     :param programs: names of its programs.
@@ -64,7 +64,7 @@ def wrong_path(path: Sequence[str], tasks: Sequence[str], programs: Sequence[str
 def _keys(
     here: Any, path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]
 ) -> list[str] | None:
-    """Keys below ``here``, empty where any may be there; None where it is a number."""
+    """Keys below ``here``, empty if any key is allowed; None if it is a number."""
     if is_dataclass(here):
         return sorted(field.name for field in fields(here) if field.name not in NO_MEASURES)
     if get_origin(here) is Mapping and len(path) == 1:
@@ -76,7 +76,7 @@ def _keys(
 
 
 def _below(here: Any, key: str) -> Any:
-    """The type of what stands at ``key`` of a ``here``, without "or none"."""
+    """The type of the value at ``key`` of a ``here``, without "or none"."""
     if is_dataclass(here):
         hint = get_type_hints(here)[key]
     else:

@@ -188,7 +188,7 @@ def _expectations(comparison: Comparison) -> str:
 
 
 def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
-    """What the kernel was given, and the verdicts compared with those under the usual model."""
+    """The kernel's energy model, and the verdicts compared with those under the usual model."""
     given = comparison.cell.energy_model
     rows = [
         (
@@ -230,7 +230,7 @@ def _axes(robust: Robust | None, figures: Mapping[str, Sequence[Path]]) -> str:
 
 
 def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
-    """How often which criterion decided, and decisions one by one."""
+    """The number of decisions by criterion, and decisions one by one."""
     if not decided:
         return ""
     note = (
@@ -312,7 +312,7 @@ def _controls(comparison: Comparison) -> str:
 
 
 def _work(task: TaskRecord) -> dict[str, Any]:
-    """What a task was given, without its names and without what was left open."""
+    """The settings of a task, without its names and without settings left open."""
     left_open: tuple[Any, ...] = (None, {"min": None, "max": None})
     return {
         key: value

@@ -29,7 +29,7 @@ class AtValue:
     """The comparison at one value of one axis.
 
     :param source: of the value.
-    :param own_runs: runs of its own, which nothing else of the comparison needs.
+    :param own_runs: runs that only this value needs.
     """
 
     axis: str
@@ -41,10 +41,10 @@ class AtValue:
 
 @dataclass(frozen=True)
 class Overall:
-    """What all values say together.
+    """The joint answer of all values.
 
-    :param word: what each of them says, or `DEPENDS`.
-    :param differing: axis, value and word of those that do not say what the asked values say.
+    :param word: the common answer, or `DEPENDS`.
+    :param differing: axis, value and word of each value that differs from the asked values.
     """
 
     word: str
@@ -106,14 +106,14 @@ class Robust:
         return "energy" if row.path != PER_WORK else f"energy {row.label}"
 
     def overall(self, name: str) -> Overall:
-        """What all values say of the energy of variant ``name``."""
+        """The joint answer of all values on the energy of variant ``name``."""
         words = [
             (at.axis, at.value, sign(self.difference(at.compared, name))) for at in self.values
         ]
         return _overall(sign(self.difference(self.asked, name)), words)
 
     def judged(self, verdict: Verdict) -> Overall:
-        """What all values say of the expectation of ``verdict``, one of the asked comparison's."""
+        """The joint answer on the expectation of ``verdict``, one of the asked comparison's."""
         words = [(at.axis, at.value, self.verdict_at(at, verdict).verdict) for at in self.values]
         return _overall(verdict.verdict, words)
 
@@ -124,7 +124,7 @@ class Robust:
 
 
 def sign(difference: Difference) -> str:
-    """What the interval says: `LESS`, `MORE`, `SAME`, or `NO_TEST` where there is none."""
+    """The answer of the interval: `LESS`, `MORE`, `SAME`, or `NO_TEST` without an interval."""
     if difference.clear is None:
         return NO_TEST
     if not difference.clear:

@@ -23,7 +23,7 @@ def all_answers(comparison: Comparison, robust: Robust | None) -> list[str]:
 
 
 def robust_answers(robust: Robust) -> list[str]:
-    """What all values of the axes say of each further variant's energy, a sentence each."""
+    """The joint answer of all values on each further variant's energy, a sentence each."""
     return [_answer(robust, name) for name in robust.others]
 
 
@@ -98,7 +98,7 @@ def difference_words(difference: Difference) -> str:
 
 
 def expectation_lines(robust: Robust) -> list[str]:
-    """What all values say of each expectation, by the number of its column."""
+    """The joint answer of all values on each expectation, by the number of its column."""
     return [
         f"{number}: expected of {verdict.variant}: {verdict.statement}: "
         f"{robust.judged(verdict).words}{'' if robust.judged(verdict).axes else ' at every value'}"
@@ -107,7 +107,7 @@ def expectation_lines(robust: Robust) -> list[str]:
 
 
 def robust_text(robust: Robust) -> str:
-    """The block below a comparison: the table, the expectations, what was not varied."""
+    """The block below a comparison: the table, the expectations, axes that were not varied."""
     head = (
         f"model axes, one at a time: {robust.label} compared with {robust.asked.baseline}'s; "
         "the source of every value is in the report"

@@ -63,12 +63,12 @@ def unit_of(name: str) -> str:
 class MeasureRow:
     """One line of the table.
 
-    :param group: heading under which it stands.
-    :param path: where the value is in ``result.json``.
+    :param group: its heading.
+    :param path: path of the value in ``result.json``.
     :param scale: factor from the result's unit to ``unit``.
     :param per_second: divide by the window's length (a mean power).
-    :param needs: what else the result must have for this line.
-    :param unless: what it must not have.
+    :param needs: a further path that the result must have for this line.
+    :param unless: a path that it must not have.
     """
 
     group: str
@@ -130,7 +130,7 @@ def rows(
 ) -> Iterator[MeasureRow]:
     """All lines for a platform and the scenario's tasks and unit of work.
 
-    :param printed: (program, measure) of what programs printed.
+    :param printed: (program, measure) of the programs' outputs.
     """
     yield from _energy(platform, tasks, work_unit)
     yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
@@ -185,7 +185,7 @@ def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterato
 
 
 def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
-    """What each task did, by the busy loop's speed and by turns."""
+    """Work of each task, by the busy loop's speed and by turns."""
     for task in tasks:
         yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
     group = "speed, 100 % = all of a largest CPU"
@@ -207,7 +207,7 @@ def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
 
 
 def _placement(platform: Platform) -> Iterator[MeasureRow]:
-    """Where the work was done."""
+    """Placement of the work."""
     for cluster in platform.clusters:
         yield MeasureRow(
             "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), scale=100
@@ -234,7 +234,7 @@ def _frequency(platform: Platform) -> Iterator[MeasureRow]:
 
 
 def _times(tasks: Sequence[str]) -> Iterator[MeasureRow]:
-    """How long each task waited and took, and the deadlines that it missed."""
+    """Times of each task, and the deadlines that it missed."""
     for group, key in (
         ("wake-up latency", "latency_us"),
         ("lateness after the timer", "lateness_us"),

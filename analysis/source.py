@@ -32,7 +32,7 @@ class RunData:
     """A run that is being derived.
 
     :param run: its folder.
-    :param power: where energy comes from.
+    :param power: the power model.
     """
 
     run: Path

@@ -68,7 +68,7 @@ class MeasurePath:
     variant: str
 
     def value(self, lookup: Lookup) -> float:
-        """What ``lookup`` has for it."""
+        """Its value in ``lookup``."""
         return lookup(self.path, self.variant)
 
     @property
@@ -184,7 +184,7 @@ class Statement:
 def parse(text: str) -> Statement:
     """Parse a statement.
 
-    :raises ExpectationError: one line that says what stands where and what is allowed.
+    :raises ExpectationError: one line with the position, the text there, and what is allowed.
     """
     return _Parser(text).statement()
 

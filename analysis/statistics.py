@@ -35,7 +35,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, and how much it varies with the seed.
+    """A number with its variation over seeds.
 
     :param value: the number, of the means over all seeds.
     :param groups: pseudo-values of samples that do not depend on one another; the means of groups
@@ -103,7 +103,7 @@ def estimate(
     *,
     aligned: bool = True,
 ) -> Estimate:
-    """What ``function`` gives of means.
+    """The estimate of ``function`` over means.
 
     :param samples: values by measure for one variant or two.
     :param aligned: whether the variants' values are in the same order of seeds.
@@ -140,7 +140,7 @@ def _pseudo_values(
     means: dict[Key, float],
     sample: Mapping[Key, Sequence[float]],
 ) -> NDArray[np.float64]:
-    """What each seed of one variant says of the value, by leaving it out."""
+    """The pseudo-value of each seed of one variant, from leaving it out."""
     count = len(next(iter(sample.values())))
     pseudo = []
     for seed in range(count):
@@ -225,10 +225,10 @@ def seeds_needed(
 ) -> int | None:
     """Seeds with which the interval most likely lies within ``bounds``, or beyond one of them.
 
-    The estimate and its deviation are taken for the true ones; with that many seeds, `POWER` of
-    all comparisons decide.
+    The estimate and its deviation are assumed to be the true ones. With that many seeds, a share of
+    `POWER` of all comparisons decides.
 
-    :param bounds: what a statement allows; infinite where it has no bound.
+    :param bounds: the range that a statement allows; infinite if it has no bound.
     :param least: the fewest that are allowed to decide.
     :returns: None where it takes more than `MOST_SEEDS`.
     """
@@ -244,7 +244,7 @@ def seeds_needed(
 
 
 def _power(made: Estimate, bounds: tuple[float, float], level: float, seeds: int) -> float:
-    """How likely a t interval with ``seeds`` seeds lies on one side of each bound."""
+    """The probability that a t interval with ``seeds`` seeds lies on one side of each bound."""
     low, high = bounds
     gaps = (made.value - low, high - made.value)
     # Beyond a bound, the interval has to be wholly beyond that one.

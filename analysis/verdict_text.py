@@ -10,7 +10,7 @@ from analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, V
 
 
 def details(verdict: Verdict) -> str:
-    """What was measured, what is stated, and why there is no verdict, in one line."""
+    """The measured effect, the stated range, and why there is no verdict, in one line."""
     parts = [effect_words(effect) for effect in verdict.effects]
     if verdict.effects and (size := size_words(verdict)):
         parts.append(f"its source measured {size}")
@@ -30,7 +30,7 @@ def details(verdict: Verdict) -> str:
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:
-    """``2 shown, 1 refuted, 3 undecided``; what is shown of others, too, is not counted."""
+    """``2 shown, 1 refuted, 3 undecided``; worthless statements are not counted."""
     counted = [verdict.verdict for verdict in verdicts if not verdict.also_shown_of]
     words = [f"{counted.count(word)} {word}" for word in (SHOWN, REFUTED, UNDECIDED)]
     left_out = len(verdicts) - len(counted)
@@ -44,7 +44,7 @@ def short(verdict: Verdict) -> str:
 
 
 def size_words(verdict: Verdict) -> str:
-    """What the source measured, ``+18.5 %``; ``no difference`` for a difference of zero."""
+    """The size that the source measured, ``+18.5 %``; ``no difference`` for zero."""
     effect = verdict.effects[verdict.size_of - 1]
     if verdict.size_percent is None and verdict.size is None:
         return ""

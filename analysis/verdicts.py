@@ -38,7 +38,7 @@ def judge(
 ) -> list[Verdict]:
     """Judge all expectations of a scenario together.
 
-    :param findings: what is known of why one is not met, by variant and statement.
+    :param findings: known reasons why a statement is not met, by variant and statement.
     """
     known = findings or {}
     verdicts = []
@@ -80,7 +80,7 @@ class _NotTested(Exception):
 class _Test:
     """An expectation with its values.
 
-    :param claims: with an estimate each; empty where the statement claims nothing testable.
+    :param claims: with an estimate each; empty if the statement claims nothing testable.
     """
 
     seeds: int
@@ -186,7 +186,7 @@ def _holm(tests: Mapping[int, _Test]) -> dict[int, tuple[str, float]]:
 
 
 def _under_known_bad(entry: Expectation, results: Results) -> Iterator[tuple[str, str]]:
-    """Variants that were run and under which the statement must fail, and what it does there."""
+    """Variants that were run and under which the statement must fail, with its verdicts there."""
     for name in entry.fails_under:
         if name in results:
             try:

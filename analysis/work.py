@@ -12,7 +12,7 @@ from analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
 
 
 def with_work(cell: CellRecord, result: Result) -> Result:
-    """``result`` with its work, and the energy of a unit of it, absent where nothing was done."""
+    """``result`` with its work and the energy of a unit of it, both absent if there was no work."""
     done = work_done(cell, result)
     per_work = result.energy_j.total / done if done else None
     by_task = work_by_task_s(cell, result)
@@ -30,7 +30,7 @@ def work_by_task_s(cell: CellRecord, result: Result) -> dict[str, float]:
 
 
 def _operations(program: ProgramRecord, result: Result) -> float:
-    """What a program says that it did, or else what it was asked for; loads do no work."""
+    """The operations that a program reports, or else its asked count; loads do no work."""
     if program.role != "measured":
         return 0
     return result.program.get(program.name, {}).get(OPERATIONS, program.count)

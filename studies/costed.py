@@ -25,7 +25,7 @@ from experiments.runs import Run
 
 @dataclass(frozen=True)
 class CostedRun:
-    """A derived run and what it cost.
+    """A derived run and its cost.
 
     :param billing: digest of the power model that its energy is computed with.
     """
@@ -109,14 +109,14 @@ class Value:
     relative: bool = False
 
     def difference(self, other: float) -> float | None:
-        """How much ``other`` differs; None where per cent of zero are asked for."""
+        """The difference of ``other``; None for per cent of zero."""
         if not self.relative:
             return other - self.value
         return 100 * (other / self.value - 1) if self.value else None
 
 
 def measures(result: Result) -> dict[str, Value]:
-    """What is compared of a run, by the names that tables show."""
+    """The compared measures of a run, by their names in tables."""
     values: dict[str, Value] = {}
     energy = result.energy_j
     for cluster, joules in energy.cluster.items():

@@ -66,7 +66,7 @@ FRONT = "front"
 
 
 def index(results: Path = RESULTS) -> dict[str, str]:
-    """What every page says in a line, by page and part; and energy by page, scenario, variant."""
+    """One-line parts of every page, by page and part; and energy by page, scenario, variant."""
     parts: dict[str, str] = {}
     for name, drawing in DRAWINGS.items():
         record = drawing.kind.read(results / f"{name}.json")
@@ -79,7 +79,7 @@ def index(results: Path = RESULTS) -> dict[str, str]:
 
 
 def _starts_alone(results: Path) -> str:
-    """The pages whose records state that seeds drew starts and nothing else."""
+    """The pages whose records state that seeds drew only starts."""
     older = [
         f"[{name}]({name}.md)"
         for name, drawing in DRAWINGS.items()
@@ -110,7 +110,7 @@ def _page(name: str, record: ResultRecord, notes: Path) -> str:
 def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
     """Write the record ``name`` and draw its page; both below ``folder`` when it is given.
 
-    Warns in a line when the record comes from a checkout with changes: nobody else has its code.
+    Prints a warning if the record comes from a checkout with changes: nobody else has its code.
 
     :returns: the page.
     """

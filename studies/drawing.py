@@ -12,11 +12,11 @@ from analysis.results.origin import ResultRecord
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a page is drawn.
+    """The parts of a page.
 
-    :ivar kind: what its record is.
+    :ivar kind: the type of its record.
     :ivar parts: by name; its notes set each in its place.
-    :ivar also: what its notes may name besides, such as the change of any cell.
+    :ivar also: further figures for its notes, such as the change of any cell.
     """
 
     kind: type[ResultRecord]

@@ -71,7 +71,7 @@ def headline_parts(results: Path = RESULTS) -> dict[str, str]:
 
 
 def hardware_parts(results: Path = RESULTS) -> dict[str, str]:
-    """What the scoreboard counts."""
+    """The scoreboard's counts."""
     return {"answer": hardware_page.answer(Hardware.read(results / f"{hardware.NAME}.json"))}
 
 
@@ -86,7 +86,7 @@ def _block(text: str) -> str:
 
 
 def validity_parts(results: Path = RESULTS) -> dict[str, str]:
-    """How far off each part is, by the committed records."""
+    """The error of each part of the model, by the committed records."""
     agreement = Agreement.read(results / "engine-agreement.json")
     gem5 = agreement.columns[1:]
     memory = memory_time_page.parts(MemoryTime.read(results / f"{memory_time.NAME}.json"))

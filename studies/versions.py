@@ -11,7 +11,7 @@ from host.version import eascope_version
 
 
 def origin_over_seeds(command: str, cells: Iterable[CellRecord]) -> Origin:
-    """Where figures over seeds of these runs come from, and what their seeds drew."""
+    """The origin of figures over seeds of these runs, with their seeds' draws."""
     every = tuple(cells)
     drew_more = all(cell.replicates for cell in every)
     return Origin(command, RUNS, versions_of(every), replicates=drew_more)

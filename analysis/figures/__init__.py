@@ -27,7 +27,7 @@ FIGURES: dict[str, Callable[[Comparison], Figure]] = {
 def write(
     comparison: Comparison, folder: Path, axes: Robust | None = None
 ) -> dict[str, list[Path]]:
-    """Write all figures that there is data for below ``folder``: ``{name: [svg, pdf]}``.
+    """Write all figures that have data below ``folder``: ``{name: [svg, pdf]}``.
 
     :param axes: the comparison at other values of the model axes.
     """

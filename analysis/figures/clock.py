@@ -76,7 +76,7 @@ def _changes_per_s(comparison: Comparison, name: str, cluster: Cluster) -> float
 
 
 def _words(comparison: Comparison, name: str, cluster: Cluster) -> str:
-    """What a reader should see in a panel, in words."""
+    """The message of a panel in words."""
     changes = _changes_per_s(comparison, name, cluster)
     mean_mhz = comparison.means[name].mean_mhz[cluster.name]
     rate = f"{changes:.0f} change{'' if round(changes) == 1 else 's'} per second"

@@ -68,7 +68,7 @@ def broken(name: str, line: int = NAME_LINE) -> str:
 def text_width(text: str, pt: float, weight: str = "normal") -> float:
     """Width of the widest line of ``text`` in inches.
 
-    It is that of the font's outlines, so no host and no backend changes it.
+    It follows from the font's outlines, so it does not depend on host or backend.
     """
     font = FontProperties(size=pt, weight=weight)
     lines = [line for line in text.splitlines() if line]
@@ -89,10 +89,10 @@ def wrapped(text: str, width: float, pt: float, weight: str = "normal") -> str:
 
 @dataclass(frozen=True)
 class Note:
-    """What stands above and below a figure, in lines that fit its width.
+    """The texts above and below a figure, in lines that fit its width.
 
-    :param title: the bold line above: what the figure answers, or else its name.
-    :param text: where the figure comes from.
+    :param title: the bold line above: the figure's answer, or else its name.
+    :param text: the origin of the figure.
     """
 
     title: str
@@ -120,9 +120,9 @@ def note_of(
     *,
     pt: float = NOTE_PT,
 ) -> Note:
-    """What stands above and below a figure of ``comparison``.
+    """The texts above and below a figure of ``comparison``.
 
-    :param headline: what the figure answers; it stands in the title's place.
+    :param headline: the figure's answer; it replaces the title.
     :param pt: size of the line below, in points.
     """
     cell = comparison.cell
@@ -139,7 +139,7 @@ def note_of(
 
 
 def label(figure: Figure, note: Note) -> None:
-    """Write what stands above and below."""
+    """Write the texts above and below."""
     height = figure.get_figheight()
     figure.text(
         0.012,

@@ -112,7 +112,7 @@ def _energy_mj(comparison: Comparison, name: str) -> Tables:
 
 
 def _axis(comparison: Comparison) -> str:
-    """What the bars are of."""
+    """The label of the axis."""
     primary = comparison.primary
     if primary is comparison.total:
         return f"energy of the {_window_s(comparison):.3g} s window (mJ)"
@@ -122,10 +122,11 @@ def _axis(comparison: Comparison) -> str:
 def _bar(
     axes: Axes, layers: list[Layer], *, energy: Tables, row: int, top: float, digits: int
 ) -> float:
-    """One variant's bar; how long it is, in mJ.
+    """Draw one variant's bar; returns its length in mJ.
 
-    :param top: of the longest bar, in mJ: what is short next to it has no figure in it.
-    :param digits: after the point of a figure.
+    :param top: length of the longest bar, in mJ; parts that are short compared with it have no
+        number.
+    :param digits: digits after the point of a number.
     """
     begin = 0.0
     for layer in layers:

@@ -82,7 +82,7 @@ def draw(comparison: Comparison) -> Figure:
 
 
 def _length_ns(runs: list[Derived]) -> int:
-    """How much of the window the timelines show: all of it, unless the clocks change too often."""
+    """The part of the window in the timelines: all of it, unless clocks change too often."""
     whole = min(round(run.result.window_s * 1e9) for run in runs)
     changes = max(
         table["len"].max()  # type: ignore[type-var]

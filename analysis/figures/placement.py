@@ -17,7 +17,7 @@ from configs.platform import Platform
 
 
 def draw(comparison: Comparison) -> Figure:
-    """Who ran where: a stretch of the timeline per CPU, and the whole window's shares."""
+    """Threads by CPU: a stretch of the timeline, and the whole window's shares."""
     platform = comparison.platform
     names = comparison.names
     colours = _task_colours(comparison)

@@ -93,7 +93,7 @@ def _title(name: str, word: str, width: float) -> str:
 
 
 def _mark(axes: Axes, place: int, made: Difference) -> str:
-    """Draw one difference; returns what its interval says."""
+    """Draw one difference; returns the answer of its interval."""
     word = sign(made)
     colour, marker = MARKS[word]
     if made.percent is None:

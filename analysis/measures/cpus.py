@@ -72,7 +72,7 @@ def opp_requests_per_s(source: RunData) -> dict[str, float]:
 
 
 def _per_cpu(source: RunData) -> pl.DataFrame:
-    """By CPU the time that it was busy, and the instructions of its work."""
+    """By CPU its busy time, and the instructions of its work."""
     busy = pl.col("active_ns") + pl.col("exit_ns")
     # Playing an idle state's exit latency takes instructions too, but is no work.
     work = pl.col("instructions") * (pl.col("active_ns") / busy)

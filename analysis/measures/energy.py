@@ -31,7 +31,7 @@ _Finest = Mapping[tuple[str, str, str], float]
 def energy_j(source: RunData) -> Energy:
     """Energy of the window; every partition sums to the total.
 
-    ``stack`` is there where the power model separates parts.
+    ``stack`` is there if the power model separates parts.
     """
     finest = _finest(source)
     names = source.platform.energy_parts
@@ -61,7 +61,7 @@ def _finest(source: RunData) -> _Finest:
 
 
 def _by_task(source: RunData) -> dict[str, float]:
-    """Joules by task, with rows for what is no task's."""
+    """Joules by task, with further rows for the remaining energy."""
     spent: dict[str, int] = {}
     for task, thread, energy_fj in source.tasks.select("task", "thread", "energy_fj").iter_rows():
         # Threads that are not the scenario's (kernel threads, the agent) are part of the rest.

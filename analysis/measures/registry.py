@@ -21,12 +21,12 @@ class Measure:
     """A key of ``result.json``.
 
     :param name: the key.
-    :param keys: how the parts below it are named, such as ``<cluster>``; empty for a number.
+    :param keys: names of the parts below it, such as ``<cluster>``; empty for a number.
     :param unit: of its numbers; empty for counts and truth values.
     :param summary: one line for the reference page.
     :param events: trace events that it needs (names of `analysis.trace.FIELDS`).
     :param files: further files of the run that it reads.
-    :param function: computes it; None where the run cannot give it.
+    :param function: computes it; returns None if the run cannot give it.
     """
 
     name: str

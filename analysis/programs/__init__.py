@@ -58,9 +58,9 @@ def is_measure(run: str, name: str) -> bool:
 
 
 def outputs(run: Path, programs: Sequence[ProgramRecord]) -> dict[str, Output]:
-    """What every measured program of ``cell.json`` printed, by name.
+    """The output of every measured program of ``cell.json``, by name.
 
-    :raises OutputError: one line when a program did not print what it should have.
+    :raises OutputError: one line when a program's output is wrong.
     """
     read = {}
     for program in programs:

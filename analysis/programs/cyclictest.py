@@ -24,7 +24,7 @@ _NAMES = ("cycles", "min_us", "avg_us", "max_us")
 
 
 def cyclictest(lines: Lines, _more: Path) -> Output:
-    """What ``cyclictest -q`` prints at its end, with or without ``-h``.
+    """The last output of ``cyclictest -q``, with or without ``-h``.
 
     :raises OutputError: another output.
     """
@@ -57,7 +57,7 @@ def _histogram(lines: Lines) -> Output:
 
 
 def _columns(lines: Lines, start: str, wanted: int | None = None) -> list[int]:
-    """The numbers behind ``start``, one for each thread."""
+    """The numbers after ``start``, one for each thread."""
     cells = lines.beginning(start, re.escape(start) + r"((?:\s+\d+)+)")[1].split()
     if wanted is not None and len(cells) != wanted:
         raise lines.error(f"expected {wanted} columns after {start!r}")
@@ -88,7 +88,7 @@ def _output(
 
 
 def _percentiles(count: Mapping[int, int], cycles: float, most: float) -> dict[str, float]:
-    """By nearest rank; what lies beyond the histogram counts as the largest of all."""
+    """Percentiles by nearest rank; values beyond the histogram count as the largest of all."""
     shown: dict[str, float] = {}
     for name, share in PERCENTILES.items():
         rank, seen = share * cycles, 0

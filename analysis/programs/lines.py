@@ -15,16 +15,16 @@ _SHOWN = 120
 
 
 class OutputError(EascopeError):
-    """An output that does not parse; one line: file, line, what was expected."""
+    """An output that cannot be parsed; one line: file, line, what was expected."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a program printed.
+    """The measures in a program's output.
 
     :param measures: by name; the name's end is the unit.
-    :param operations: how often it did what it does; None: it does not say so.
-    :param rate: operations per second by the guest's clock; None: it does not say so.
+    :param operations: the number of its operations; None: not stated.
+    :param rate: operations per second by the guest's clock; None: not stated.
     """
 
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Lines:
 
         Both leave out the white space around a line.
 
-        :raises OutputError: no such line, or it looks otherwise.
+        :raises OutputError: no such line, or it has another form.
         """
         for number, line in enumerate(self.lines):
             text = line.strip()
@@ -82,7 +82,7 @@ class Lines:
     def match(self, number: int, pattern: str) -> re.Match[str]:
         """The line with this number, from 0, which ``pattern`` describes as a whole.
 
-        :raises OutputError: it looks otherwise.
+        :raises OutputError: the line has another form.
         """
         match = re.fullmatch(pattern, self.lines[number].strip())
         if match is None:

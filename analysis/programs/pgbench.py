@@ -17,7 +17,7 @@ _NUMBER = r"([\d.]+)"
 
 
 def pgbench(lines: Lines, more: Path) -> Output:
-    """What pgbench prints, and what it wrote for each transaction.
+    """The output of pgbench, and its log of transactions.
 
     :param more: its log of transactions: client, number, us, script, second, us of the second, and
         with a rate (``-R``) how late it began.

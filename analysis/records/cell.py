@@ -27,7 +27,7 @@ def speeds_control(speeds: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelRecord(KernelProvenance):
-    """A built kernel: its name, what ``uname -r`` says, and what it was made from."""
+    """A built kernel: its name, the output of ``uname -r``, and its origin."""
 
     name: str
     version: str
@@ -44,7 +44,7 @@ class KernelRecord(KernelProvenance):
 class EnergyModelRecord(Record):
     """The powers that the kernel was given.
 
-    :param source: where they come from (`power.given.SOURCES`).
+    :param source: their origin (`power.given.SOURCES`).
     :param errors_percent: errors that were put into them, by cluster.
     :param words: both in words.
     :param opp_microwatt: uW of a busy CPU by cluster and kHz.
@@ -68,10 +68,10 @@ class Inputs(Record):
 
 @dataclass(frozen=True)
 class ControlsRecord(Record):
-    """What a comparison holds fixed; see `experiments.controls`.
+    """The controls of a comparison; see `experiments.controls`.
 
     :param speeds: which relative speeds core types have (`configs.activity.SPEEDS`).
-    :param trace_events: ``system:event`` of all that was recorded.
+    :param trace_events: the recorded events as ``system:event``.
     :param others: further controls, for people.
     """
 
@@ -100,7 +100,7 @@ class TaskRecord(Record):
     :param deadline_us: within which a turn has to end; None: it has no deadline.
     :param work_us: of a turn, in us of the largest CPU at its top OPP; None where phases differ.
     :param turns: of the busy loop, by phase.
-    :param cpus: where it may run; None: everywhere.
+    :param cpus: the CPUs on which it may run; None: all.
     :param waits: whether it waits for other tasks, or meets them.
     :param rest_us: its longest rest.
     :param memory: share of its time, on the largest CPU at its top OPP, that no clock shortens.
@@ -123,11 +123,11 @@ class TaskRecord(Record):
 class ProgramRecord(Record):
     """A program that runs together with the tasks.
 
-    :param run: which program it is (`experiments.program_kinds.KINDS`).
-    :param count: how often it does what it does.
-    :param log: the file in the run's folder that has what it printed.
+    :param run: its kind (`experiments.program_kinds.KINDS`).
+    :param count: the number of its operations.
+    :param log: the file in the run's folder with its output.
     :param role: ``measured``, ``load`` or ``server``.
-    :param command: all that it was given.
+    :param command: its command with all arguments.
     :param transactions: the file in the run's folder that has its transactions; may be empty.
     """
 
@@ -142,7 +142,7 @@ class ProgramRecord(Record):
 
 @dataclass(frozen=True)
 class ReplicateRecord(Record):
-    """What the seed drew: the same for every variant, on every engine.
+    """The seed's draws: the same for every variant, on every engine.
 
     :param noise: whether more was drawn than starts.
     :param idle_us: how long the machine idled before the workload.
@@ -151,11 +151,11 @@ class ReplicateRecord(Record):
     :param starts_us: when each thread of the scenario starts.
     :param order: the threads in the order in which rt-app made them.
     :param work_cv: spread of a turn's work, by task, where there is one.
-    :param clocks: what the timer is, by task that varies (`experiments.scenario.CLOCKS`).
-    :param others: names in traces of the threads that are not the scenario's.
+    :param clocks: the kind of timer, by task that varies (`experiments.scenario.CLOCKS`).
+    :param others: names in traces of threads outside the scenario.
     :param background: which other threads ran (`experiments.scenario.BACKGROUNDS`).
     :param stir_ms: how long CPUs were stirred before the warm-up.
-    :param rng_seed: what the kernel's random numbers begin with.
+    :param rng_seed: the seed of the kernel's random numbers.
     :param threads_sha256: of every thread's turns, in rt-app's input.
     """
 
@@ -176,7 +176,7 @@ class ReplicateRecord(Record):
 
 @dataclass(frozen=True)
 class WindowRecord(Record):
-    """Asked-for lengths in ms; ``window_ms`` is None where the tasks' end is the window's."""
+    """Lengths in ms, as asked; ``window_ms`` is None if the tasks' end is the window's."""
 
     warmup_ms: int
     window_ms: int | None
@@ -184,10 +184,10 @@ class WindowRecord(Record):
 
 @dataclass(frozen=True)
 class Expectation(Record):
-    """A statement over measures (`analysis.statement`), about which variant, and whose it is.
+    """A statement over measures (`analysis.statement`), with its variant and its source.
 
     :param size_percent: the effect that the source measured, 0 for no difference.
-    :param fails_under: variants of which it must not be shown, or it says nothing.
+    :param fails_under: variants of which it must not be shown; else it is worthless.
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison of the statement the size is of, counted from 1.
     :param measured: who measured the size on which board, by name (`experiments.sources`).
@@ -205,11 +205,12 @@ class Expectation(Record):
 
 @dataclass(frozen=True)
 class SourceConditionsRecord(Record):
-    """What the scenario's source had (`experiments.conditions`).
+    """The conditions of the scenario's source (`experiments.conditions`).
 
-    :param source: who says so, and of which kernel and board.
-    :param platform: the board, where it is one of ours; may be empty.
-    :param controls: what was otherwise than here, in the words of `CellRecord.set_otherwise`.
+    :param source: who states them, with kernel and board.
+    :param platform: the platform of its board; may be empty.
+    :param controls: controls that differed from the defaults, in the words of
+        `CellRecord.set_otherwise`.
     """
 
     source: str
@@ -219,7 +220,7 @@ class SourceConditionsRecord(Record):
 
 @dataclass(frozen=True)
 class ClusterModel(Record):
-    """What gem5 was given about a cluster, of which its CPU model is read."""
+    """gem5's settings of a cluster, for its CPU model."""
 
     name: str
     model: str
@@ -228,7 +229,7 @@ class ClusterModel(Record):
 
 @dataclass(frozen=True)
 class MachineRecord(Record):
-    """What gem5 was given about the machine; `engines.gem5.settings` says all of it."""
+    """gem5's settings of the machine; `engines.gem5.settings` has all of them."""
 
     clusters: tuple[ClusterModel, ...]
     others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
@@ -236,7 +237,7 @@ class MachineRecord(Record):
 
 @dataclass(frozen=True)
 class EngineSettings(Record):
-    """What the engine was given about the machine; ``machine`` on gem5 alone."""
+    """The engine's settings; ``machine`` on gem5 alone."""
 
     machine: MachineRecord | None = None
     others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
@@ -244,7 +245,7 @@ class EngineSettings(Record):
 
 @dataclass(frozen=True)
 class Settings(Record):
-    """What the engine, the kernel's command line and the memory were set to."""
+    """The settings of engine, kernel command line and memory."""
 
     engine: EngineSettings
     cmdline: str
@@ -269,15 +270,16 @@ class CellRecord(Record):
     :param elide: whether busy loops were elided.
     :param declares: the state that the variant stands for, such as ``eas``.
     :param switches: paths and values that the guest's agent wrote.
-    :param work: what the scenario counts as work.
-    :param frames: what it calls a frame; None where it draws none.
-    :param own_platform: whether ``platform`` is a person's own file, which results know nothing of.
+    :param work: the scenario's unit of work.
+    :param frames: its frames; None if it draws none.
+    :param own_platform: whether ``platform`` is a person's own file, for which there are no
+        records.
     :param digests: of the bytes that the run's key is made from.
-    :param set_otherwise: controls that are not as the platform and the kernel have them.
+    :param set_otherwise: controls that are not at their defaults.
     :param borrowed: figures of the platform that come from another board.
-    :param engine_traits: what of the engine decides how the run is read.
-    :param replicate: what the seed drew.
-    :param source_conditions: what the scenario's source had; None: nothing is said.
+    :param engine_traits: properties of the engine that readers of the run need.
+    :param replicate: the seed's draws.
+    :param source_conditions: conditions of the scenario's source; None: not stated.
     :param assumed: activity and system rates that were not measured on this platform.
     """
 
@@ -319,7 +321,7 @@ class CellRecord(Record):
 
     @property
     def replicates(self) -> bool:
-        """Whether the seed drew more than when threads start."""
+        """Whether the seed drew more than the starts of threads."""
         return self.replicate.noise
 
     @property

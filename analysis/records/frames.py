@@ -10,7 +10,7 @@ from host.record import Record
 
 @dataclass(frozen=True)
 class FramesRecord(Record):
-    """Which tasks make frames; each has one thread.
+    """The tasks that make frames; each has one thread.
 
     :param paced_by: the task whose periods frames begin with.
     :param drawn_by: the task whose turn ends with the frame; may be the same one.

@@ -11,7 +11,7 @@ from analysis.records.result import Result
 
 
 def mean_result(results: Sequence[Result]) -> Result:
-    """The mean of at least one result; what only some have, or differ in, is left out.
+    """The mean of at least one result; values that only some have, or that differ, are left out.
 
     Several results have no common answer to an expectation, so their mean has none.
     """

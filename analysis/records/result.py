@@ -23,7 +23,7 @@ class Energy(Record):
     """Joules of the window; every partition sums to the total.
 
     :param cluster_component: by cluster and component.
-    :param task: by task, with rows of their own for what is no task's.
+    :param task: by task, with further rows for the remaining energy.
     :param stack: by part of the energy stack, where the power model separates parts.
     :param cluster_stack: the same by cluster.
     """
@@ -74,7 +74,7 @@ class Deadlines(Record):
 
 @dataclass(frozen=True)
 class Pushes(Record):
-    """What the push mechanism did in the window, per second.
+    """Work of the push mechanism in the window, per second.
 
     :param checked: looks at a task that waits or runs alone.
     :param moved: tasks that went to another CPU.
@@ -116,7 +116,7 @@ class MemoryEnergy(Record):
 
 @dataclass(frozen=True)
 class PowerModelRecord(Record):
-    """Where the energy comes from: name, one line, what else a reader should know."""
+    """The power model: its name, one line about it, notes for readers."""
 
     name: str
     summary: str

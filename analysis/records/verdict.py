@@ -17,7 +17,7 @@ SHOWN, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
 
 @dataclass(frozen=True)
 class Effect(Record):
-    """What one comparison of a statement is about, as measured.
+    """The effect in one comparison of a statement, as measured.
 
     :param low: lower end of the interval; None with too few seeds.
     :param stated: the bounds between which the statement puts it; None for no bound.
@@ -46,14 +46,14 @@ class Verdict(Record):
     :param reason: why it is undecided.
     :param effects: of every comparison; the first is the primary one. Empty where not measured.
     :param level: of the intervals, adjusted for how many statements are judged.
-    :param needed: seeds that would decide it; None where it is decided, or nothing says how many.
+    :param needed: seeds that would decide it; None if it is decided, or if the number is not known.
     :param sides: both sides of every comparison, of the means over seeds.
     :param met: whether the means meet it; None where it is not measured.
     :param seeds_met: how many of ``seeds`` meet it alone.
-    :param also_shown_of: variants of which it should not be shown, and is: it says nothing.
-    :param known_bad: its verdict with the runs of each variant under which it must fail, where
-        those were made.
-    :param finding: what is known of why it is not met (`analysis.results.findings`).
+    :param also_shown_of: variants of which it should not be shown, but is, so that it is worthless.
+    :param known_bad: its verdict with the runs of each variant under which it must fail, if there
+        are such runs.
+    :param finding: the known reason why it is not met (`analysis.results.findings`).
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison the size is of, counted from 1.
     """
@@ -84,5 +84,5 @@ class Verdict(Record):
 
 
 def few_seeds(seeds: int) -> str:
-    """Why so few seeds give no verdict."""
+    """The reason why so few seeds give no verdict."""
     return f"{'one seed' if seeds == 1 else f'{seeds} seeds'}, a verdict needs {ENOUGH_FOR_VERDICT}"

@@ -14,9 +14,9 @@ TURNS, WAKE_UPS, PROGRAMS, BUSY_LOOP = "turns", "wakeups", "programs", "busy_loo
 
 @dataclass(frozen=True)
 class WorkRecord(Record):
-    """What a scenario counts as work.
+    """The unit in which a scenario counts work.
 
-    :param unit: what one is called, such as ``frame``.
+    :param unit: its name, such as ``frame``.
     :param counted: ``turns.TASK``, ``wakeups.TASK``, ``programs`` or ``busy_loop``.
     """
 

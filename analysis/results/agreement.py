@@ -15,10 +15,10 @@ from host.record import Record
 class AgreementColumn(Record):
     """An engine in one mode.
 
-    :param name: as it stands in tables.
+    :param name: its name in tables.
     :param mode: gem5's mode; empty on the fast engine.
     :param cpus: gem5's CPU model by cluster; empty on the fast engine.
-    :param cpu_words: what these CPUs are (`engines.records.Traits`).
+    :param cpu_words: these CPUs in words (`engines.records.Traits`).
     """
 
     name: str

@@ -13,7 +13,7 @@ from host.record import Record
 
 @dataclass(frozen=True)
 class AxisResult(Record):
-    """What one value of an axis gives.
+    """The results at one value of an axis.
 
     :param axis: empty for the asked values.
     :param own_runs: runs that nothing else needs.
@@ -31,11 +31,12 @@ class AxisResult(Record):
 
 @dataclass(frozen=True)
 class OverAxes(Record):
-    """What all values say of a variant's energy, or of a statement about it.
+    """The joint answer of all values on a variant's energy, or on a statement about it.
 
     :param statement: empty for the energy.
-    :param asked: what the asked values say, ``all`` what every value does, or ``depends``.
-    :param words: the same with the values that say otherwise.
+    :param asked: the answer at the asked values; ``all``: the answer of every value, or
+        ``depends``.
+    :param words: the same with the values that differ.
     """
 
     variant: str

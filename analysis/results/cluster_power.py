@@ -11,7 +11,7 @@ from host.record import Record
 
 @dataclass(frozen=True)
 class ClusterPoint(Record):
-    """A measured workload at an OPP, and what the platform bills for the kernel that stands for it.
+    """A measured workload at an OPP, and the power billed for its workload kernel.
 
     :param kernel: of ``eascope characterise``.
     :param copies: of the workload that ran at once.
@@ -32,15 +32,15 @@ class ClusterPoint(Record):
 
     @property
     def percent(self) -> float:
-        """Error of the model, in per cent of what was measured."""
+        """Error of the model, in per cent of the measured power."""
         return 100 * (self.modelled_w / self.measured_w - 1)
 
 
 @dataclass(frozen=True)
 class ClusterGroup(Record):
-    """Means over points that have something in common.
+    """Means over points that share a property.
 
-    :param by: what that is: ``all``, ``workload``, ``MHz`` or ``copies``.
+    :param by: the property: ``all``, ``workload``, ``MHz`` or ``copies``.
     :param mean_absolute_percent: mean of the errors without their signs.
     :param mean_percent: mean of the errors.
     :param within_goal: points whose error is within the goal.
@@ -62,7 +62,7 @@ class ClusterGroup(Record):
 class ClusterPower(ResultRecord):
     """One cluster: all points together, and by workload, frequency and number of copies.
 
-    The data set itself is not ours, so the record has means, and of single points the worst alone.
+    The data set itself is not ours, so the record has means, and only the worst of single points.
 
     :param data: the data set and its digest.
     """

@@ -43,7 +43,7 @@ class Latency(Record):
 
 @dataclass(frozen=True)
 class ClusterResult(Record):
-    """What a cluster did: share of the work, mean clock, OPP changes. None: not measured."""
+    """Results of a cluster: share of the work, mean clock, OPP changes. None: not measured."""
 
     work_percent: Spread | None
     mhz: Spread | None
@@ -82,7 +82,7 @@ class VariantResult(Record):
 class ScenarioResult(Record):
     """Variants on one scenario under one set of controls.
 
-    :param controls: what is set otherwise than the platform has it, in words; may be empty.
+    :param controls: controls that are not the platform's, in words; may be empty.
     :param speeds: of core types.
     :param energy_model: that the kernel was given, in words.
     :param set_otherwise: all other controls that are not the platform's.
@@ -90,7 +90,7 @@ class ScenarioResult(Record):
     :param work_unit: what the scenario counts as work.
     :param other_work: whether variants' work differs, so that they are compared by energy per work.
     :param replicates: whether seeds drew more than starts.
-    :param source_had: who says that the scenario's source had these controls; empty: it had others.
+    :param source_had: who states these controls for the scenario's source; empty: it had others.
     """
 
     scenario: str

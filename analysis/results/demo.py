@@ -12,7 +12,7 @@ from analysis.results.origin import ResultRecord
 
 @dataclass(frozen=True)
 class Demo(ResultRecord):
-    """What ``make demo`` answers.
+    """The answer of ``make demo``.
 
     :param changes_per_s: changes of the big cluster's OPP per second by variant, mean over seeds.
     :param glance: what the command prints, but for the places of its files.

@@ -40,10 +40,10 @@ def error_of(
     traits: Traits,
     folder: Path = RESULTS,
 ) -> str:
-    """How far the energy of such a run is from gem5's.
+    """The error of such a run's energy against gem5's.
 
-    From the cells of ``scenario``; else from those of other scenarios, which it says. Of gem5's
-    modes the one counts that has most seeds: one seed says which placement was drawn, not how
+    It is from the cells of ``scenario``, or else from those of other scenarios, which the text
+    says. The mode of gem5 with most seeds counts: one seed shows which placement was drawn, not how
     engines differ.
 
     :param conditions: of the run.
@@ -73,7 +73,7 @@ def _where(platform: str, speeds: str, power: str) -> str:
 
 
 def _otherwise(agreement: Agreement, conditions: Conditions, billing: str) -> str:
-    """How the comparison was made, as far as it was made otherwise than the run."""
+    """The differences between the comparison's conditions and the run's."""
     if agreement.conditions is None or not billing or agreement.billing != billing:
         return EARLIER_BILLING
     differences = agreement.conditions.against(conditions)

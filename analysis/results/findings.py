@@ -28,7 +28,7 @@ REPLICATES, STARTS = "replicates", "starts alone"
 
 @dataclass(frozen=True)
 class Conditions(Record):
-    """What runs were made with, besides platform and scenario; everything in words.
+    """The conditions of runs, in addition to platform and scenario; all in words.
 
     :param kernel: `analysis.records.cell.KernelRecord.source_words`.
     :param engine: ``qemu`` or ``gem5``.
@@ -36,8 +36,8 @@ class Conditions(Record):
     :param speeds: of core types (`configs.activity.SPEEDS`).
     :param power: name of the power model that energy is computed with.
     :param energy_model: that the kernel was given.
-    :param seeds: what they draw, `REPLICATES` or `STARTS`.
-    :param controls: all others, `NO_CONTROLS` where none is set otherwise.
+    :param seeds: their draws, `REPLICATES` or `STARTS`.
+    :param controls: all other controls that are not at their defaults, or `NO_CONTROLS`.
     """
 
     kernel: str
@@ -50,7 +50,7 @@ class Conditions(Record):
     controls: str
 
     def against(self, other: Conditions) -> str:
-        """What differs: ``speeds board instead of measured``; empty when nothing does."""
+        """The differences: ``speeds board instead of measured``; empty if there are none."""
         return ", ".join(
             f"{field.name.replace('_', ' ')} {own} instead of {theirs}"
             for field in fields(self)
@@ -61,7 +61,7 @@ class Conditions(Record):
 def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
     """`Conditions.controls` of a cell's ``set_otherwise``.
 
-    The cell's ``speeds``, and whether seeds draw noise, are conditions of their own.
+    The cell's ``speeds``, and whether seeds draw noise, are separate conditions.
     """
     own = (speeds_control(speeds), NO_NOISE)
     words = [word.replace("-", " ") for word in set_otherwise if word not in own]
@@ -98,7 +98,7 @@ class Finding:
     conditions: Conditions
 
     def shown(self, conditions: Conditions) -> str:
-        """The text, where ``conditions`` are its own; else that there is none, and where one is."""
+        """The text, if ``conditions`` are its own; else a note that names the conditions of one."""
         differences = self.conditions.against(conditions)
         if not differences:
             return self.text

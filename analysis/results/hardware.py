@@ -21,7 +21,7 @@ CLOSE = 0.15
 
 @dataclass(frozen=True)
 class Measured(Record):
-    """Who measured a figure, on which board.
+    """A measurement: its author and its board.
 
     :param name: in ``experiments/sources.toml``.
     :param platform: ours of that board, or the one that stands in for it; empty for none.
@@ -40,8 +40,8 @@ class Measured(Record):
 class Quantified(Record):
     """A statement with a size, and its comparison on a page.
 
-    :param theirs: what the source measured, in ``unit``; 0 for no difference.
-    :param page: whose record has the comparison.
+    :param theirs: the source's figure in ``unit``; 0 for no difference.
+    :param page: the page whose record has the comparison.
     :param conditions: of the runs, in words.
     :param ours: the effect; None where the record has means alone.
     :param low: lower end of its interval.
@@ -96,7 +96,7 @@ class Quantified(Record):
 
     @property
     def ratio(self) -> float | None:
-        """Ours in parts of the source's; None where one of them is zero or not known."""
+        """Our size divided by the source's; None if one of them is zero or not known."""
         return self.ours / self.theirs if self.ours is not None and self.theirs else None
 
     @property
@@ -120,7 +120,7 @@ class Quantified(Record):
 
 @dataclass(frozen=True)
 class NotCompared(Record):
-    """A statement with a size that no page has, and why."""
+    """A statement with a size that no page has, and the reason."""
 
     scenario: str
     variant: str
@@ -132,7 +132,7 @@ class NotCompared(Record):
 
 @dataclass(frozen=True)
 class Unsimulated(Record):
-    """A figure of a source that no scenario can be asked for."""
+    """A figure of a source for which there is no scenario."""
 
     who: str
     board: str
@@ -157,7 +157,7 @@ class Mutant(Record):
 
 @dataclass(frozen=True)
 class Prediction(Record):
-    """What a variant does where nobody has measured it.
+    """A prediction of a variant's effect that nobody has measured.
 
     :param change: of the energy, or of that of the same work, from mainline's; None for mainline.
     :param statements: of it, each with its verdict in words.

@@ -20,8 +20,8 @@ class NoiseFloor(Record):
 
     :param conditions: `analysis.results.findings.Conditions`, by name.
     :param seeds: of each side.
-    :param floors: what a difference must exceed to say something, by `MeasureRow.measure` and in
-        its `raw_unit`.
+    :param floors: the size that a difference must exceed to mean anything, by `MeasureRow.measure`
+        and in its `raw_unit`.
     :param percents: the same in percent of the variant's mean, where that is not zero.
     """
 
@@ -44,7 +44,7 @@ class Noise(ResultRecord):
 def recorded(
     platform: str, scenario: str, conditions: Mapping[str, str], file: Path = FILE
 ) -> NoiseFloor | None:
-    """The noise floor of runs under these conditions, where one was measured."""
+    """The noise floor of runs under these conditions, if one was measured."""
     for cell in _read(file):
         if (cell.platform, cell.scenario) == (platform, scenario):
             return cell if cell.conditions == conditions else None
@@ -53,5 +53,5 @@ def recorded(
 
 @cache
 def _read(file: Path) -> tuple[NoiseFloor, ...]:
-    """What is in the file, if there is one."""
+    """The contents of the file, if there is one."""
     return Noise.read(file).cells if file.is_file() else ()

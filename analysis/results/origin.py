@@ -23,13 +23,13 @@ RUNS = "runs"
 
 @dataclass(frozen=True)
 class Origin(Record):
-    """Where a record's figures come from.
+    """The origin of a record's figures.
 
-    :param command: what makes the record.
+    :param command: the command that makes the record.
     :param made_from: ``runs``: figures at full precision; or the page that it was converted from,
         with the digits that the page showed.
     :param versions: of kernel, QEMU, gem5 and eascope, as far as they are known.
-    :param remarks: what else was so when the runs were made, as the load of the host.
+    :param remarks: other conditions of the runs, such as the load of the host.
     :param replicates: whether seeds drew all that they draw by default, or starts alone; None where
         no figure is over seeds.
     """
@@ -74,7 +74,7 @@ class ResultRecord(Record):
 
 
 def _json(value: Any, indent: str) -> str:  # noqa: ANN401 - JSON
-    """JSON with what holds no further list or object on one line."""
+    """JSON; a list or object without further lists or objects is on one line."""
     inner = value.values() if isinstance(value, dict) else value
     nested = isinstance(value, dict | list)
     if not nested or not any(isinstance(entry, dict | list) for entry in inner):

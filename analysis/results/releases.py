@@ -51,7 +51,7 @@ class VariantOnBoth(Record):
 
 @dataclass(frozen=True)
 class ReleaseBoot(Record):
-    """A release, and when its guest agent is ready.
+    """A release, and the time at which its guest agent is ready.
 
     :param kernel: the source's version.
     :param ready_ms: since power-on, in simulated time, of mainline on the first scenario.

@@ -25,7 +25,7 @@ class VariantCost(Record):
 
 @dataclass(frozen=True)
 class Queue(Record):
-    """Lines that the patches of a queue add and remove; ``stated`` is what its source says."""
+    """Lines that the patches of a queue add and remove; ``stated`` is the source's number."""
 
     name: str
     added: int
@@ -38,7 +38,7 @@ class WakeUpCost(ResultRecord):
     """Half the slope between ping-pongs of two lengths.
 
     :param round_trips: of the short and of the long ping-pong.
-    :param forms: where the threads may run, and what that leaves of a wake-up.
+    :param forms: the CPUs of the threads, and the parts of a wake-up that remain.
     """
 
     platform: str

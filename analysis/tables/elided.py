@@ -25,8 +25,8 @@ def with_elided(
     """``intervals`` with the turns' instructions in ``instructions``, as the fast engine counts.
 
     While one of ``threads`` ran, its turns took the busy loop's instructions per cycle at the
-    interval's clock; where it waits for memory, those of its mixture. What it executed in system
-    calls is some per mille of that and counted twice.
+    interval's clock; where it waits for memory, those of its mixture. Instructions that it executed
+    in system calls are some per mille of these, and are counted twice.
 
     :param threads: names and their shares of memory.
     """

@@ -28,10 +28,10 @@ def migrations(trace: Trace, window: Window, threads: Mapping[str, str]) -> dict
 
 
 def opp_requests(trace: Trace, window: Window, platform: Platform) -> dict[str, int]:
-    """How often each cluster was asked for another OPP within the window.
+    """The number of requests for another OPP of each cluster within the window.
 
-    The kernel traces a request when it writes it, once for every CPU of the cluster. One that
-    another follows before the change is done never comes about, so there may be fewer changes.
+    The kernel traces a request when it writes it, once for every CPU of the cluster. If another
+    request follows before the change is done, it has no effect, so there may be fewer changes.
     """
     asked = trace.table("cpu_frequency").with_columns(pl.col("t_ns") + window.offset_ns)
     inside = asked.filter((pl.col("t_ns") >= window.t0_ns) & (pl.col("t_ns") <= window.t1_ns))

@@ -60,19 +60,19 @@ def _turns(marks: pl.DataFrame, task: TaskRecord) -> pl.DataFrame:
 
 
 def _handed_over(paced: pl.DataFrame) -> list[int]:
-    """When each turn's work was done, which is when its frame can be taken over.
+    """The end of each turn's work; from then on its frame can be taken over.
 
-    What follows the work, as waiting for the other task, is not part of it.
+    Later parts of the turn, such as waiting for the other task, do not count.
     """
     begin = pl.col("begin_ns").fill_null(pl.col("due_ns") - 1000 * pl.col("c_period"))
     return list(paced.select(begin + 1000 * pl.col("run")).to_series())
 
 
 def _drawn(handed_over: Sequence[int], drawing: pl.DataFrame) -> list[int | None]:
-    """When each frame was drawn: by the turn that began when it was the last one handed over.
+    """The time at which each frame was drawn, by the turn that found it as the last handed over.
 
-    Turns keep the order of frames: one that waited for its CPU until another frame was handed over
-    has the earlier one.
+    Turns keep the order of frames: a turn that waited for its CPU until another frame was handed
+    over has the earlier frame.
     """
     drawn: list[int | None] = [None] * len(handed_over)
     following = len(handed_over)

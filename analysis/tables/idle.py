@@ -22,7 +22,7 @@ from engines.records import SHARED_PART
 
 @dataclass(frozen=True)
 class ChipTimes:
-    """How long the chip's shared part was on and off in the window, in ns."""
+    """Times in ns for which the chip's shared part was on and off in the window."""
 
     t0_ns: int
     t1_ns: int
@@ -40,7 +40,7 @@ def with_entries(
     platform: Platform,
     window: Window,
 ) -> pl.DataFrame:
-    """``intervals`` with ``entry0_ns, ..``: how much of each ``idle0_ns, ..`` was the way there.
+    """``intervals`` with ``entry0_ns, ..``: the part of each ``idle0_ns, ..`` that was the entry.
 
     A stay that is shorter than the state's entry latency was all entry. WFI has no entry of its
     own. A state that was entered before the window has no entry in it.
@@ -68,7 +68,7 @@ def with_entries(
 def _ways(
     stretches: Sequence[Stretch], state: int, entry_us: int, window: Window
 ) -> list[tuple[int, int]]:
-    """When a CPU was on its way into ``state``."""
+    """The times at which a CPU was entering ``state``."""
     return [
         (stretch.t0_ns, min(stretch.t1_ns, stretch.t0_ns + entry_us * 1000))
         for stretch in stretches
@@ -79,7 +79,7 @@ def _ways(
 def chip_times(
     stretches: Mapping[int, Sequence[Stretch]], platform: Platform, window: Window
 ) -> ChipTimes:
-    """When the chip's shared part was off: while every CPU was in its cluster's sleep."""
+    """The chip's times; its shared part is off while every CPU is in its cluster's sleep."""
     common: list[tuple[int, int]] | None = None
     for cluster in platform.clusters:
         for cpu in cluster.cpus:

@@ -113,7 +113,7 @@ def percentile(values: Sequence[Number], share: float) -> Number:
 
 
 def percentiles(values: Sequence[float]) -> Percentiles:
-    """What results have of a sample that is not empty."""
+    """The percentiles of a non-empty sample that results have."""
     return Percentiles(
         p50=percentile(values, 0.50),
         p90=percentile(values, 0.90),

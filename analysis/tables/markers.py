@@ -175,9 +175,9 @@ def activations(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, P
 def lateness(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of how late a thread ran after its timer was due, in us.
 
-    Unlike the wake-up latency, which begins at ``sched_waking``, this holds what comes before: the
-    timer's slack, and the exit from the idle state of the CPU on which the timer fires. Only tasks
-    with a period have it.
+    The wake-up latency begins at ``sched_waking``. Lateness also has the time before: the timer's
+    slack, and the exit from the idle state of the CPU on which the timer fires. Only tasks with a
+    period have it.
     """
     return times(marks, "wu_lat", [task for task in tasks if task.period_us])
 
@@ -185,8 +185,8 @@ def lateness(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Perc
 def responses(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
     """``{task: percentiles}`` of the time from when a turn was due to its end, in us.
 
-    That is the turn's period less the slack: what the thread waits for is part of it, and what it
-    was late with before. Only tasks with a period have it.
+    It is the turn's period less the slack. The thread's waiting and its earlier lateness are part
+    of it. Only tasks with a period have it.
     """
     result: dict[str, Percentiles] = {}
     for task in tasks:

@@ -41,7 +41,7 @@ class Stretch:
 
 
 def stretches(trace: Trace, platform: Platform, window: Window) -> dict[int, list[Stretch]]:
-    """What each CPU did, without a gap from the window's begin to its end.
+    """The states of each CPU, without a gap from the window's begin to its end.
 
     Before its first event a CPU is in the state that this event ends.
     """
@@ -142,7 +142,7 @@ def split(rows: pl.DataFrame, trace: Trace, platform: Platform, window: Window) 
 
 
 def within(stretches: Sequence[tuple[int, int]], begin: Times, end: Times) -> Times:
-    """How much of each interval the (sorted, disjoint) stretches cover, in ns."""
+    """The part of each interval that the (sorted, disjoint) stretches cover, in ns."""
     if not stretches:
         return np.zeros(len(begin), dtype=np.int64)
     starts, ends = np.array(stretches, dtype=np.int64).T
@@ -159,7 +159,7 @@ def within(stretches: Sequence[tuple[int, int]], begin: Times, end: Times) -> Ti
 
 
 def _asleep(cluster: Cluster, by_cpu: dict[int, list[Stretch]]) -> list[tuple[int, int]]:
-    """When all CPUs of ``cluster`` were in cluster-sleep."""
+    """The times at which all CPUs of ``cluster`` were in cluster-sleep."""
     if cluster.cluster_sleep is None:
         return []
     common: list[tuple[int, int]] | None = None

@@ -24,7 +24,7 @@ def task_energy(
     latency: pl.DataFrame,
     migrations: Mapping[str, int],
 ) -> pl.DataFrame:
-    """One row per thread that ran, and three for what no thread caused.
+    """One row per thread that ran, and three rows for energy that no thread caused.
 
     The rows' ``energy_fj`` sum to the total exactly. ``(other)`` is active energy that no slice
     covers, ``(idle)`` idle states and exits from them, ``(shared)`` the clusters' shared parts.

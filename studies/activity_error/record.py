@@ -69,7 +69,7 @@ def compare(
     counters: pl.DataFrame,
     intervals: pl.DataFrame,
 ) -> list[ActivityComparison]:
-    """Both ways for every cluster that has executed anything.
+    """Both ways of billing for every cluster that executed anything.
 
     :param models: gem5's CPU model by cluster.
     """

@@ -73,7 +73,7 @@ def also(record: Agreement) -> dict[str, str]:
 
 
 def answer(record: Agreement) -> str:
-    """How far the energies differ, by the column of gem5 that has most seeds."""
+    """The differences of energies, by the column of gem5 with most seeds."""
     columns = {column.name: column.cpu_words for column in record.columns[1:]}
 
     def seeds(name: str) -> int:

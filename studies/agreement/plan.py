@@ -34,7 +34,7 @@ Key = tuple[str, str, str, int]
 def requests(
     scenarios: Sequence[str], seeds: Mapping[str, int], speeds: str = "board"
 ) -> Iterator[tuple[Key, Request]]:
-    """What is asked for, in the order in which it is run.
+    """The requests, in the order in which they are run.
 
     Cheap engines are first, then seeds: an interrupted set has whole seeds of all cells.
 

@@ -38,7 +38,7 @@ CLOSE = 0.2
 
 
 def record_of(cells: Cells, command: str, executed: Mapping[str, float]) -> Agreement:
-    """The record of what was run.
+    """The record of the executed runs.
 
     :param executed: processor seconds per simulated second of gem5 executing the loops, by
         scenario.

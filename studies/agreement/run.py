@@ -21,9 +21,9 @@ def run(
     speeds: str = "board",
     present: bool = False,
 ) -> Cells:
-    """Run what is missing of the set.
+    """Execute the missing runs of the set.
 
-    :param present: run nothing, and leave out what is not there.
+    :param present: run nothing, and leave out missing runs.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """

@@ -57,7 +57,7 @@ def _scenarios(record: ModelAxes) -> str:
 
 
 def _title(scenario: ScenarioOverAxes) -> str:
-    """Scenario and platform, and what is set otherwise."""
+    """Scenario and platform, and controls that are not at their defaults."""
     words = f", {scenario.conditions}" if scenario.conditions else ""
     return f"{scenario.scenario} on {scenario.platform}{words}"
 

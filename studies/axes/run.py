@@ -18,7 +18,7 @@ from studies.axes.plan import Varied
 
 
 def vary(varied: Varied, axes: Sequence[str], seeds: int) -> Robust:
-    """The comparison of ``varied`` at every value of ``axes``; runs what is missing.
+    """The comparison of ``varied`` at every value of ``axes``; executes missing runs.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """

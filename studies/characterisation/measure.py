@@ -49,7 +49,7 @@ class KernelMeasurement:
 
 
 def request(platform: Platform, cluster: Cluster, chains: Sequence[Chain] = ()) -> Gem5Request:
-    """What gem5 is asked for: the platform with one CPU of ``cluster`` alone.
+    """The request for gem5: the platform with only one CPU of ``cluster``.
 
     :param chains: kernels in the place of `KERNELS`.
     """
@@ -80,9 +80,9 @@ def measure(
 def run_kernels(
     asked: Gem5Request, folder: Path, what: str
 ) -> tuple[list[dict[str, float]], dict[int, int]]:
-    """Let gem5 do what is ``asked``, in ``folder``: the rows, and when each mark was set (ns).
+    """Let gem5 run ``asked`` in ``folder``; returns the rows, and the time of each mark in ns.
 
-    :param what: whose run it is, for the message when it fails.
+    :param what: the name of the run, for messages.
     :raises EascopeError: when gem5 is missing or the run does not end as it should.
     """
     try:
@@ -100,7 +100,7 @@ def evaluate(
     marks: Mapping[int, int],
     kernels: Iterable[str] = KERNELS,
 ) -> list[KernelMeasurement]:
-    """What the rows between each kernel's marks say.
+    """The measurements from the rows between each kernel's marks.
 
     :param kernels: in the order of the program's table.
     :raises EascopeError: when a kernel has no row, or one at another OPP than asked for.
@@ -138,7 +138,7 @@ def evaluate(
 
 
 def provenance(platform: Platform) -> dict[str, str]:
-    """What the figures depend on, as digests: gem5's binary, machine, kernels, boot loader."""
+    """The inputs of the figures, as digests: gem5's binary, machine, kernels, boot loader."""
     program = find_gem5()
     requests = {cluster.name: request(platform, cluster) for cluster in platform.clusters}
     programs = {

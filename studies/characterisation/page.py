@@ -51,7 +51,7 @@ def _first_capacity(platform: Platform, activity: Activity) -> Capacity:
 
 
 def _slower(known: list[tuple[Platform, Activity]]) -> str:
-    """How many times slower than the busy loop everything else runs, least and most."""
+    """The least and the greatest factor by which system code is slower than the busy loop."""
     times = [
         loop / activity.system_ipc(cluster)
         for platform, activity in known
@@ -134,7 +134,7 @@ def _capacities(known: list[tuple[Platform, Activity]]) -> Table:
 
 
 def _system(known: list[tuple[Platform, Activity]]) -> Table:
-    """What is executed outside the busy loop, against the loop at the fastest OPP."""
+    """System code compared with the busy loop, at the fastest OPP."""
     heads = ["cluster", "million instructions", "million cycles", "instructions per cycle"]
     rows = []
     for platform, activity in known:

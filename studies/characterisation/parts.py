@@ -34,7 +34,7 @@ KERNEL_INSTRUCTIONS, INSTRUCTIONS_PER_S = 0.14e6, 0.1e6
 
 
 def check_ready(platform: Platform) -> None:
-    """End the command before gem5 starts, where a file is wrong or gem5 is missing.
+    """End the command before gem5 starts, if a file is wrong or gem5 is missing.
 
     :raises EascopeError: one line.
     """
@@ -79,7 +79,7 @@ def system_names(platform: Platform) -> Names:
 
 
 def system_provenance(cell: Cell) -> dict[str, str | int]:
-    """What the figures of ``cell``'s run depend on."""
+    """The inputs of the figures of ``cell``'s run."""
     request, identity = cell.names.request, cell.record.engine_identity
     return {
         "gem5": identity.version,

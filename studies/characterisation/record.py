@@ -51,7 +51,7 @@ def write(
     provenance: Mapping[str, str],
     directory: Path = ACTIVITY,
 ) -> Path:
-    """Put what was measured into the platform's activity file, and leave the rest of it alone.
+    """Write the measurements into the platform's activity file, and leave the rest of it alone.
 
     A file that has the same figures stays, with their provenance: runs are read by its digest.
     """
@@ -68,7 +68,7 @@ def write(
 def has_figures(record: object, figures: Mapping[str, Any]) -> bool:
     """Whether ``record``, as a file has it, says ``figures`` already, whatever its provenance.
 
-    Another build of gem5 that measures the same is no reason to write a file anew.
+    Another build of gem5 with equal measurements is no reason to write the file again.
     """
     return isinstance(record, dict) and all(
         record.get(name) == value for name, value in figures.items()
@@ -138,7 +138,7 @@ def _times_text(kernels: Sequence[KernelActivity]) -> str:
 
 
 def _misses_text(kernels: Sequence[KernelActivity]) -> str:
-    """A line for each cluster: what tasks with ``memory`` wait for."""
+    """A line for each cluster: the time of a miss, for which tasks with ``memory`` wait."""
     columns = (Column("cluster", "left"), Column("cycles"), Column("memory", unit="ns"))
     rows = [
         (cluster, f"{miss.cycles:.1f}", f"{miss.memory_ns:.1f}")

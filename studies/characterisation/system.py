@@ -61,7 +61,7 @@ def write_system(
     provenance: Mapping[str, str | int],
     directory: Path = ACTIVITY,
 ) -> Path:
-    """Put what was measured into a file of its own below the activity files' ``directory``.
+    """Write the measurements into their own file below the activity files' ``directory``.
 
     A file that has the same figures stays, with their provenance.
     """

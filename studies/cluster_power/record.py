@@ -21,7 +21,7 @@ from studies.cluster_power.plan import CLUSTER, GOAL_PERCENT, STANDS_FOR
 
 
 def kernels_of(platform: Platform, activity: Activity) -> dict[str, KernelActivity]:
-    """What was measured of each kernel on the cluster's core.
+    """The measurements of each workload kernel on the cluster's core.
 
     :raises RequestError: when the platform's cores were not characterised.
     """

@@ -22,8 +22,9 @@ ATOMIC_IPC = 1.0
 class ElisionPair:
     """A scenario, executed and elided on the same CPUs, with simulated ms before and in the window.
 
-    Lengths are longer where CPUs are always busy, so that the start of all tasks is no part of what
-    a busy machine costs, and shorter on Minor and O3, which execute a seventh of the instructions.
+    Lengths are longer if CPUs are always busy, so that the start of all tasks does not count in the
+    cost of a busy machine. They are shorter on Minor and O3, which execute a seventh of the
+    instructions.
     """
 
     scenario: str
@@ -33,7 +34,7 @@ class ElisionPair:
 
     @property
     def name(self) -> str:
-        """As it stands in tables and on the command line."""
+        """Its name in tables and on the command line."""
         return f"{self.scenario}, Minor and O3" if self.detailed else self.scenario
 
     def request(self, elided: bool) -> Request:

@@ -29,7 +29,7 @@ def busy_share(ran: CostedRun) -> float:
 
 
 def record_of(pairs: Mapping[str, Pair], command: str) -> ElisionComparison:
-    """The record of what was run."""
+    """The record of the executed runs."""
     cases = {case.name: case for case in CASES}
     cells = [ran.cell for pair in pairs.values() for ran in pair.values()]
     return ElisionComparison(

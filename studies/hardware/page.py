@@ -66,7 +66,7 @@ def _counts_row(name: str, counts: Counts) -> list[str]:
 
 
 def _goals(counts: Counts) -> Table:
-    """What was aimed at; a share of nothing is no goal that is met."""
+    """The goals and whether they are met; a share of nothing meets no goal."""
     signs, sizes = counts.right, counts.within_factor
     rows = [
         (

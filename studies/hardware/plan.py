@@ -32,7 +32,7 @@ class Stated:
 
     @property
     def theirs(self) -> float:
-        """What the source measured, in the unit of the comparison."""
+        """The source's figure, in the unit of the comparison."""
         entry = self.expectation
         size = entry.size if entry.size_percent is None else entry.size_percent
         if size is None:
@@ -41,7 +41,7 @@ class Stated:
 
 
 def quantified() -> Iterator[Stated]:
-    """Every statement whose size somebody measured, in the order of scenarios."""
+    """Every statement with a measured size, in the order of scenarios."""
     platform = load_platform(_ANY)
     for name in names():
         for entry in load_scenario(name, platform).expect:

@@ -47,7 +47,7 @@ def record_of(
     """The scoreboard of some records.
 
     :param steps: counts of earlier records.
-    :param stated: the statements; all that somebody measured for None.
+    :param stated: the statements; None: all that somebody measured.
     """
     compared, lacking = _compared(records, quantified() if stated is None else stated)
     kernels = {record.kernel for record in records.values()}
@@ -91,7 +91,7 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Found:
-    """A verdict, and where it stands."""
+    """A verdict and its place."""
 
     page: str
     result: ScenarioResult

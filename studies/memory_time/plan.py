@@ -22,7 +22,7 @@ GOAL_PERCENT = 5
 
 
 def measured(name: str) -> tuple[Platform, Activity]:
-    """A platform whose busy loop is as fast as on gem5's detailed cores."""
+    """The platform with the busy loop's speeds on gem5's detailed cores."""
     platform = load_platform(name)
     return at_measured_speeds(platform, load_activity(platform))
 
@@ -43,7 +43,7 @@ def chains(platform: Platform, activity: Activity) -> list[Chain]:
 
 
 def executed_share(platform: Platform, activity: Activity, chain: Chain) -> float:
-    """The share of memory of what a chain executes: its parts are whole numbers.
+    """The exact share of memory of a chain, whose parts are whole numbers.
 
     With the share ``s``, busy is ``1 - s (1 + k)`` and misses ``s q``, where both ``k`` and ``q``
     follow from any other share; their ratio is the chain's.
@@ -54,5 +54,5 @@ def executed_share(platform: Platform, activity: Activity, chain: Chain) -> floa
 
 
 def taken(platform: Platform, activity: Activity, chain: Chain) -> Mixture:
-    """The mixture that the engines take for what a chain executes."""
+    """The mixture by which the engines account a chain."""
     return mixture(platform, activity, executed_share(platform, activity, chain))

@@ -19,7 +19,7 @@ def mixtures(
     kernels: Sequence[Chain],
     measured: Mapping[str, Sequence[KernelMeasurement]],
 ) -> list[ExecutedMixture]:
-    """What was executed, by kernel and cluster, with what the engines take for it.
+    """The executed mixtures, by kernel and cluster, with the engines' times.
 
     :param measured: by cluster.
     """

@@ -42,7 +42,7 @@ def _row(cell: NoiseFloor) -> list[str]:
 
 
 def _conditions(record: Noise) -> str:
-    """What the cells have in common is said once."""
+    """The common conditions of the cells, stated once."""
     first = record.cells[0].conditions
     common = ", ".join(
         f"{name.replace('_', ' ')} {value}"

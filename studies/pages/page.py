@@ -37,7 +37,7 @@ def parts(record: Comparisons) -> dict[str, str]:
 
 
 def changes(record: Comparisons) -> dict[str, str]:
-    """How much more energy a variant takes than the first one, by scenario and variant.
+    """The change of a variant's energy from the first variant's, by scenario and variant.
 
     Where a scenario stands under several sets of controls, the first one counts, and
     ``SCENARIO/VARIANT/range`` has the least and the largest of all.
@@ -61,7 +61,7 @@ def changes(record: Comparisons) -> dict[str, str]:
 def _decided(record: Comparisons) -> str:
     """Of which scenarios and variants statements are shown, and of which refuted.
 
-    Where a scenario stands under several sets of controls, each variant has the number of them.
+    If a scenario has several sets of controls, each variant has their number.
     """
     settings = Counter(result.scenario for result in record.scenarios)
     lines = []
@@ -88,7 +88,7 @@ def _decided(record: Comparisons) -> str:
 
 
 def _primary(result: ScenarioResult, variant: VariantResult) -> Change | None:
-    """How variants are compared: by energy, or by that of the same work where work differs."""
+    """The comparison's energy: of the window, or of a unit of work if work differs."""
     return variant.per_work_change if result.other_work else variant.energy_change
 
 
@@ -129,7 +129,7 @@ def _where_not_said(record: Comparisons) -> str:
 
 
 def _meaning_of_seeds(record: Comparisons) -> str:
-    """What the spread over seeds is."""
+    """The meaning of the spread over seeds."""
     if record.replicates:
         return "[Seeds](../concepts/replicates.md) draw what differs between two runs on a device."
     return (
@@ -139,7 +139,7 @@ def _meaning_of_seeds(record: Comparisons) -> str:
 
 
 def _tests(record: Comparisons) -> str:
-    """How differences were tested."""
+    """The test of differences."""
     if record.seeds < ENOUGH:
         return f"Fewer than {ENOUGH} seeds: no test is made."
     judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
@@ -196,7 +196,7 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
 
 
 def noise_floor(record: Comparisons, result: ScenarioResult, *, per_work: bool) -> str:
-    """What a difference in energy must exceed, ``+-1.2 %``; empty where it was not measured."""
+    """The size that a difference in energy must exceed, ``+-1.2 %``; empty if not measured."""
     conditions = vars(_conditions_of(record, result))
     floor = recorded(record.platform, result.scenario, conditions)
     measure = PER_WORK if per_work else ("energy_j", "total")
@@ -276,7 +276,7 @@ def change_text(change: Change | None, absent: str = "-") -> str:
 
 
 def _verdicts(record: Comparisons, result: ScenarioResult) -> Iterator[str]:
-    """What the source says and what came out; where they differ, the platform's finding."""
+    """The source's statements with their verdicts; where they differ, the platform's finding."""
     known = findings(record.platform, result.scenario)
     conditions = _conditions_of(record, result)
     for judged in result.judged:

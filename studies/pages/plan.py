@@ -90,7 +90,7 @@ class PageGroup:
 
     @property
     def words(self) -> str:
-        """What is set otherwise."""
+        """Controls that are not at their defaults, in words."""
         words = [word.replace("-", " ") for word in self.controls.words]
         words += [f"energy model wrong: {error}" for error in self.em_errors]
         said = ", ".join(words) or NO_CONTROLS
@@ -99,7 +99,7 @@ class PageGroup:
 
 @dataclass(frozen=True)
 class Page:
-    """What a record of ``results/`` and its page hold."""
+    """The plan of a record of ``results/`` and its page."""
 
     name: str
     platform: str
@@ -165,7 +165,7 @@ def _weights(platform: str) -> tuple[PageGroup, ...]:
 
 
 def _phone(platform: str) -> tuple[PageGroup, ...]:
-    """What the phone's owners measured, then the five that nobody has measured there yet."""
+    """The scenarios that sources measured on the phone, then five without measurements."""
     predicted = _there("mainline", "uclamp-sum")
     return (
         *(PageGroup(scenario, spoken_of(scenario, platform)) for scenario in OF_THE_PHONE),
@@ -227,7 +227,7 @@ def _and_source(groups: _Groups) -> _Groups:
 def _with_source(platform: str, groups: tuple[PageGroup, ...]) -> tuple[PageGroup, ...]:
     """Each group with the conditions of its scenario's source first, where the page can have them.
 
-    A source with another board has none here. One that had what is the default is there once.
+    A source with another board is left out. A source with the default conditions is there once.
     """
     both: list[PageGroup] = []
     for group in groups:

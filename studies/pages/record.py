@@ -28,7 +28,7 @@ from studies.versions import versions_of
 def record_of(
     compared: Sequence[tuple[PageGroup, Scenario, Comparison]], command: str
 ) -> Comparisons:
-    """The record of a page's groups, each with its scenario and what was compared."""
+    """The record of a page's groups, each with its scenario and its comparison."""
     first = compared[0][2]
     # Under controls of its own a group says what they are: the page speaks of the others.
     usual = [each.cell for group, _, each in compared if group.controls == AS_IT_IS]
@@ -152,7 +152,7 @@ def _latency(compared: Comparison, variant: str) -> Latency | None:
 
 
 def judged_of(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
-    """What was judged, without findings; what could not be measured is left out."""
+    """The verdicts without findings; statements that could not be measured are left out."""
     for verdict in verdicts:
         if verdict.met is not None:
             yield replace(verdict, finding="")

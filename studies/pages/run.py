@@ -36,7 +36,7 @@ def requests(page: Page, group: PageGroup, full: bool) -> list[Request]:
 def compare(
     pages: Sequence[Page], seeds: int, full: bool
 ) -> dict[tuple[str, PageGroup], Comparison]:
-    """Every group of every page, by page and group; runs what is missing.
+    """Every group of every page, by page and group; executes missing runs.
 
     Seeds are the outer loop, so that an interrupted campaign has whole seeds.
 

@@ -43,7 +43,7 @@ def alternatives(record: CalibrationRecord) -> list[str]:
 
 
 class _Crossed(Protocol):
-    """A fit and what it makes of what it has not seen."""
+    """A fit and its errors on data that it has not seen."""
 
     @property
     def fit(self) -> FitErrors: ...

@@ -22,7 +22,7 @@ PAGE = PAGES / f"{NAME}.md"
 
 
 def write() -> str:
-    """Write the page (and its figures where the measurements are); a line about what was done."""
+    """Write the page (and its drawings, if the measurements are there); returns a line about it."""
     figures = PAGES / NAME
     drawn = "figures kept: " + f"{VARIABLE} names no folder"
     if measurements_folder() is not None:

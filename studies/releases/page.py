@@ -52,7 +52,7 @@ def parts(record: ReleaseComparison) -> dict[str, str]:
 
 
 def _answer(record: ReleaseComparison) -> str:
-    """How many energies differ, and how many verdicts."""
+    """The numbers of energies and verdicts that differ."""
     old, new = (boot.release for boot in record.boots)
     changed = [entry for entry in record.scenarios if _excludes_zero(entry.change)]
     largest = max(record.scenarios, key=lambda entry: abs(entry.change.percent))
@@ -110,7 +110,7 @@ def _variants(record: ReleaseComparison, old: str, new: str) -> Table:
 
 
 def _effects(record: ReleaseComparison, old: str, new: str) -> Table:
-    """What a variant changes from mainline, on each release."""
+    """The effects of a variant compared with mainline, on each release."""
     heads = ["scenario", "variant", f"energy on {old}, % of mainline's", f"on {new}"]
     rows = [
         [entry.scenario, entry.variant, *(_effect(entry, side) for side in (entry.old, entry.new))]
@@ -127,7 +127,7 @@ def _effect(entry: VariantOnBoth, side: OnRelease) -> str:
 
 
 def _per(entry: VariantOnBoth) -> str:
-    """What energies are compared by, where the work of variants or releases differs."""
+    """The unit of work by which energies are compared, if work differs."""
     return f" per {entry.per}" if entry.per else ""
 
 

@@ -28,7 +28,7 @@ def split(
 
 
 def wake_ups(releases: tuple[str, str]) -> Iterator[WakeUpOnBoth]:
-    """What a wake-up costs on both; measures what is missing. The kernels are those of `CELLS`."""
+    """The cost of a wake-up on both; measures missing cells. The kernels are those of `CELLS`."""
     places = [
         (name, form, on(release, name))
         for name in WAKE_UPS

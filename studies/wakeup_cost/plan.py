@@ -15,10 +15,10 @@ VARIANTS = ("mainline", "feec-b", "feec-c", "uclamp-sum", "uclamp-sum-fixed")
 
 @dataclass(frozen=True)
 class Form:
-    """Where the threads may run.
+    """The CPUs on which the threads may run.
 
     :param scenario: the file with the program, which has a short and a full form.
-    :param meaning: what that leaves of a wake-up.
+    :param meaning: the parts of a wake-up that remain.
     """
 
     scenario: Path

@@ -19,7 +19,7 @@ from studies.wakeup_cost.run import CONTROLS, lines_changed, measure
 
 
 def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
-    """The record, after measuring what is missing; ``only`` these of `VARIANTS`."""
+    """The record, after measuring missing cells; ``only`` these of `VARIANTS`."""
     known = load_variants()
     there = [name for name in VARIANTS if name in known and name in (only or VARIANTS)]
     places = [(variant, form) for variant in there for form in FORMS]

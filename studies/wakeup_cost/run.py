@@ -31,7 +31,7 @@ CONTROLS = Controls(noise=False, traced=False)
 
 
 def measure(places: Sequence[tuple[str, str]]) -> list[Spread]:
-    """Instructions per wake-up of each (variant, form), over the seeds; runs what is missing.
+    """Instructions per wake-up of each (variant, form), over the seeds; executes missing runs.
 
     :raises EascopeError: when a run fails.
     """
