@@ -212,19 +212,24 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
     with ThreadPoolExecutor(workers()) as executor:
         submitted = {i: executor.submit(simulate, cells[i]) for i in by_machine(cells)}
         futures = [submitted[i] for i in range(len(cells))]
-        try:
-            until_first_failure(futures)
-        except BaseException:
-            stop.set()
-            raise
-        finally:
-            for future in futures:
-                future.cancel()
+        _end_all(futures, stop)
     # Runs that were under way when another failed have ended by now, and stay.
     for future in futures:
         if not future.cancelled() and (error := future.exception()) is not None:
             raise error
     return [future.result() for future in futures]
+
+
+def _end_all(futures: Sequence[Future[Result]], stop: threading.Event) -> None:
+    """Wait for all of ``futures``; where one fails set ``stop`` and cancel what is left."""
+    try:
+        until_first_failure(futures)
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def until_first_failure(futures: Sequence[Future[Result]]) -> None:

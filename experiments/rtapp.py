@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -97,61 +98,68 @@ def compile_scenario(
     :param turn_ns: ns of one iteration, by which work is counted; None: those of the largest CPU.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
-    here = turns_per_us(platform, activity)
-    rate = here if turn_ns is None else 1000 / turn_ns
+    largest_rate = turns_per_us(platform, activity)
+    rate = largest_rate if turn_ns is None else 1000 / turn_ns
     works = {
         task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
         for task in scenario.tasks
     }
-    start = task_start_us if noise else lambda _, seed, key: start_offset_us(seed, key)
-    starts = {key: start(task, seed, key) for task in scenario.tasks for key in _keys(task)}
-    entries = _entries(scenario, works, starts, seed, noise)
-    besides = others(scenario.background, platform, activity, seed) if noise else {}
-    more = {name: thread.entry() for name, thread in besides.items()}
-    every = entries | more
-    order = in_order(list(every), seed) if noise else list(every)
-    # Where the tasks' end is the window's, their rt-app must end: others have one of their own.
-    apart = {*more} if scenario.window.until == "tasks-end" else set()
-    parts = _processes(scenario, order, apart)
-    forever = {key for key, entry in every.items() if _endless(entry)}
-    names = {key: f"{key}-{index}" for keys in parts.values() for index, key in enumerate(keys)}
+    starts = _starts(scenario, seed, noise)
+    of_tasks = _entries(scenario, works, starts, seed, noise)
+    background = others(scenario.background, platform, activity, seed) if noise else {}
+    threads = of_tasks | {key: thread.entry() for key, thread in background.items()}
+    order = in_order(list(threads), seed) if noise else list(threads)
+    processes = _processes(scenario, order, background)
+    names = {key: f"{key}-{place}" for keys in processes.values() for place, key in enumerate(keys)}
+    endless = {key for key, entry in threads.items() if _endless(entry)}
+    longer = rate / largest_rate
     return Workload(
         documents={
-            name: _document({key: every[key] for key in keys})
-            for name, keys in parts.items()
+            name: _document({key: threads[key] for key in keys})
+            for name, keys in processes.items()
             if keys
         },
-        endless=tuple(name for name, keys in parts.items() if forever & {*keys}),
-        tasks=tuple(_record(task, names, works[task.name], rate / here) for task in scenario.tasks),
+        endless=tuple(name for name, keys in processes.items() if endless & {*keys}),
+        tasks=tuple(_record(task, names, works[task.name], longer) for task in scenario.tasks),
         replicate=replicate_record(
             scenario,
             seed,
             noise=noise,
             starts=starts,
             order=order,
-            others=[names[key] for key in more],
-            threads_sha256=digest_of(every),
+            others=[names[key] for key in background],
+            threads_sha256=digest_of(threads),
         ),
-        own=tuple(name for name, keys in parts.items() if {*keys} & {*entries}),
+        own=tuple(name for name, keys in processes.items() if {*keys} & {*of_tasks}),
     )
 
 
-def _processes(scenario: Scenario, order: list[str], apart: set[str]) -> dict[str, list[str]]:
+def _starts(scenario: Scenario, seed: int, noise: bool) -> dict[str, int]:
+    """When each thread of the tasks starts, in us, by its key."""
+    start = task_start_us if noise else lambda _, seed, key: start_offset_us(seed, key)
+    return {key: start(task, seed, key) for task in scenario.tasks for key in _keys(task)}
+
+
+def _processes(
+    scenario: Scenario, order: list[str], background: Collection[str]
+) -> dict[str, list[str]]:
     """The threads of each rt-app: tasks that wait for memory have one for each share.
 
     :param order: of all threads.
-    :param apart: others that have an rt-app of their own.
+    :param background: those that are no task's.
     """
     shares = {key: task.memory for task in scenario.tasks for key in _keys(task)}
-    besides = {
+    waiting = {
         memory_name(number): [key for key in order if shares.get(key) == share]
         for number, share in enumerate(scenario.memory, 1)
     }
-    apart = apart | {key for keys in besides.values() for key in keys}
+    # Where the tasks' end is the window's, their rt-app must end: others have one of their own.
+    alone = {*background} if scenario.window.until == "tasks-end" else set()
+    elsewhere = alone.union(*waiting.values())
     return {
-        RT_APP_NAME: [key for key in order if key not in apart],
-        OTHERS_NAME: [key for key in order if key in apart and key not in shares],
-        **besides,
+        RT_APP_NAME: [key for key in order if key not in elsewhere],
+        OTHERS_NAME: [key for key in order if key in alone],
+        **waiting,
     }
 
 

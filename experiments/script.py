@@ -82,17 +82,15 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
-    programs, replicate = scenario.programs, workload.replicate
+    replicate = workload.replicate
     if not workload.documents:  # no rt-app, whose loop it would be
         elision = None
     proofs = [" ".join(words) for words in expectations]
-    setup, begin, collect = [], [], []
+    setup = []
     if events:
         kib = trace_kib(scenario, full, platform, events, stir_ms=replicate.stir_ms)
         setup = [f"trace-setup {kib} {' '.join(events)}"]
         setup += [f"trace-symbol {address} {name}" for address, name in symbols]
-        # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
-        begin, collect = [f"write {TRACING_ON} 1"], ["trace-collect"]
     copies = {name: elision.program if elision else RT_APP for name in workload.documents}
     copies |= {memory_name(n): mixture.program for n, mixture in enumerate(mixtures, 1)}
     body = [
@@ -101,13 +99,14 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         "barrier",
         *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
-        *begin,
+        # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
+        *([f"write {TRACING_ON} 1"] if events else []),
         *_window(scenario, workload, copies, full),
         *proofs,
         *(f"report {path}" for path in REPORTED),
-        *collect,
+        *(["trace-collect"] if events else []),
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
-        *(f"collect /tmp/{program.name}.log {program.log}" for program in programs),
+        *(f"collect /tmp/{program.name}.log {program.log}" for program in scenario.programs),
         *members.transactions(scenario),
         "exit",
     ]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -38,9 +40,9 @@ def draw(comparison: Comparison) -> Figure:
     height = above + 0.62 * count + 0.2 * len(platform.clusters) + below - 0.12
     names_in = max(text_width(broken(name), NAME_PT) for name in names) + NAME_AWAY_PT / 72
     figure = Figure(figsize=(style.WIDTH, height))
-    ratios: list[float] = []
-    for number in range(len(platform.clusters)):
-        ratios += ([0.32] if number else []) + [1.0] * len(names)
+    # Clusters have a gap between them.
+    ratios = [0.32, *([1.0] * len(names))] * len(platform.clusters)
+    del ratios[0]
     grid = figure.add_gridspec(
         len(ratios),
         2,
@@ -53,32 +55,39 @@ def draw(comparison: Comparison) -> Figure:
         wspace=0.08,
         hspace=0.28,
     )
+    for number, cluster in enumerate(platform.clusters):
+        first = number * (len(names) + 1)
+        rows = [
+            (figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1]))
+            for row in range(first, first + len(names))
+        ]
+        _cluster(comparison, cluster, rows)
+    label(figure, note)
+    return figure
+
+
+def _cluster(comparison: Comparison, cluster: Cluster, rows: Sequence[tuple[Axes, Axes]]) -> None:
+    """The clock under each variant on the left, the shares of OPPs on the right."""
+    names = comparison.names
     runs = [comparison.variants[name][0] for name in names]
     length_ns = _length_ns(runs)
     unit, scale = ("s", 1e9) if length_ns >= 2_000_000_000 else ("ms", 1e6)
-    row = 0
-    for cluster in platform.clusters:
-        for number, (name, run) in enumerate(zip(names, runs, strict=True)):
-            left = figure.add_subplot(grid[row, 0])
-            right = figure.add_subplot(grid[row, 1])
-            _clock(left, run, cluster, length_ns, scale)
-            _name(left, name)
-            _residency(right, comparison, cluster, name)
-            if number == 0:
-                left.set_title(f"{cluster.name}: clock (MHz)")
-                # From the right: it is wider than its axes next to long names.
-                words = "time at each OPP (%; MHz in the bar)"
-                right.set_title(words, fontweight="normal", loc="right")
-            last = cluster is platform.clusters[-1] and number == len(names) - 1
-            left.tick_params(labelbottom=last)
-            right.tick_params(labelbottom=last, left=False, labelleft=False)
-            if last:
-                left.set_xlabel(f"time since START ({unit})")
-                right.set_xlabel("share of the window (%)")
-            row += 1
-        row += 1
-    label(figure, note)
-    return figure
+    for (left, right), name, run in zip(rows, names, runs, strict=True):
+        _clock(left, run, cluster, length_ns, scale)
+        _name(left, name)
+        _residency(right, comparison, cluster, name)
+        left.tick_params(labelbottom=False)
+        right.tick_params(labelbottom=False, left=False, labelleft=False)
+    left, right = rows[0]
+    left.set_title(f"{cluster.name}: clock (MHz)")
+    # From the right: it is wider than its axes next to long names.
+    right.set_title("time at each OPP (%; MHz in the bar)", fontweight="normal", loc="right")
+    if cluster is comparison.platform.clusters[-1]:
+        left, right = rows[-1]
+        left.tick_params(labelbottom=True)
+        right.tick_params(labelbottom=True)
+        left.set_xlabel(f"time since START ({unit})")
+        right.set_xlabel("share of the window (%)")
 
 
 def _length_ns(runs: list[Derived]) -> int:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
@@ -65,20 +68,7 @@ def draw(comparison: Comparison) -> Figure:
     axes = figure.add_axes((left, below / height, 0.985 - left, (0.4 * len(bars)) / height))
     top = max(sum(spent[name][unit].values()) for name, unit in bars) * 1e3
     for row, (name, unit) in enumerate(bars):
-        begin = 0.0
-        for part in parts_shown:
-            value = spent[name][unit].get(part, 0.0) * 1e3
-            axes.barh(
-                [row], [value], left=begin, height=0.66, color=COLOURS[part],
-                edgecolor="white", linewidth=0.5, zorder=2,
-            )  # fmt: skip
-            if value > 0.06 * top:
-                axes.text(
-                    begin + value / 2, row, f"{value:.1f}", ha="center", va="center",
-                    fontsize=6.5, color=style.ink_on(COLOURS[part]), zorder=3,
-                )  # fmt: skip
-            begin += value
-        axes.text(begin + 0.012 * top, row, f"{begin:.1f} mJ", va="center", fontsize=7)
+        _bar(axes, row, {part: spent[name][unit].get(part, 0.0) for part in parts_shown}, top)
     axes.set_yticks(range(len(bars)), labels, fontsize=NAME_PT)
     axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -100,6 +90,27 @@ def draw(comparison: Comparison) -> Figure:
     )
     label(figure, note)
     return figure
+
+
+def _bar(axes: Axes, row: int, parts: Mapping[str, float], top: float) -> None:
+    """A bar of ``parts``, energies in J.
+
+    :param top: of the longest bar, in mJ: what is short next to it has no figure in it.
+    """
+    begin = 0.0
+    for part, joules in parts.items():
+        value = joules * 1e3
+        axes.barh(
+            [row], [value], left=begin, height=0.66, color=COLOURS[part],
+            edgecolor="white", linewidth=0.5, zorder=2,
+        )  # fmt: skip
+        if value > 0.06 * top:
+            axes.text(
+                begin + value / 2, row, f"{value:.1f}", ha="center", va="center",
+                fontsize=6.5, color=style.ink_on(COLOURS[part]), zorder=3,
+            )  # fmt: skip
+        begin += value
+    axes.text(begin + 0.012 * top, row, f"{begin:.1f} mJ", va="center", fontsize=7)
 
 
 def _spent(comparison: Comparison) -> dict[str, dict[str, dict[str, float]]]:

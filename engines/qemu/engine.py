@@ -34,7 +34,7 @@ from engines.qemu.build import plugin, source_digest
 from engines.qemu.command import BootFiles, command
 from engines.qemu.eliding_copy import COPY, marked_function
 from engines.qemu.files import counters_table
-from engines.qemu.process import QemuRun, run_alone
+from engines.qemu.process import QemuEnded, QemuRun, run_alone
 from engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
 from engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
 from engines.records import COUNTERS, MARKS, Traits, write_marks
@@ -186,17 +186,22 @@ class QemuEngine:
         write_marks(ended.report.marks, out / MARKS)
         if ended.exit_code != 0:
             raise EascopeError(f"the guest agent ended with exit code {ended.exit_code}")
-        return EngineRun(
-            host_s=ended.host_s,
-            mips=(ended.instructions - ended.shared_instructions) / 1e6 / ended.host_s,
-            sim_s=ended.sim_ns / 1e9,
-            instructions=ended.instructions,
-            cpu_s=ended.cpu_s,
-            transitions={
-                cluster.name: Transitions(*ended.report.transitions[cluster.index])
-                for cluster in machine.platform.clusters
-            },
-        )
+        return _figures(ended, machine.platform)
+
+
+def _figures(ended: QemuEnded, platform: Platform) -> EngineRun:
+    """What a run cost and how far it came."""
+    return EngineRun(
+        host_s=ended.host_s,
+        mips=(ended.instructions - ended.shared_instructions) / 1e6 / ended.host_s,
+        sim_s=ended.sim_ns / 1e9,
+        instructions=ended.instructions,
+        cpu_s=ended.cpu_s,
+        transitions={
+            cluster.name: Transitions(*ended.report.transitions[cluster.index])
+            for cluster in platform.clusters
+        },
+    )
 
 
 QEMU = EngineKind(
