@@ -17,6 +17,8 @@ from configs.platform import Platform
 from host.cache import canonical_json, sha256_bytes
 from host.strict import StrictTable, read_json
 
+#: Of these files.
+SCHEMA = 1
 #: The folder of these files, in that of the activity files.
 FOLDER = "system"
 
@@ -72,7 +74,7 @@ def load_system(platform: Platform, directory: Path) -> SystemActivity | None:
     if not path.exists():
         return None
     top = read_json(path)
-    top.integer("schema", 1, 1)
+    top.integer("schema", SCHEMA, SCHEMA)
     if top.name("platform") != platform.name:
         raise top.error("platform", f"{platform.name!r}, the file's own name")
     origin = top.table("provenance")

@@ -15,7 +15,7 @@ import polars as pl
 
 from configs.activity import ACTIVITY
 from configs.platform import Platform
-from configs.system_activity import LEAST_INSTRUCTIONS, ClusterSystem, digits, system_path
+from configs.system_activity import LEAST_INSTRUCTIONS, SCHEMA, ClusterSystem, digits, system_path
 from host.cache import write_atomic
 from host.errors import EascopeError
 from host.strict import read_json
@@ -80,7 +80,7 @@ def write_system(
     if path.is_file() and has_figures(read_json(path).data, figures):
         return path
     data = {
-        "schema": 1,
+        "schema": SCHEMA,
         "platform": platform.name,
         "provenance": dict(provenance),
         **figures,
