@@ -106,7 +106,7 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
         "kernels": [asdict(kernel) for kernel in activity.measured],
         "times": [asdict(time) for time in times(activity.measured)],
         "misses": {name: asdict(miss) for name, miss in misses(activity.measured).items()},
-        "capacities": capacities(platform, activity.measured),
+        "capacities": [each.encode() for each in capacities(platform, activity.measured)],
     }
     return record, text(platform, activity.measured)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from configs.system_activity import digits
 from engines.timing.kernel_time import KernelTime, kernel_time
 from engines.timing.mixture import misses
 from host.cache import write_atomic
+from host.record import REST, Record, json_key
 from host.strict import read_json
 from host.table import Column, Table
 from studies.characterisation.guest import KERNELS
@@ -76,17 +77,18 @@ def has_figures(record: object, figures: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Capacity:
+class Capacity(Record):
     """A cluster's capacity: the board's, and what the speed at the fastest OPP gives.
 
+    :param mean: the geometric mean over the kernels; ``all`` in JSON.
     :param by_kernel: by each workload kernel's speed.
-    :param mean: the geometric mean over the kernels.
     """
 
     cluster: str
+    core: str
     board: int
-    by_kernel: Mapping[str, int]
-    mean: int
+    mean: int = field(metadata=json_key("all"))
+    by_kernel: Mapping[str, int] = field(metadata=REST)
 
 
 def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[Capacity]:
@@ -108,9 +110,10 @@ def capacities(platform: Platform, kernels: Sequence[KernelActivity]) -> list[Ca
         rows.append(
             Capacity(
                 cluster=cluster.name,
+                core=cluster.core.name,
                 board=platform.capacities[cluster.cpus[0]],
-                by_kernel={kernel: round(value) for kernel, value in by_kernel.items()},
                 mean=round(prod(by_kernel.values()) ** (1 / len(by_kernel))),
+                by_kernel={kernel: round(value) for kernel, value in by_kernel.items()},
             )
         )
     return rows
