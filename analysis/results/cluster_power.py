@@ -59,7 +59,7 @@ class ClusterGroup(Record):
 
 
 @dataclass(frozen=True)
-class ClusterPower(ResultRecord):
+class MeasuredCluster(ResultRecord):
     """One cluster: all points together, and by workload, frequency and number of copies.
 
     The data set itself is not ours, so the record has means, and only the worst of single points.

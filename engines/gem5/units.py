@@ -11,7 +11,7 @@ from engines.gem5.inside.operations import FLOAT_GROUPS, LOADS, STORES, SYSTEM
 from engines.gem5.inside.request import MinorUnit, O3Unit
 
 #: Class, latency, and whether it is pipelined.
-Operation: TypeAlias = list[str | int | bool]
+UnitOperation: TypeAlias = list[str | int | bool]
 #: Latency of an access to a system register, as in gem5's O3_ARM_v7a.py.
 SYSTEM_CYCLES = 3
 
@@ -67,19 +67,19 @@ def o3_units(core: Core, pipeline: Pipeline) -> list[O3Unit]:
     memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
     structure = core.structure
 
-    def unit(count: int, operations: list[Operation]) -> O3Unit:
+    def unit(count: int, operations: list[UnitOperation]) -> O3Unit:
         return {"count": count, "operations": operations}
 
     address = cycles["load"] - pipeline.caches["l1d"].value
-    loads: list[Operation] = [[name, address, True] for name in LOADS]
-    stores: list[Operation] = [[name, address, True] for name in STORES]
-    floats: list[Operation] = [
+    loads: list[UnitOperation] = [[name, address, True] for name in LOADS]
+    stores: list[UnitOperation] = [[name, address, True] for name in STORES]
+    floats: list[UnitOperation] = [
         [operation, cycles[name], name not in ("fp_divide", "fp_sqrt")]
         for name, operations in FLOAT_GROUPS.items()
         for operation in operations
     ]
-    system: list[Operation] = [[name, SYSTEM_CYCLES, True] for name in SYSTEM]
-    complex_integer: list[Operation] = [
+    system: list[UnitOperation] = [[name, SYSTEM_CYCLES, True] for name in SYSTEM]
+    complex_integer: list[UnitOperation] = [
         ["IntMult", cycles["multiply"], True],
         ["IntDiv", cycles["divide"], False],
         *system,

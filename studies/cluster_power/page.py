@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from analysis.results.cluster_power import ClusterGroup, ClusterPower
+from analysis.results.cluster_power import ClusterGroup, MeasuredCluster
 from host.table import Column, Table
 from studies.cluster_power.plan import GOAL_PERCENT, LITERATURE_PERCENT, NAME
 from studies.drawing import Drawing
 
 
-def parts(record: ClusterPower) -> dict[str, str]:
+def parts(record: MeasuredCluster) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     (every,), worst = _by(record, "all"), record.worst
     return {
@@ -28,11 +28,11 @@ def parts(record: ClusterPower) -> dict[str, str]:
     }
 
 
-def _by(record: ClusterPower, by: str) -> list[ClusterGroup]:
+def _by(record: MeasuredCluster, by: str) -> list[ClusterGroup]:
     return [group for group in record.groups if group.by == by]
 
 
-def _table(record: ClusterPower, by: str) -> str:
+def _table(record: MeasuredCluster, by: str) -> str:
     """A line for each group."""
     columns = (
         Column(by, "left"),
@@ -51,4 +51,4 @@ def _table(record: ClusterPower, by: str) -> str:
     return Table(columns, tuple(rows)).markdown()
 
 
-DRAWINGS = {NAME: Drawing(ClusterPower, parts)}
+DRAWINGS = {NAME: Drawing(MeasuredCluster, parts)}

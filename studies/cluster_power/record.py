@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from analysis.results.cluster_power import ClusterGroup, ClusterPoint, ClusterPower
+from analysis.results.cluster_power import ClusterGroup, ClusterPoint, MeasuredCluster
 from analysis.results.origin import Origin
 from configs.activity import Activity, KernelActivity
 from configs.platform import Cluster, Platform
@@ -84,7 +84,7 @@ def points_of(
 
 def record_of(
     platform: Platform, points: Sequence[ClusterPoint], data: Measurements, origin: Origin
-) -> ClusterPower:
+) -> MeasuredCluster:
     """Means over the points."""
     kinds: dict[str, Callable[[ClusterPoint], str]] = {
         "all": lambda _: "all",
@@ -96,7 +96,7 @@ def record_of(
     for by, name in kinds.items():
         for point in points:
             groups.setdefault((by, name(point)), []).append(point)
-    return ClusterPower(
+    return MeasuredCluster(
         origin=origin,
         platform=platform.name,
         cluster=CLUSTER,

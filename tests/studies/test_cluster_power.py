@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.results.cluster_power import ClusterPoint, ClusterPower
+from analysis.results.cluster_power import ClusterPoint, MeasuredCluster
 from analysis.results.origin import RUNS, Origin
 from configs.activity import Activity, load_activity
 from configs.platform import Platform
@@ -126,4 +126,4 @@ def test_page_says_errors_and_the_worst(exynos: Platform, tmp_path: Path) -> Non
     )
     assert "| 1800 | 1 | 30.0 % | -30.0 % | 2.000 | 1.400 | 1.30 | 2.20 |" in drawn["opps"]
     record.write(tmp_path / "cluster-power.json")
-    assert ClusterPower.read(tmp_path / "cluster-power.json") == record
+    assert MeasuredCluster.read(tmp_path / "cluster-power.json") == record
