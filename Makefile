@@ -18,7 +18,7 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 
 DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 20
 
-demo: setup ## the README's figure: uclamp by maximum (mainline) and by sum, twenty seeds
+demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, twenty seeds
 	@$(DEMO)
 
 lint: setup ## ruff, mypy and shellcheck
@@ -30,10 +30,10 @@ lint: setup ## ruff, mypy and shellcheck
 test: lint ## the whole test suite
 	@$(PYTHON) -m pytest -m "not long"
 
-check-long: setup ## what takes longer: debugging kernels under stress, stub builds, McPAT, drift
+check-long: setup ## longer tests: debugging kernels under stress, stub builds, McPAT, drift
 	@$(PYTHON) -m pytest -m long
 
-bench: setup ## speed figures, each a ratio against something named
+bench: setup ## measurements of speed, each as a ratio to a named baseline
 	@$(PYTHON) -m tests.bench
 
 kernels: setup ## build every kernel that a variant names
@@ -48,7 +48,7 @@ pages: setup ## draw docs/results and the README's tables from the records of re
 results: setup ## results and their pages: every scenario's variants over twenty seeds (resumable)
 	@nice $(PYTHON) -m studies.pages $(RESULTS)
 
-first-figure: setup ## video playback with EAS and without: record and page (resumable)
+first-figure: setup ## video playback with EAS and without it: record and page (resumable)
 	@nice $(PYTHON) -m studies.first_figure
 
 releases: setup ## variants on two releases of Linux: record and page (resumable)
@@ -60,17 +60,17 @@ model-axes: setup ## which verdicts of the results survive the model axes: recor
 noise: setup ## the noise floor of every scenario and platform: record and page (resumable)
 	@nice $(PYTHON) -m studies.noise $(RESULTS)
 
-hardware: setup ## the scoreboard: figures of the sources against the committed records, without any run
+hardware: setup ## the scoreboard: figures of the sources compared with the committed records, without any run
 	@$(PYTHON) -m studies.hardware $(HARDWARE)
 	@$(PYTHON) -m studies.draw README front
 
-engine-agreement: setup ## the fast engine against gem5: record and page (resumable)
+engine-agreement: setup ## the fast engine compared with gem5: record and page (resumable)
 	@nice $(PYTHON) -m studies.agreement
 
-elision: setup ## executed against elided busy loops, on gem5: record and page (resumable)
+elision: setup ## executed busy loops compared with elided ones, on gem5: record and page (resumable)
 	@nice $(PYTHON) -m studies.elision
 
-cluster-power: setup ## billed power of a whole cluster against measured watts (EASCOPE_MEASUREMENTS)
+cluster-power: setup ## billed power of a whole cluster compared with measured watts (EASCOPE_MEASUREMENTS)
 	@$(PYTHON) -m studies.cluster_power
 
 memory-time: setup ## tasks that wait for memory, executed on gem5's detailed cores: record and page
@@ -93,15 +93,15 @@ power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASURE
 power-expressions: setup ## gem5's power expressions compared with the rows, by workload kernel (gem5)
 	@$(PYTHON) -m studies.power_expressions
 
-activity-error: setup ## what the fast engine states of activity, against gem5's counts (gem5)
+activity-error: setup ## the fast engine's activity compared with gem5's counts (gem5)
 	@nice $(PYTHON) -m studies.activity_error
 
-power-validation: setup ## write docs/results/power-validation.md and its figures
+power-validation: setup ## write docs/results/power-validation.md and its drawings
 	@$(PYTHON) -m studies.power_validation validation
 
 VIDEO = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
 
-figures: setup ## the figures of the documents: the demo's, video playback's energy stack
+figures: setup ## the drawings of the documents: the demo's, video playback's energy stack
 	@mkdir -p docs/figures
 	@$(DEMO) --out runs/figures/demo
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope compare``: the missing runs of variants x seeds; table, figures, report."""
+"""``eascope compare``: the missing runs of variants x seeds; table, drawings, report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from experiments.request import Names
     from experiments.robust import ByBilling, PreparedCase
 
-SUMMARY = "compare variants: execute missing runs, print differences, write figures and a report"
+SUMMARY = "compare variants: execute missing runs, print differences, write drawings and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
 
 
@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        help="folder for figures and report (default: one per comparison in runs/comparisons)",
+        help="folder for drawings and report (default: one per comparison in runs/comparisons)",
     )
     parser.add_argument(
         "--null",

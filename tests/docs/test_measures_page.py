@@ -31,8 +31,8 @@ def rows(head: str) -> dict[str, str]:
     return {NAMED.findall(line)[0]: line.partition("` |")[2] for line in body}
 
 
-def test_figures() -> None:
-    assert list(rows("figure")) == [*FIGURES, "stack", "axes"]
+def test_drawings() -> None:
+    assert list(rows("drawing")) == [*FIGURES, "stack", "axes"]
 
 
 def test_columns_of_tables(compared: Comparison) -> None:
