@@ -45,6 +45,15 @@ from tests.support.sum_checks import (
     share,
     within,
 )
+from tests.support.sum_group_checks import (
+    check_fair_again_after_lending,
+    check_lent,
+    check_moved_while_throttled,
+    check_nested_limit,
+    check_promised,
+    check_throttled,
+    check_throttled_do_not_wait,
+)
 
 pytestmark = pytest.mark.guest
 
@@ -82,31 +91,37 @@ def test_a_waiting_capped_task_takes_nothing(guest: Guest, options: str, others:
     assert share(khz[60 // PERIOD_MS :], BIG_KHZ[2]) >= 0.98
 
 
-def test_a_throttled_group_takes_nothing(guest: Guest) -> None:
-    """Its hog has a fifth of the CPU and is capped to it; the rest is for who is not capped."""
-    lines = [
-        *group("limited", max="20000 100000", uclamp__max="20", weight="10000"),
-        *within("limited", hog("capped", 4)),
-        hog("free", 4),
-        "sleep-ms 500",
-    ]
-    assert share(guest.khz(lines, cpu=4, ms=1_000), BIG_KHZ[2]) >= 0.98
+@pytest.mark.parametrize("kind", ["alone", "nested"])
+def test_a_throttled_group_takes_nothing(guest: Guest, kind: str) -> None:
+    check_throttled(guest, kind)
 
 
-def test_throttled_tasks_do_not_wait(sum_kernel: KernelArtefact, guest: Guest) -> None:
-    """A tenth of the time by bandwidth, not capped, and a cap: no more than a tenth and that."""
+@pytest.mark.parametrize("kind", ["alone", "nested"])
+def test_throttled_tasks_do_not_wait(sum_kernel: KernelArtefact, guest: Guest, kind: str) -> None:
     # 7.3 estimates a throttled task by the time that its group had: it runs at the highest OPP.
     estimate = "UTIL_EST" if sum_kernel.release == DEFAULT else "NO_UTIL_EST"
-    lines = [
-        f"write {FEATURES} {estimate}",
-        f"write {FILES}/uclamp_wait 2",
-        *group("limited", max="10000 100000"),
-        hog("capped", 4, "-M 100 -n 19"),
-        *within("limited", hog("free", 4)),
-        "sleep-ms 500",
-    ]
-    khz = guest.khz(lines, cpu=4, ms=1_000)
-    assert share(khz, BIG_KHZ[1]) <= 0.05
+    check_throttled_do_not_wait(guest, estimate, kind)
+
+
+def test_who_comes_to_a_throttled_group_takes_nothing(guest: Guest) -> None:
+    check_moved_while_throttled(guest)
+
+
+def test_a_boost_is_kept_for_who_waits(guest: Guest) -> None:
+    check_promised(guest)
+
+
+@pytest.mark.parametrize("kind", ["bounded", "tightened", "relaxed"])
+def test_limits_of_groups_bound_those_below(guest: Guest, kind: str) -> None:
+    check_nested_limit(guest, kind)
+
+
+def test_a_task_that_inherits_a_priority_keeps_its_cap(guest: Guest) -> None:
+    check_lent(guest)
+
+
+def test_a_cap_comes_back_from_an_inherited_priority(guest: Guest) -> None:
+    check_fair_again_after_lending(guest)
 
 
 def test_a_limit_of_the_system_reaches_tasks_in_groups(guest: Guest) -> None:

@@ -21,10 +21,19 @@ from tests.support.sum_checks import (
     check_system_limit,
     check_uncapped,
 )
+from tests.support.sum_group_checks import (
+    check_fair_again_after_lending,
+    check_lent,
+    check_moved_while_throttled,
+    check_nested_limit,
+    check_promised,
+    check_throttled,
+    check_throttled_do_not_wait,
+)
 
-CORE, FAIR, UCLAMP, TRACE, SCHEDUTIL = (
+CORE, FAIR, RT, UCLAMP, TRACE, SCHEDUTIL = (
     f"kernel/sched/{name}.c"
-    for name in ("core", "fair", "uclamp", "eascope_trace", "cpufreq_schedutil")
+    for name in ("core", "fair", "rt", "uclamp", "eascope_trace", "cpufreq_schedutil")
 )
 SCHED = "kernel/sched/sched.h"
 SUM = ("sum", "sum@7.3")
@@ -195,5 +204,89 @@ MUTANTS = [
             "\tif (false)\n",
         ),
         _clamped(check_uncapped, "UCLAMP_NO_HEADROOM"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-task-that-inherits-a-priority-keeps-its-cap",
+        Edit(
+            RT,
+            "\t\t\t   p ? uclamp_eff_value(p, clamp_id) : uclamp_none(clamp_id));\n",
+            "\t\t\t   p && rt_policy(p->policy) ? uclamp_eff_value(p, clamp_id) :\n"
+            "\t\t\t\t\t\t\t uclamp_none(clamp_id));\n",
+        ),
+        _clamped(check_lent),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-comes-back-with-what-it-caps",
+        Edit(
+            UCLAMP,
+            "\t\tif (p->se.avg.last_update_time)\n"
+            "\t\t\tpart->excess = READ_ONCE(p->se.avg.util_avg);\n",
+            "",
+        ),
+        _clamped(check_fair_again_after_lending),
+    ),
+    GuestMutant(
+        SUM,
+        "a-boost-is-kept-for-who-waits",
+        Edit(
+            UCLAMP,
+            "\t\tpart->floor = uclamp_util_value(p, UCLAMP_MIN);\n",
+            "\t\tpart->floor = 0;\n",
+        ),
+        _clamped(check_promised),
+    ),
+    GuestMutant(
+        SUM,
+        "a-limit-of-a-group-reaches-those-below",
+        Edit(
+            CORE,
+            "\tfor_each_process_thread(g, p)\n\t\tuclamp_update_active(p);\n",
+            "\tfor_each_process_thread(g, p)\n"
+            "\t\tif (!task_group(p)->parent || task_group(p)->parent == &root_task_group)\n"
+            "\t\t\tuclamp_update_active(p);\n",
+        ),
+        _clamped(check_nested_limit, "tightened"),
+    ),
+    *(
+        GuestMutant(
+            SUM,
+            f"a-throttled-group-takes-nothing-{kind}",
+            Edit(
+                UCLAMP,
+                "\tpart->excess += util - uclamp_decay(util, periods);\n",
+                "",
+            ),
+            _clamped(check_throttled, kind),
+        )
+        for kind in ("alone", "nested")
+    ),
+    GuestMutant(
+        ("sum",),  # on 7.3 who is throttled sleeps
+        "who-is-throttled-does-not-wait",
+        Edit(
+            UCLAMP,
+            "\trq->uclamp_sum.nr_uncapped += throttle ? -cfs_rq->uclamp_nr_uncapped :\n"
+            "\t\t\t\t\t\t cfs_rq->uclamp_nr_uncapped;\n",
+            "",
+        ),
+        _clamped(check_throttled_do_not_wait, "UTIL_EST", "alone"),
+    ),
+    GuestMutant(
+        ("sum",),
+        "who-is-below-a-throttled-group-does-not-wait",
+        Edit(UCLAMP, "\treturn cfs_rq->throttle_count;\n", "\treturn cfs_rq->throttled;\n"),
+        _clamped(check_throttled_do_not_wait, "UTIL_EST", "nested"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-comes-to-a-throttled-group-with-what-it-caps",
+        Edit(
+            UCLAMP,
+            "\tp->uclamp_part.excess = throttled ? READ_ONCE(p->se.avg.util_avg) : 0;\n",
+            "\tp->uclamp_part.excess = throttled ? 0 : 0;\n",
+        ),
+        _clamped(check_moved_while_throttled),
     ),
 ]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the queue ``sum`` claims of clamps in groups and under inherited priority."""
+
+from __future__ import annotations
+
+from tests.support.sum_checks import (
+    BIG_KHZ,
+    FEATURES,
+    FILES,
+    GROUPS,
+    Guest,
+    group,
+    hog,
+    perfs,
+    share,
+    within,
+)
+
+#: A group in a group, whose tasks may be clamped.
+NESTED = (
+    *group("outer"),
+    f"write {GROUPS}/outer/cgroup.subtree_control +cpu",
+    *group("outer/inner"),
+)
+
+
+def check_lent(guest: Guest) -> None:
+    """A fair task that has inherited a real-time priority is clamped as the task that it is.
+
+    It is capped to 100 and alone, and inherits the priority for 150 of 170 ms. Who waits for it
+    asks for everything. What it used as a real-time task counts without the cap in between.
+    """
+    lines = ["spawn lends /bin/lends 4 100 150 20", "sleep-ms 300"]
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.4
+
+
+def check_fair_again_after_lending(guest: Guest) -> None:
+    """A capped task is fair again, at the end of a priority that it inherited: nobody loses by it.
+
+    Another hog, not capped, has half of the CPU, 512, or more.
+    """
+    lines = [
+        f"write {FEATURES} NO_UCLAMP_RT",
+        hog("free", 4),
+        "sleep-ms 300",
+        "spawn lends /bin/lends 4 100 2 20",
+        "sleep-ms 250",
+    ]
+    asked = perfs(guest, lines, [], ms=600)
+    assert len(asked) > 20, asked
+    assert min(asked) >= 500, asked
+
+
+def check_promised(guest: Guest) -> None:
+    """A boosted task of the least weight waits for long: its boost counts as long as it does.
+
+    600, and a hog's cap of 150, are 937 with headroom: more than 853, the middle OPP. Without the
+    boost the hog asks for the lowest OPP.
+    """
+    lines = [
+        hog("capped", 4, "-M 150"),
+        hog("boosted", 4, "-i -m 600 -M 600"),
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[2]) >= 0.98
+
+
+def check_nested_limit(guest: Guest, kind: str) -> None:
+    """A group's clamps bound those of the groups below it, also when they change under load.
+
+    60 % ask for 768 with headroom, the middle OPP; 20 % for 256, the lowest.
+    """
+    changes = {
+        "bounded": ["20"],
+        "tightened": ["max", "20"],
+        "relaxed": ["20", "max"],
+    }[kind]
+    lines = [
+        *NESTED,
+        f"write {GROUPS}/outer/inner/cpu.uclamp.max 60",
+        *within("outer/inner", hog("busy", 4)),
+    ]
+    for limit in changes:
+        lines += [f"write {GROUPS}/outer/cpu.uclamp.max {limit}", "sleep-ms 200"]
+    wanted = BIG_KHZ[1] if changes[-1] == "max" else BIG_KHZ[0]
+    assert set(guest.khz(lines, cpu=4, ms=200)) == {wanted}
+
+
+def _limited(kind: str, **files: str) -> tuple[list[str], str]:
+    """Makes a group with ``files``, and the name of the group for its tasks: it or one below."""
+    if kind == "alone":
+        return group("limited", **files), "limited"
+    writes = [f"write {GROUPS}/outer/cpu.{key} {value}" for key, value in files.items()]
+    return [*NESTED, *writes], "outer/inner"
+
+
+def check_throttled(guest: Guest, kind: str) -> None:
+    """Its hog has a fifth of the CPU and is capped to it; the rest is for who is not capped."""
+    lines, name = _limited(kind, max="20000 100000", weight="10000")
+    lines += [
+        f"write {GROUPS}/{name}/cpu.uclamp.max 20",
+        *within(name, hog("capped", 4)),
+        hog("free", 4),
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=1_000), BIG_KHZ[2]) >= 0.98
+
+
+def check_throttled_do_not_wait(guest: Guest, estimate: str, kind: str) -> None:
+    """A tenth of the time by bandwidth, not capped, and a cap: no more than a tenth and that."""
+    limited, name = _limited(kind, max="10000 100000")
+    lines = [
+        f"write {FEATURES} {estimate}",
+        f"write {FILES}/uclamp_wait 2",
+        *limited,
+        hog("capped", 4, "-M 100 -n 19"),
+        *within(name, hog("free", 4)),
+        "sleep-ms 500",
+    ]
+    khz = guest.khz(lines, cpu=4, ms=1_000)
+    assert share(khz, BIG_KHZ[1]) <= 0.05
+
+
+def check_moved_while_throttled(guest: Guest) -> None:
+    """A capped task comes to a throttled group and leaves it, awake: others lose nothing.
+
+    Three hogs without a cap have three quarters of the CPU, 768, or more: with headroom the
+    highest OPP.
+    """
+    limited, root = f"{GROUPS}/limited/cgroup.procs", f"{GROUPS}/cgroup.procs"
+    move = (
+        "/bin/hog -c 4 -M 100 & p=$!;"
+        " while :; do"
+        f" echo $p > {limited}; /bin/busybox sleep 0.07;"
+        f" echo $p > {root}; /bin/busybox sleep 0.11;"
+        " done"
+    )
+    lines = [
+        *group("limited", max="10000 100000"),
+        # Another member: the group is throttled most of the time.
+        *within("limited", hog("member", 4)),
+        *(hog(f"free{number}", 4) for number in range(3)),
+        f"file /tmp/move.sh {len(move)}",
+        move,
+        "spawn mover /bin/busybox taskset 1 /bin/busybox sh /tmp/move.sh",
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=1_500), BIG_KHZ[2]) >= 0.98
