@@ -129,15 +129,15 @@ def check_moved_while_throttled(guest: Guest) -> None:
     """
     limited, root = f"{GROUPS}/limited/cgroup.procs", f"{GROUPS}/cgroup.procs"
     move = (
-        "/bin/hog -c 4 -M 100 & p=$!;"
+        "/bin/hog -c 4 -M 10 & p=$!;"
         " while :; do"
-        f" echo $p > {limited}; /bin/busybox sleep 0.07;"
-        f" echo $p > {root}; /bin/busybox sleep 0.11;"
+        f" echo $p > {limited}; /bin/busybox sleep 0.04;"
+        f" echo $p > {root}; /bin/busybox sleep 0.06;"
         " done"
     )
     lines = [
-        *group("limited", max="10000 100000"),
-        # Another member: the group is throttled most of the time.
+        *group("limited", max="2000 100000"),
+        # Another member uses the group's time up: it is throttled nearly always.
         *within("limited", hog("member", 4)),
         *(hog(f"free{number}", 4) for number in range(3)),
         f"file /tmp/move.sh {len(move)}",
