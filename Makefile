@@ -23,8 +23,7 @@ demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, tw
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies \
-		tests/support
+	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies tests
 	@git ls-files -z '*.sh' .ci/run | xargs -0 -r shellcheck
 
 test: lint ## the whole test suite

@@ -92,8 +92,17 @@ def wide() -> Platform:
 @pytest.fixture
 def linux_like(juno: Platform, juno_activity: Activity) -> Machine:
     """A machine whose files are only named, for what is made of the machine alone."""
-    files = {name: Path(f"/nowhere/{name}") for name in ("image", "dtb", "initramfs", "vmlinux")}
-    return Machine(juno, juno_activity, script=b"exit\n", cmdline="quiet", **files)
+    nowhere = Path("/nowhere")
+    return Machine(
+        juno,
+        juno_activity,
+        image=nowhere / "image",
+        dtb=nowhere / "dtb",
+        initramfs=nowhere / "initramfs",
+        vmlinux=nowhere / "vmlinux",
+        script=b"exit\n",
+        cmdline="quiet",
+    )
 
 
 @pytest.fixture(scope="session")

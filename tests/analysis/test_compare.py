@@ -7,6 +7,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,12 +143,13 @@ def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> N
 def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
     good = compared(1)
     run = good.variants["cas"][0]
-    for key, value in (
+    changes: tuple[tuple[str, Any], ...] = (
         ("engine", "gem5"),
         ("duration", "full"),
         ("elide", False),
         ("set_otherwise", ("measured-speeds",)),
-    ):
+    )
+    for key, value in changes:
         changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, **{key: value}))
         with pytest.raises(EascopeError, match=f"{key} is"):
             comparison(good.platform, {"mainline": good.variants["mainline"], "cas": [changed]})

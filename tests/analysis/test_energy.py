@@ -171,6 +171,9 @@ def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> 
                 return {whole_component("shared"): 0}
             return {whole_component("active"): interval.active_ns * 1_000}
 
+        def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
+            return {}
+
     run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
     table = energy(run.table("intervals"), platform, PerCycle())
     assert table["energy_fj"].sum() == 400 * MS * 1_000

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.axis import Tick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -70,8 +71,8 @@ def texts(figure: Figure) -> Iterator[tuple[str, Bbox]]:
     """What is written in a figure and where, in points."""
     canvas = FigureCanvasAgg(figure)
     figure.set_dpi(72)
-    canvas.draw()
-    renderer = canvas.get_renderer()
+    canvas.draw()  # type: ignore[no-untyped-call]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
     unseen = _unseen(figure)
     for artist in figure.findobj(Text):
         assert isinstance(artist, Text)
@@ -189,8 +190,9 @@ def test_bars_are_of_the_energy_that_is_answered_for(compared: Compared) -> None
     assert total.endswith(f"\n{percent:+.1f} %")
     assert "energy per s of work (mJ)" in shown
     for line in figure.axes[0].lines:
-        assert len(line.get_xdata()) == 20
-        assert max(line.get_xdata()) == pytest.approx(ends[round(line.get_ydata()[0])], rel=0.02)
+        along, row_of = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert len(along) == 20
+        assert max(along) == pytest.approx(ends[round(row_of[0])], rel=0.02)
 
 
 def test_bars_are_of_the_window_where_the_same_was_done(compared: Compared) -> None:

@@ -16,7 +16,7 @@ from configs.activity import load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.records import SHARED_PART
-from power.billed import Interval, StatedPower
+from power.billed import Component, Interval, StatedPower
 from power.choice import power_model
 
 US = 1_000
@@ -85,18 +85,18 @@ def test_entries_and_exits_are_billed_at_half_of_a_busy_cpu(pixel6: Platform) ->
     big = pixel6.cluster("big")
     interval = Interval(6, 0, 1000, 2_802_000, 0, 100, (0, 900), (0, 200))
     parts = StatedPower(pixel6, "profile").interval_fj(big, interval)
-    assert parts["idle_entry", "idle_entry"] == 200 * round(978_863 / 2)
-    assert parts["idle_exit", "idle_exit"] == 100 * round(978_863 / 2)
-    assert parts["idle_c2", "idle_c2"] == 0
+    assert parts[Component("idle_entry", "idle_entry")] == 200 * round(978_863 / 2)
+    assert parts[Component("idle_exit", "idle_exit")] == 100 * round(978_863 / 2)
+    assert parts[Component("idle_c2", "idle_c2")] == 0
     busy = replace(pixel6, idle=replace(pixel6.idle, transition_share=1.0))
     whole = StatedPower(busy, "profile")
-    assert whole.interval_fj(big, interval)["idle_exit", "idle_exit"] == 100 * 978_863
+    assert whole.interval_fj(big, interval)[Component("idle_exit", "idle_exit")] == 100 * 978_863
     assert whole.digest != StatedPower(pixel6, "profile").digest
 
 
 def test_wfi_leaks_with_the_supply_and_the_temperature(pixel6: Platform) -> None:
     """Cubic in the supply (McPAT's law); a stated power knows neither."""
-    big, wfi = pixel6.cluster("big"), ("idle_wfi", "idle_wfi")
+    big, wfi = pixel6.cluster("big"), Component("idle_wfi", "idle_wfi")
 
     def leaks(platform: Platform, khz: int) -> int:
         interval = Interval(6, 0, 1000, khz, 0, 0, (1000, 0))

@@ -286,8 +286,8 @@ def test_gem5_and_the_fast_engine_have_the_same_cpus_and_opps(gem5_tree: Node, t
     for ours, theirs in (("cpu@0", "cpu@0"), ("cpu@104", "cpu@4")):
         assert facts(gem5_tree, ours) == facts(tree, theirs)
     for name in ("little", "big"):
-        ours, theirs = (root.at(f"opp-table-{name}") for root in (gem5_tree, tree))
-        assert list(ours.children) == list(theirs.children)
+        tables = [root.at(f"opp-table-{name}") for root in (gem5_tree, tree)]
+        assert list(tables[0].children) == list(tables[1].children)
 
 
 def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:

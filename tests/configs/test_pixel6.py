@@ -45,7 +45,8 @@ def pixel6() -> Platform:
 
 
 def table(name: str) -> list[tuple[int, int]]:
-    return [tuple(map(int, entry.split(":"))) for entry in TABLE[name].split()]
+    pairs = (entry.split(":") for entry in TABLE[name].split())
+    return [(int(first), int(second)) for first, second in pairs]
 
 
 def em_performance(platform: Platform, name: str) -> list[int]:

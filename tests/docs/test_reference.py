@@ -82,9 +82,11 @@ def variables_of(source: str) -> Iterator[str]:
                 pass
             case _:
                 continue
-        value = constants.get(name.id) if isinstance(name, ast.Name) else name.value
-        if value is None and isinstance(name, ast.Name):
-            value = _imported(tree, name.id)
+        value: object = None
+        if isinstance(name, ast.Name):
+            value = constants.get(name.id) or _imported(tree, name.id)
+        elif isinstance(name, ast.Constant):
+            value = name.value
         assert isinstance(value, str), ast.dump(node)
         yield value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_time_in_which_nobody_looked_is_no_stall(
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     ahead = [0.0]
-    clock = process.time.monotonic
+    clock = time.monotonic
 
     class Clock:
         monotonic = staticmethod(lambda: clock() + ahead[0])

@@ -82,7 +82,7 @@ def test_what_was_asked_for_is_no_alternative() -> None:
 
 def test_conditions_of_a_source_are_varied_like_others() -> None:
     """What the source had is the default; at another value it does not come back."""
-    changes = {"scenario": "uclamp/frequency-spike", "source_conditions": True}
+    changes: dict[str, Any] = {"scenario": "uclamp/frequency-spike", "source_conditions": True}
     had = asked(**changes)[0].request.controls
     assert (had.dvfs, had.speeds) == ("board", "hardware")
     made = cases(("speeds", "dvfs", "delayed_dequeue"), **changes)
@@ -146,7 +146,7 @@ def test_a_common_value_that_cannot_be_had_is_left_out(
     path = tmp_path / "other.toml"
     text = (PLATFORMS / "juno-r2.toml").read_text().replace("juno-r2", "other")
     path.write_text(text.replace('core = "cortex-a72"', 'core = "cortex-a57"'))
-    changes = {"platform": str(path)}
+    changes: dict[str, Any] = {"platform": str(path)}
     made = cases(("speeds", "delayed_dequeue"), **changes)
     assert [case.axis for case in made.cases] == ["delayed_dequeue"]
     assert made.left_out[0].startswith("speeds: ")

@@ -199,13 +199,13 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     plain = prepare(resolve(REQUEST))
     assert prepare(resolve(replace(REQUEST, controls=Controls()))).simkey == plain.simkey
     keys = {plain.simkey}
-    changed: dict[str, int]
-    for controls, changed in (
+    cases: tuple[tuple[Controls, dict[str, Any]], ...] = (
         (Controls(rate_limit_us=2000), {"rate_limit_us": 2000}),
         (Controls(transition_latency_us=10), {"transition_latency_us": 10}),
         (Controls(fast_switch=False), {}),
         (Controls(delay_dequeue=False), {}),
-    ):
+    )
+    for controls, changed in cases:
         cell = prepare(resolve(replace(REQUEST, controls=controls)))
         assert cell.record.controls == replace(plain.record.controls, **changed)
         assert cell.record.set_otherwise == tuple(controls.words)

@@ -19,7 +19,7 @@ from experiments.cli.status import distinguishing
 from experiments.cli.verbs import VERBS, make_parser
 from experiments.request import Request, resolve
 from experiments.runs import execute
-from host.cache import artefact
+from host.cache import artefact, write_atomic
 from host.version import eascope_version
 from tests.support.calibration import row
 from tests.support.command import COMPARE, RUN, changed, eascope
@@ -371,7 +371,7 @@ def test_verify_finds_a_corrupt_cache_entry(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-        folder = artefact("thing", {"a": 1}, lambda work: (work / "x").write_text("x") and None)
+        folder = artefact("thing", {"a": 1}, lambda work: write_atomic(work / "x", b"x"))
     assert eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache")).returncode == 0
     (folder / "x").write_text("y")
     done = eascope("verify", EASCOPE_CACHE=str(tmp_path / "cache"))

@@ -13,7 +13,7 @@ from engines.qemu.engine import QemuEngine
 from experiments import doctor
 from experiments.cli.main import main
 from experiments.doctor import Check
-from host.cache import MANIFEST, artefact, check_artefact, entries
+from host.cache import MANIFEST, artefact, check_artefact, entries, write_atomic
 from host.errors import EascopeError
 from kernels import build
 
@@ -24,7 +24,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def entry(kind: str) -> Path:
-    return artefact(kind, {"a": kind}, lambda work: (work / "file").write_text(kind) and None)
+    return artefact(kind, {"a": kind}, lambda work: write_atomic(work / "file", kind.encode()))
 
 
 def flip(folder: Path) -> None:

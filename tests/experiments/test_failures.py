@@ -10,7 +10,8 @@ import pytest
 from engines.base import EngineFailed
 from engines.process import died
 from experiments.failures import explained, from_outside
-from experiments.runs import Run, execute, runs_root
+from experiments.runs import Run, execute
+from host.cache import runs_root
 from tests.support.fake import KEY, cell
 
 

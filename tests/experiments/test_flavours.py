@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from analysis.derive import derive
+from analysis.records.result import Result
 from configs.platform import Platform
 from experiments.cell import prepare
 from experiments.request import Request, resolve
@@ -18,7 +18,7 @@ from kernels.variants import Declared
 pytestmark = pytest.mark.guest
 
 
-def smoke(flavour: str, eas: bool) -> tuple[dict[str, Any], Platform]:
+def smoke(flavour: str, eas: bool) -> tuple[Result, Platform]:
     """``result.json`` of mainline with ``flavour``: execute() fails unless its proofs hold."""
     names = resolve(Request("juno-r2", "mainline", "smoke"))
     declares = Declared(eas, "schedutil")

@@ -9,6 +9,7 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -164,7 +165,8 @@ def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFix
     again = cell()
     assert execute(again).path == run.path
     assert capsys.readouterr().err == ""
-    inputs = replace(again.record.inputs, **{kind: "0" * 64})
+    changed: dict[str, Any] = {kind: "0" * 64}
+    inputs = replace(again.record.inputs, **changed)
     edited = replace(again, record=replace(again.record, inputs=inputs))
     for _ in range(2):
         assert not execute(edited).fresh

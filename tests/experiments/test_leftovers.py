@@ -19,7 +19,7 @@ from experiments.cli.main import main
 from experiments.finished import derived_by
 from experiments.leftovers import KINDS, leftovers, remove
 from experiments.runs import Run, all_runs, execute
-from host.cache import MANIFEST, artefact, cache_root, runs_root
+from host.cache import MANIFEST, artefact, cache_root, runs_root, write_atomic
 from host.errors import EascopeError
 from host.scratch import SETTLED_S, locked, scratch
 from tests.support.fake import KEY, badly, cell
@@ -133,7 +133,7 @@ def test_old_comparisons_and_unused_artefacts_go() -> None:
     age(runs_root() / "comparisons" / "old", days=31)
 
     def make(name: str) -> Path:
-        return artefact("thing", {"a": name}, lambda work: (work / "x").write_text(name) and None)
+        return artefact("thing", {"a": name}, lambda work: write_atomic(work / "x", name.encode()))
 
     old, used = make("old"), make("used")
     age_all(cache_root())

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
+import time
 from concurrent.futures import Future
 from typing import Any
 
@@ -69,9 +71,9 @@ def test_what_is_left(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(pool, "QUIET_S", 0.0)
-    monkeypatch.setattr(pool.sys.stderr, "isatty", lambda: False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
     now = [100.0]
-    monkeypatch.setattr(pool.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     progress = Progress(2, 10.0)
     now[0] += spent_s
     progress.update("one", 2 * share)

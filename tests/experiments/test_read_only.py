@@ -13,8 +13,7 @@ import pytest
 
 from configs.platform import Platform
 from engines.records import HOST
-from experiments.runs import runs_root
-from host.cache import cache_root
+from host.cache import cache_root, runs_root
 from tests.support.command import COMPARE, EASCOPE, eascope
 from tests.support.reader import as_reader, read_only
 from tests.support.synthetic import playback, write_run

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def loadwait(microseconds: int, nanoseconds_per_turn: int) -> int:
     return turns + left * 1000 // nanoseconds_per_turn
 
 
-def compiled(path: str, platform: Platform, activity: Activity, seed: int = 0) -> dict:
+def compiled(path: str, platform: Platform, activity: Activity, seed: int = 0) -> Any:
     scenario = load_scenario(path, platform)
     workload = compile_scenario(scenario, platform, activity, seed, noise=False)
     return json.loads(workload.document)

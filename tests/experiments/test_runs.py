@@ -112,7 +112,7 @@ def test_a_run_without_a_trace_is_whole_and_says_so_when_measures_are_asked_for(
         (out / TRACE).unlink()
         return result
 
-    engine.run = counting  # type: ignore[method-assign]
+    engine.run = counting  # type: ignore[assignment]
     run = execute(untraced)
     assert run.state == "done"
     assert check(run) == []
@@ -132,7 +132,7 @@ def test_missing_file_of_the_engine_is_a_failure() -> None:
         (out / "trace.dat").unlink()
         return result
 
-    engine.run = forgetful  # type: ignore[method-assign]
+    engine.run = forgetful  # type: ignore[assignment]
     with pytest.raises(EascopeError, match=r"left no trace.dat"):
         execute(lacking)
     assert Run(runs() / KEY).state == "failed"

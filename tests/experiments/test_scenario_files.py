@@ -141,7 +141,8 @@ def test_full_is_the_longer_one(name: str, board: tuple[Platform, Activity]) -> 
 def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity]) -> None:
     """Variants that exist or are planned, measures that there are, tasks and clusters by name."""
     scenario = scenario_of(name, board)
-    tasks = {task.name for task in (*scenario.tasks, *scenario.programs)}
+    tasks = {task.name for task in scenario.tasks}
+    tasks |= {program.name for program in scenario.programs}
     clusters = {cluster.name for cluster in board[0].clusters}
     variants = {*variant_names(), *load_catalogue().planned}
     for expect in scenario.expect:

@@ -30,7 +30,7 @@ def compiled(path: str, platform: Platform, activity: Activity) -> Workload:
     return compile_scenario(load_scenario(path, platform), platform, activity, 0, noise=False)
 
 
-def tasks_of(path: str, platform: Platform, activity: Activity) -> dict[str, Any]:
+def tasks_of(path: str, platform: Platform, activity: Activity) -> Any:
     return json.loads(compiled(path, platform, activity).document)["tasks"]
 
 

@@ -31,17 +31,17 @@ _HIDDEN = (
 )
 _VCPU_ON_LITTLE = ("a vCPU is on a little", {"speed.vcpu": 0.5}, {"speed.vcpu": 0.9})
 _WORK_ON_LITTLE = ("the thread is on a little", {"speed.work": 0.5}, {"speed.work": 0.9})
-_ALONE = (
+_ALONE: State = (
     "the boosted task is alone on its CPU, as in uclamp/shared-boost-0",
     {"activation_us.boosted.p95": 2000, "activation_us.boosted.p50": 1990},
     {},
 )
-_SHARED = (
+_SHARED: State = (
     "three co-runners are on its CPU, as in uclamp/shared-boost-3",
     {"activation_us.boosted.p95": 9000, "activation_us.boosted.p50": 4000},
     {},
 )
-_STARVED = ("a real-time task takes the CPU", {"missed_deadlines": 48}, {})
+_STARVED: State = ("a real-time task takes the CPU", {"missed_deadlines": 48}, {})
 STATES: dict[tuple[str, str, str], State] = {
     ("ui/uibench", "uclamp-sum", "deadlines"): (
         "frames wait for a capped task",

@@ -26,7 +26,9 @@ from tests.support.cells import Artefacts, prepared
 
 COMPUTE, DECISION = "eascope:sched_compute_energy", "eascope:sched_feec_decision"
 #: What a kernel was built with, by name.
-BUILT = {name: (system,) for system, _, name in (each.partition(":") for each in TRACE_EVENTS)}
+BUILT: dict[str, tuple[str, ...]] = {
+    name: (system,) for system, _, name in (each.partition(":") for each in TRACE_EVENTS)
+}
 BUILT |= {"sched_compute_energy": ("eascope",), "irq_handler_entry": ("irq",)}
 BUILT |= {"twice": ("one", "two")}
 

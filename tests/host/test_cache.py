@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from io import BufferedReader
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     reads: list[int] = []
     digest = hashlib.file_digest
 
-    def counted(stream: object, name: str) -> object:
+    def counted(stream: BufferedReader, name: str) -> object:
         reads.append(1)
-        return digest(stream, name)  # type: ignore[type-var]
+        return digest(stream, name)
 
     monkeypatch.setattr(hashlib, "file_digest", counted)
     return reads

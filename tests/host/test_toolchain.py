@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from host import toolchain
 from host.errors import EascopeError
 from host.toolchain import arm64_tool, cross_prefix, static_libc
 
@@ -25,7 +25,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
             path.write_text(f"#!/bin/sh\n{text}\n")
             path.chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr(toolchain.platform, "machine", lambda: machine)
+        monkeypatch.setattr(platform, "machine", lambda: machine)
 
     return make
 

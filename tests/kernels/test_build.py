@@ -25,7 +25,7 @@ from kernels.build import (
 )
 from kernels.naming import kernel_named
 from kernels.source import Source
-from kernels.variants import SERIES, load_kernels
+from kernels.variants import FRAGMENTS, SERIES, load_kernels
 
 FRAGMENT = "CONFIG_SMP=y\n# CONFIG_NET is not set\nCONFIG_NR_CPUS=32\n"
 
@@ -63,7 +63,7 @@ def test_no_option_is_given_twice() -> None:
         for name in spec.fragments:
             lines = [
                 line
-                for line in (module.FRAGMENTS / f"{name}.config").read_text().splitlines()
+                for line in (FRAGMENTS / f"{name}.config").read_text().splitlines()
                 if line.startswith(("CONFIG_", "# CONFIG_"))
             ]
             options = {

@@ -15,7 +15,6 @@ from tests.support.feec_checks import (
     BALANCING,
     PLACING,
     PUSHING,
-    Found,
     check_batch,
     check_delay,
     check_filter,
@@ -30,6 +29,7 @@ from tests.support.feec_checks import (
     reserved,
     run,
 )
+from tests.support.guest_cases import Found
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters, survive
 

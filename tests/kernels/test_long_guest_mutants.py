@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,7 @@ def test_a_broken_kernel_is_found(
     mutant: GuestMutant, name: str, juno: Platform, tmp_path: Path
 ) -> None:
     image = mutant_image(name, mutant.edit, source_for(name), tmp_path / "build")
-    broken = KernelArtefact(name, image, image, image, "", {})
+    unknown: Any = None  # where its source is from
+    broken = KernelArtefact(name, image, image, image, "", unknown)
     with pytest.raises((AssertionError, EngineFailed)):
         mutant.check(broken, juno, tmp_path)

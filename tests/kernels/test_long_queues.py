@@ -11,7 +11,6 @@ import pytest
 
 from host.cache import sha256_file
 from kernels.build import (
-    OUT,
     KernelArtefact,
     configure,
     fragment_text,
@@ -26,6 +25,7 @@ from kernels.queues import series_patches
 from kernels.releases import DEFAULT
 from kernels.source import Source, offered
 from kernels.variants import SERIES, Kernel, load_kernels
+from kernels.worktree import OUT
 from tests.support.queues import source_of
 
 pytestmark = pytest.mark.long

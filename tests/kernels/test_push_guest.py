@@ -14,13 +14,13 @@ from kernels.build import KernelArtefact
 from kernels.guest_files import FEATURES
 from kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
+from tests.support.guest_cases import Found
 from tests.support.kernel_guest import boot
 from tests.support.push_checks import (
     ANYWHERE,
     CASES,
     EIGHT,
     STUCK,
-    Found,
     check_alone,
     check_eight,
     check_full,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from host.debian import apt
 from host.errors import EascopeError, RequestError
 from kernels import source as module
 from kernels.releases import RELEASES, release_of
@@ -77,7 +78,7 @@ def test_each_release_has_a_package_of_its_own(monkeypatch: pytest.MonkeyPatch) 
         packages.append(package)
         return {"version": "7.3.4-1~bpo13+1", "sha256": "0" * 64}
 
-    monkeypatch.setattr(module.apt("arm64"), "resolve", resolve)
+    monkeypatch.setattr(apt("arm64"), "resolve", resolve)
     source = find_source((), "7.3")
     assert set(packages) == {"linux-source-7.3"}
     assert source.label == "Linux 7.3.4 (linux-source-7.3 7.3.4-1~bpo13+1)"
@@ -89,9 +90,9 @@ def test_a_release_that_is_not_offered_says_which_are(monkeypatch: pytest.Monkey
     def resolve(package: str, suite: str) -> dict[str, str]:
         raise EascopeError(f"package {package} is in none of: trixie")
 
-    monkeypatch.setattr(module.apt("arm64"), "resolve", resolve)
+    monkeypatch.setattr(apt("arm64"), "resolve", resolve)
     names = ["linux-source-6.12", "linux-source-7.10", "linux-source-7.4", "linux-source-x"]
-    monkeypatch.setattr(module.apt("arm64"), "names", lambda prefix: names)
+    monkeypatch.setattr(apt("arm64"), "names", lambda prefix: names)
     with pytest.raises(EascopeError) as caught:
         find_source((), "7.3")
     assert str(caught.value) == (

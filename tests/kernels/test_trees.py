@@ -10,7 +10,7 @@ import pytest
 
 from host.dry import nothing_built
 from host.errors import RequestError
-from kernels import trees
+from kernels.queues import added_files, series_patches
 from kernels.releases import RELEASES
 from kernels.source import Source
 from kernels.trees import Tree, TreeSource, queues_to_apply, read_tree, tree_source
@@ -105,9 +105,7 @@ def test_a_tree_that_has_base_is_known_by_the_files_it_adds(linux: Path) -> None
     """At once: git is asked for a few names, and nothing is copied."""
     base, feec = SERIES / "base", SERIES / "feec"
     assert queues_to_apply(read_tree(f"mine={linux}"), [base]) == ["base"]
-    adds = {
-        name for patch in trees.series_patches(base, "7.3") for name in trees.added_files(patch)
-    }
+    adds = {name for patch in series_patches(base, "7.3") for name in added_files(patch)}
     assert "kernel/sched/eascope.c" in adds
     for name in sorted(adds):
         (linux / name).parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.records import SHARED_PART
 from host.errors import RequestError
-from power.billed import Interval, StatedPower
+from power.billed import Component, Interval, StatedPower
 from power.em import em_rows, inefficient, records, text
 from power.events import load_events
 from power.given import given_model
@@ -45,22 +45,27 @@ def test_idle_states_and_the_shared_part(board: Platform) -> None:
     parts = model.interval_fj(cluster, interval)
     level = load_level(cluster.core.name)
     leak = level.leakage_w("Core", opp.uv / 1e6, board.temperature_c)
-    assert parts["idle_wfi", "idle"] == pytest.approx(400 * leak * 1e6, rel=1e-3)
-    assert parts["idle_cpu_sleep_0", "idle"] == 0
+    assert parts[Component("idle_wfi", "idle")] == pytest.approx(400 * leak * 1e6, rel=1e-3)
+    assert parts[Component("idle_cpu_sleep_0", "idle")] == 0
     busy = level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
-    assert parts["idle_exit", "idle_exit"] == 100 * round(busy / 2)
+    assert parts[Component("idle_exit", "idle_exit")] == 100 * round(busy / 2)
     whole = replace(board, idle=replace(board.idle, transition_share=1.0))
     full = DerivedPower(whole)
-    assert full.interval_fj(cluster, interval)["idle_exit", "idle_exit"] == 100 * busy
+    assert full.interval_fj(cluster, interval)[Component("idle_exit", "idle_exit")] == 100 * busy
     assert full.digest != model.digest
     shared = Interval(SHARED_PART, 0, 1000, opp.khz, active_ns=1000)
     on = model.interval_fj(cluster, shared)
     off = model.interval_fj(cluster, replace(shared, active_ns=0))
     watts = level.shared_w(opp.khz / 1e3, opp.uv / 1e6, board.temperature_c)
-    assert on["shared", "l2"] == pytest.approx(watts["cluster_clock"] * 1e9, abs=1e3)
-    assert on["shared", "leakage"] == pytest.approx(watts["leakage"] * 1e9, abs=1e3)
-    assert off["shared", "l2"] == off["shared", "leakage"] == on["shared", "idle"] == 0
-    assert 0 < off["shared", "idle"] < sum(on.values()) / 10
+    assert on[Component("shared", "l2")] == pytest.approx(watts["cluster_clock"] * 1e9, abs=1e3)
+    assert on[Component("shared", "leakage")] == pytest.approx(watts["leakage"] * 1e9, abs=1e3)
+    assert (
+        off[Component("shared", "l2")]
+        == off[Component("shared", "leakage")]
+        == on[Component("shared", "idle")]
+        == 0
+    )
+    assert 0 < off[Component("shared", "idle")] < sum(on.values()) / 10
 
 
 def measured(platform: Platform, **events: float) -> Activity:
@@ -89,7 +94,7 @@ def test_a_measured_activity_takes_the_place_of_the_reference(board: Platform) -
     wanted = ipc * opp.khz * 1e3 * 0.25 * power.energy_pj["core.load_instructions"]
     wanted *= power.level.power.dynamic_scale(opp.uv / 1e6)
     assert sum(more.values()) == pytest.approx(wanted * 1e3, rel=1e-4)
-    assert more["active", "clock"] == more["active", "leakage"] == 0
+    assert more[Component("active", "clock")] == more[Component("active", "leakage")] == 0
     assert "busy loop, measured on gem5" in quarter.notes[0]
 
 
@@ -134,7 +139,7 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     power_uw = power.level.opp_microwatt(opp.khz, opp.uv, board.temperature_c)
     reference = model.interval_fj(cluster, Interval(4, 0, 1, opp.khz, active_ns=1))
     assert sum(reference.values()) == power_uw
-    always = reference["active", "clock"] + reference["active", "leakage"]
+    always = reference[Component("active", "clock")] + reference[Component("active", "leakage")]
     more = sum(half.values()) - sum(parts.values())
     assert more == 300_000 * (power_uw - always)
     shared = Interval(SHARED_PART, 0, 1, opp.khz, active_ns=1)
@@ -142,7 +147,9 @@ def test_counted_events_are_billed_as_the_event_table_says(board: Platform) -> N
     loud = model.interval_fj(cluster, replace(shared, events={"L2.read_accesses": 1000.0}))
     scale = power.level.power.dynamic_scale(volts)
     wanted = 1000 * power.energy_pj["L2.read_accesses"] * scale * 1e3
-    assert loud["shared", "l2"] - quiet["shared", "l2"] == pytest.approx(wanted, abs=1)
+    assert loud[Component("shared", "l2")] - quiet[Component("shared", "l2")] == pytest.approx(
+        wanted, abs=1
+    )
 
 
 def test_parts_of_an_energy_are_whole_and_sum() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.support.newc import parse
 
 def small(order: int) -> Archive:
     archive = Archive()
-    steps = [
+    steps: list[Callable[[], object]] = [
         lambda: archive.file("bin/tool", b"tool", 0o755),
         lambda: archive.link("bin/alias", "tool"),
         lambda: archive.folder("proc"),

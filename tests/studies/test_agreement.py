@@ -16,14 +16,14 @@ from analysis.results.findings import conditions_of
 from studies.agreement import __main__ as agreement
 from studies.agreement.__main__ import main
 from studies.agreement.page import UNKNOWN_BILLING, parts
-from studies.agreement.plan import requests
+from studies.agreement.plan import NAMES, requests
 from studies.agreement.record import compared, record_of
 from studies.agreement.run import comparable
 from studies.costed import Cells, CostedRun, residency_points
 from tests.support.costed import changed, costed
 from tests.support.records import controls_record
 
-NAME = agreement.NAMES["board"]
+NAME = NAMES["board"]
 CELL = ("smoke", "cas")
 
 

@@ -13,11 +13,12 @@ from configs.activity import Activity
 from configs.platform import Platform
 from studies.first_figure import record as first_figure
 from studies.first_figure.page import parts
+from studies.first_figure.plan import MEASURES
 from studies.first_figure.record import record_of
 from tests.support.synthetic import make_run
 
 #: What the made-up runs, whose tasks have other names, have of the page's measures.
-KNOWN = tuple(measure for measure in first_figure.MEASURES if "render" not in measure[1])
+KNOWN = tuple(measure for measure in MEASURES if "render" not in measure[1])
 
 
 def compared(root: Path, juno: Platform, activity: Activity, seeds: int) -> Comparison:

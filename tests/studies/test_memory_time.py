@@ -66,8 +66,9 @@ def test_an_iteration_is_the_time_of_its_parts() -> None:
             for kernel in kernels:
                 cycles = kernel.busy * own + kernel.misses * miss.cycles
                 ns = kernel.rounds * (cycles * 1e6 / opp.khz + kernel.misses * miss.memory_ns)
-                point = (cluster.name, kernel.name, opp.khz, 1000, 1000 / (ns * opp.khz / 1e6), {})
-                points.setdefault(cluster.name, []).append(KernelMeasurement(*point))
+                ipc = 1000 / (ns * opp.khz / 1e6)
+                point = KernelMeasurement(cluster.name, kernel.name, opp.khz, 1000, ipc, {})
+                points.setdefault(cluster.name, []).append(point)
     made = mixtures(platform, activity, kernels, points)
     assert len(made) == len(kernels) * len(platform.clusters)
     for mixture in made:

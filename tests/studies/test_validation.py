@@ -16,6 +16,7 @@ from host.errors import EascopeError
 from host.record import Record
 from power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
 from power.events import load_events
+from power.measurements import VARIABLE
 from power.records import (
     ActivityRecord,
     CalibrationRecord,
@@ -35,7 +36,7 @@ SCALING = sorted(
 def test_figures_stay_where_there_are_no_measurements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(validation.VARIABLE, raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(validation, "PAGE", tmp_path / "power-validation.md")
     assert "figures kept" in validation.write()
     assert (tmp_path / "power-validation.md").read_text().startswith("# How wrong the power")

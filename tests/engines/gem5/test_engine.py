@@ -48,11 +48,18 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture
 def machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Machine:
-    files = {}
     for name in ("image", "dtb", "initramfs", "vmlinux"):
-        files[name] = tmp_path / name
-        files[name].write_text(name)
-    return Machine(juno, juno_activity, script=b"a script\n", cmdline="quiet", **files)
+        (tmp_path / name).write_text(name)
+    return Machine(
+        juno,
+        juno_activity,
+        image=tmp_path / "image",
+        dtb=tmp_path / "dtb",
+        initramfs=tmp_path / "initramfs",
+        vmlinux=tmp_path / "vmlinux",
+        script=b"a script\n",
+        cmdline="quiet",
+    )
 
 
 def checkpoints(tmp_path: Path) -> list[Path]:

@@ -41,7 +41,7 @@ class MachineRun:
 
 
 def _run(platform: Platform, cluster: int, folder: Path, **more: Any) -> MachineRun:
-    asked = request(platform, platform.clusters[cluster]) | more
+    asked: Any = request(platform, platform.clusters[cluster]) | more
     if "power" in more:
         asked["power"] = expressions(asked["machine"], platform.temperature_c)
     ended = supervise(asked, folder, "exit", STALL_S, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
+from typing import Any
 
 from engines.base import LIMIT_S, Machine
 from engines.gem5.engine import Gem5Engine
@@ -13,7 +14,7 @@ from engines.gem5.request import Gem5Settings, RequestFiles, request_of, setting
 from host.cache import digest_of
 
 FILES = RequestFiles(*(Path(f"/{field.name}") for field in fields(RequestFiles)))
-OTHER = {
+OTHER: dict[str, Any] = {
     "mode": "detailed",
     "machine": {"another": 1},
     "cmdline": "loud",

@@ -24,7 +24,7 @@ from engines.gem5.inside.columns import (
 )
 from engines.gem5.inside.operations import ALL
 from engines.gem5.inside.probes import Probes, UnknownStatistic, unread
-from engines.gem5.inside.request import RowNumbers, RowsFacts
+from engines.gem5.inside.request import MachineSettings, RowNumbers, RowsFacts
 from engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from engines.gem5.settings import machine_settings
 from engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART
@@ -37,7 +37,7 @@ PARTS: RowNumbers = {
     "memory_part": MEMORY_PART,
     "no_cluster": NO_CLUSTER,
 }
-CLUSTER: dict[str, Any] = {
+CLUSTER: Any = {
     "index": 0,
     "name": "only",
     "cpus": [0],
@@ -149,8 +149,9 @@ def test_columns_are_weighted_sums_of_parts() -> None:
 
 
 def test_a_formula_of_a_cache_is_the_sum_of_its_vectors() -> None:
-    columns = {"a": (Term("dcache.ReadReq.accesses", (), 2.0),)}
-    first = {"t": 0, "period": FAST, "dcache.ReadReq.hits": 5, "dcache.ReadReq.misses": 1}
+    columns: dict[str, tuple[Term, ...]] = {"a": (Term("dcache.ReadReq.accesses", (), 2.0),)}
+    first: dict[str, float] = {"t": 0, "period": FAST}
+    first |= {"dcache.ReadReq.hits": 5, "dcache.ReadReq.misses": 1}
     last = first | {"t": 1e6, "dcache.ReadReq.hits": 15, "dcache.ReadReq.misses": 4}
     (row,) = [row for row in _table(_recorder([first, last], columns)) if row["cpu"] == 0]
     assert row["a"] == 2 * (10 + 3)
@@ -287,7 +288,7 @@ def _fake_cpu(number: int) -> _Group:
     return cpu
 
 
-def _fake_clusters(settings: dict[str, Any]) -> list[Any]:
+def _fake_clusters(settings: MachineSettings) -> list[Any]:
     clusters: list[Any] = []
     for wanted in settings["clusters"]:
         cluster: Any = _Group("system.cluster", {})

@@ -71,7 +71,7 @@ class FakeMachine:
         self.done.append("end")
 
 
-def _request(**changes: Any) -> dict[str, Any]:
+def _request(**changes: Any) -> Any:
     return {
         "mode": "elided",
         "machine": {"memory_mode": "atomic", "marks": {"start": START, "stop": STOP}},

@@ -16,6 +16,7 @@ from configs.pipeline import load_pipeline
 from configs.platform import Platform
 from configs.platform_file import list_platforms, load_platform
 from engines.gem5.inside.operations import ALL
+from engines.gem5.inside.request import Gem5ClusterSettings, PipelineSettings
 from engines.gem5.settings import MODES, O3_MAX_WIDTH, machine_settings, power_of_two
 from engines.gem5.units import minor_units, o3_units
 from host.errors import RequestError
@@ -59,8 +60,9 @@ def test_caches_only_where_time_passes_in_memory(juno: Platform) -> None:
         for cluster in settings["clusters"]:
             assert (cluster["caches"] is None) == atomic
             assert (cluster["pipeline"] is None) == (mode in ("boot", "elided", "timing"))
-    big = machine_settings(juno, "detailed")["clusters"][1]
-    assert big["caches"]["l2"] == {
+    caches = machine_settings(juno, "detailed")["clusters"][1]["caches"]
+    assert caches
+    assert caches["l2"] == {
         "bytes": 2 << 20,
         "ways": 16,
         "cycles": 12,
@@ -86,6 +88,7 @@ def test_an_l3_is_told_where_there_are_caches(edited: Callable[..., Path]) -> No
     platform = load_platform(edited(("[dvfs]\n", L3)))
     assert machine_settings(platform, "elided")["l3"] is None
     l3 = machine_settings(platform, "detailed")["l3"]
+    assert l3
     assert (l3["bytes"], l3["ways"], l3["cycles"]) == (4 << 20, 16, 14)
     assert any(figure.what == "L3 cache 4096 KiB, 14 ns" for figure in platform.figures)
 
@@ -121,7 +124,12 @@ def test_an_unknown_mode_is_one_line(juno: Platform) -> None:
         machine_settings(juno, "detail")
 
 
-def _operations(units: list[dict[str, Any]]) -> set[str]:
+def _pipeline(cluster: Gem5ClusterSettings) -> PipelineSettings:
+    assert cluster["pipeline"]
+    return cluster["pipeline"]
+
+
+def _operations(units: list[Any]) -> set[str]:
     names = set()
     for unit in units:
         for entry in unit["operations"]:
@@ -146,7 +154,7 @@ def test_dependent_additions_follow_each_other_by_one_cycle() -> None:
     for name in ("cortex-a7", "cortex-a53", "cortex-a55"):
         core = load_core(name)
         units = minor_units(core, load_pipeline(core))
-        alus: list[dict[str, Any]] = [unit for unit in units if unit["operations"] == ["IntAlu"]]
+        alus = [unit for unit in units if unit["operations"] == ["IntAlu"]]
         assert len(alus) == 2
         assert all(unit["latency"] - unit["relative"] == 1 for unit in alus)
 
@@ -154,10 +162,10 @@ def test_dependent_additions_follow_each_other_by_one_cycle() -> None:
 def test_stages_stay_within_what_gem5_is_built_for() -> None:
     pixel = machine_settings(load_platform("pixel6"), "detailed")
     for cluster in pixel["clusters"]:
-        parameters = cluster["pipeline"]["parameters"]
+        parameters = _pipeline(cluster)["parameters"]
         widths = [value for key, value in parameters.items() if key.endswith("Width")]
         assert max(widths) <= O3_MAX_WIDTH
-        predictor = cluster["pipeline"]["predictor"]
+        predictor: Any = _pipeline(cluster)["predictor"]
         for key in ("entries", "btb_entries"):
             assert predictor[key] == power_of_two(predictor[key])
 
@@ -169,19 +177,21 @@ def test_power_of_two(value: int, least: int) -> None:
 
 def test_o3_fetches_lines_and_compares_bytes() -> None:
     for cluster in machine_settings(load_platform("pixel6"), "detailed")["clusters"][1:]:
-        parameters = cluster["pipeline"]["parameters"]
+        parameters = _pipeline(cluster)["parameters"]
         assert parameters["fetchBufferSize"] == 64
         assert parameters["LSQDepCheckShift"] == 0
 
 
 def test_a_transfer_between_register_files_has_its_own_latency() -> None:
     little, big = machine_settings(load_platform("juno-r2"), "detailed")["clusters"]
+    units: list[Any] = [*_pipeline(big)["units"]]
     latencies = {
         name: latency
-        for unit in big["pipeline"]["units"]
+        for unit in units
         for name, latency, _ in unit["operations"]
         if name.startswith("Float")
     }
     assert (latencies["FloatMisc"], latencies["FloatCvt"], latencies["FloatAdd"]) == (5, 10, 4)
-    moves = [unit for unit in little["pipeline"]["units"] if "FloatMisc" in unit["operations"]]
+    units = [*_pipeline(little)["units"]]
+    moves = [unit for unit in units if "FloatMisc" in unit["operations"]]
     assert [unit["latency"] for unit in moves] == [6]

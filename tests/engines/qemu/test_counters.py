@@ -84,7 +84,7 @@ def shared_ns(run: GuestRun, cluster: int) -> tuple[int, int]:
     rows = within(run).filter((pl.col("cpu") == -1) & (pl.col("cluster") == cluster))
     assert rows["cycles"].sum() == rows["instructions"].sum() == 0
     assert rows["exit_ns"].sum() == rows["idle0_ns"].sum() == rows["idle1_ns"].sum() == 0
-    return rows["active_ns"].sum(), rows["idle2_ns"].sum()
+    return int(rows["active_ns"].sum()), int(rows["idle2_ns"].sum())
 
 
 def test_one_cpu_in_another_state_keeps_the_shared_part_on(

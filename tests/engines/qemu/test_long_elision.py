@@ -33,9 +33,13 @@ SCENARIOS = (
 SEEDS = (0, 1, 2)
 
 
-def pair(scenario: str, variant: str, seed: int, **controls: str) -> list[Path]:
+#: As by default.
+NO_CONTROLS = Controls()
+
+
+def pair(scenario: str, variant: str, seed: int, controls: Controls = NO_CONTROLS) -> list[Path]:
     """The folders of the elided and of the executed run."""
-    request = Request("juno-r2", variant, scenario, seed=seed, controls=Controls(**controls))
+    request = Request("juno-r2", variant, scenario, seed=seed, controls=controls)
     requests = (replace(request, elide=elide) for elide in (True, False))
     return [execute(prepare(resolve(half))).path for half in requests]
 
@@ -60,7 +64,7 @@ def test_the_window_is_the_same_where_the_loop_has_a_rate_of_its_own(
 ) -> None:
     """Up to STOP: after it rt-app's file is put away, which is another one in each run."""
     events, rows = [], []
-    for run in pair(scenario, "mainline", seed, speeds="measured"):
+    for run in pair(scenario, "mainline", seed, Controls(speeds="measured")):
         [stop] = [mark for mark in read_marks(run) if mark["id"] == STOP]
         events.append(
             [event for event in linux.events(run / "trace.dat") if event.ns < stop["mono_ns"]]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -47,7 +47,7 @@ def settings(linux_like: Machine) -> QemuSettings:
 
 def changed(value: Value) -> Value:
     """Another value of the same type and shape: every leaf of it differs."""
-    new: Any
+    new: object
     if isinstance(value, Record):
         new = replace(value, **{field.name: changed(getattr(value, field.name))
                                   for field in fields(value)})  # fmt: skip
@@ -56,9 +56,10 @@ def changed(value: Value) -> Value:
     elif isinstance(value, str):
         new = value + "x"
     else:
-        assert type(value) is int, value
+        assert isinstance(value, int), value
+        assert not isinstance(value, bool), value
         new = value + 1
-    return new
+    return cast("Value", new)
 
 
 def leaves(value: Record) -> Iterator[tuple[str, Record]]:

@@ -64,8 +64,8 @@ def test_without_memory_a_turn_is_the_busy_loops(juno: Platform, juno_activity: 
     assert (turn.busy, turn.misses, turn.memory_ns) == (1.0, 0.0, (0.0, 0.0))
     for cluster in juno.clusters:
         for opp in cluster.opps:
-            loop_ns = 1000 * juno_activity.turn_instructions
-            loop_ns /= juno_activity.instructions_per_us(cluster, opp.khz)
+            per_us = juno_activity.instructions_per_us(cluster, opp.khz)
+            loop_ns = 1000 * juno_activity.turn_instructions / per_us
             assert turn.turn_ns(cluster, opp.khz) == pytest.approx(loop_ns)
 
 

@@ -21,6 +21,8 @@ def test_the_committed_system_speeds_are_reproduced(tmp_path: Path, juno: Platfo
     shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
     measure_system(juno, tmp_path)
     committed, measured = (load_system(juno, folder) for folder in (ACTIVITY, tmp_path))
+    assert committed
+    assert measured
     if measured.provenance["simkey"] == committed.provenance["simkey"]:
         assert measured.digest == committed.digest
     for rates, committed_rates in zip(measured.clusters, committed.clusters, strict=True):

@@ -84,6 +84,7 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
     measured = evaluate(juno, _rows(), T0, T1)
     path = write_system(juno, measured, _provenance(3), tmp_path)
     read_back = load_system(juno, tmp_path)
+    assert read_back
     assert (read_back.path, list(read_back.clusters)) == (path, measured)
     assert read_back.provenance == {
         "gem5": "24.0",
@@ -100,7 +101,9 @@ def test_what_is_written_is_read(tmp_path: Path, juno: Platform) -> None:
     assert path.read_bytes() == before, "the figures are the same"
     others = [replace(cluster, cycles=cluster.cycles + 1) for cluster in measured]
     write_system(juno, others, _provenance(4), tmp_path)
-    assert load_system(juno, tmp_path).provenance["seed"] == 4
+    written = load_system(juno, tmp_path)
+    assert written
+    assert written.provenance["seed"] == 4
     lines = system_text(measured).splitlines()
     assert lines[1:] == [
         "cluster    IPC  instructions (millions)",
@@ -154,6 +157,7 @@ def test_show_prints_the_parts_that_are_asked_for(
     characterise: Callable[..., tuple[int, str, str]],
 ) -> None:
     system = load_system(load_platform("juno-r2"), ACTIVITY)
+    assert system
     code, out, _ = characterise("juno-r2", "--show")
     assert code == 0
     assert "busy_loop" in out
