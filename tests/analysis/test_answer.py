@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from analysis.answer import answers
 from analysis.compare import Comparison, comparison
 from analysis.compare_text import text as text_of
 from analysis.derive import Derived
-from analysis.glance import LINES, everything, glance
+from analysis.glance import LINES, everything, glance, glance_of, glance_text, shortened
 from analysis.records.cell import Expectation
+from analysis.records.glance import Glance
 from analysis.records.result import Deadlines
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from analysis.statistics import ENOUGH
@@ -166,6 +168,15 @@ def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> 
     assert "latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
     assert "expected of cas: missed_deadlines < 1: undecided: 3 (3 .. 3), 10 seeds, a" in text
     assert everything(small) == f"{answers(small)[0]}\n\n{text_of(small)}"
+    # As a record keeps it, it prints the same.
+    kept = Glance.decode(json.loads(glance_of(small).to_bytes()), "kept")
+    assert glance_text(kept) == text
+    rows = shortened(kept, ["work_share", "mean_mhz.little"]).splitlines()
+    assert [line for line in text.splitlines() if line not in rows] == [
+        line
+        for line in text.splitlines()
+        if line in kept.run or line.startswith(("placement, work on", "frequency, little"))
+    ]
 
 
 @pytest.mark.parametrize("count", [3, 6, 12])
