@@ -19,7 +19,7 @@ from typing import Any
 
 from configs.source import Sources
 from host.errors import RequestError, bad_input, unknown
-from host.strict import StrictTable, read_toml, shown_path
+from host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
 NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
@@ -92,7 +92,15 @@ def describe(
     """
     top = read_toml(path)
     if not top.has("base"):
+        if not top.has("schema"):
+            raise RequestError(
+                f"{top.file}: has no key base: allowed: a platform's name or file, and what differs"
+            )
         return Described(top, "", frozenset())
+    if not is_name(path.stem):
+        raise RequestError(
+            f"{top.file}: allowed: a file whose name, without .toml, has {NAME_RULE}"
+        )
     if is_shipped(path, shipped):
         raise top.error("base", f"only outside {shown_path(shipped)}, whose files are complete")
     if (shipped / path.name).exists():
@@ -251,7 +259,7 @@ def _merge_entries(
         if NAMED[key] in change:
             raise bad_input(
                 *(top.file, f"{where}.{name}.{NAMED[key]}", change[NAMED[key]]),
-                f"no such key here: its {NAMED[key]} is {name}",
+                f"nothing: its {NAMED[key]} is {name}",
             )
         place = _entry(top, key, name, items, where)
         if place is None:

@@ -328,7 +328,7 @@ def _expect(table: StrictTable) -> Expectation:
     if len({variant, *parsed.variants}) > 2:
         raise table.error("statement", "measures of two variants at most, its own among them")
     if table.has("finding"):
-        raise table.error("finding", "no such key; results/findings/PLATFORM/SCENARIO.toml has it")
+        raise table.error("finding", "nothing: results/findings/PLATFORM/SCENARIO.toml has it")
     percent, size, size_of, measured = _size(table, len(parsed.parts))
     fails = table.data["fails_under"] if table.has("fails_under") else []
     if (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 #: Characters of a wrong value that a message shows.
@@ -52,6 +52,16 @@ def bad_input(file: Path | str, key: str, value: object, allowed: str) -> Reques
     if len(shown) > MOST_SHOWN:
         shown = shown[: MOST_SHOWN - 3] + "..."
     return RequestError(f"{file}: {one_line(key)} = {shown}: allowed: {allowed}")
+
+
+def no_such_key(file: Path | str, key: str, value: object, known: Sequence[str]) -> RequestError:
+    """One line: file, key, value, that there is no such key, the nearest one and all keys.
+
+    :param key: dotted path of the key; ``known`` are the last parts of paths.
+    """
+    line = str(bad_input(file, key, value, "")).removesuffix(": allowed: ")
+    close = nearest(key.rpartition(".")[2], known)
+    return RequestError(f"{line}: no such key{close}; keys here: {', '.join(known)}")
 
 
 def missing_key(file: Path | str, key: str, allowed: str) -> RequestError:

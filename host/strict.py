@@ -17,7 +17,15 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from host.errors import RequestError, bad_input, missing_key, names_allowed, nearest, one_line
+from host.errors import (
+    RequestError,
+    bad_input,
+    missing_key,
+    names_allowed,
+    nearest,
+    no_such_key,
+    one_line,
+)
 
 #: Magnitude of the largest integer of a file.
 INTEGER_BITS = 63
@@ -230,12 +238,7 @@ class StrictTable:
         known = sorted(keys)
         for key in self.data:
             if key not in known:
-                raise bad_input(
-                    self.file,
-                    self.key(key),
-                    self.data[key],
-                    f"no such key{nearest(key, known)}; keys here: {', '.join(known)}",
-                )
+                raise no_such_key(self.file, self.key(key), self.data[key], known)
 
     def finish(self) -> None:
         """Complain about the first key that no accessor has read.

@@ -189,7 +189,8 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
-        raise RequestError(f"compare needs two variants or more, got {', '.join(variants)}")
+        times = " twice" if len(options.variants) > 1 else ""
+        raise RequestError(f"compare needs two variants or more, got {', '.join(variants)}{times}")
     given = given_model(options.em, options.em_error)
     check_power(options.power)
     check_shared(options.shared_power)

@@ -40,10 +40,15 @@ def answer(record: Hardware) -> str:
     return (
         f"of {counts.compared} figures of sources, {counts.decided} "
         f"{'is' if counts.decided == 1 else 'are'} decided: {verdicts.count(SHOWN)} as stated, "
-        f"{verdicts.count(REFUTED)} refuted, {counts.opposite or 'none'} with the opposite sign. "
-        f"Of {counts.sized} decided sizes, {counts.within_factor or 'none'} "
-        f"{'is' if counts.within_factor < 2 else 'are'} within a factor of {FACTOR:g}"
+        f"{verdicts.count(REFUTED)} refuted. {_of_none(counts.opposite)} opposite to the "
+        f"stated effect. Of {counts.sized} decided sizes, {_of_none(counts.within_factor).lower()} "
+        f"within a factor of {FACTOR:g}"
     )
+
+
+def _of_none(count: int) -> str:
+    """``None is``, ``1 is``, ``3 are``."""
+    return f"{count or 'None'} {'is' if count < 2 else 'are'}"
 
 
 def _counts(record: Hardware) -> Table:

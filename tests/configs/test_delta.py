@@ -169,15 +169,29 @@ def test_a_base_may_have_a_base(delta: Write) -> None:
     assert second.control_sources["memory_mib"].startswith("assumed: second.toml has another")
 
 
+def test_a_file_without_base_and_schema_is_told_what_to_say(tmp_path: Path) -> None:
+    path = tmp_path / "empty.toml"
+    path.write_text("")
+    with pytest.raises(RequestError, match=r"empty\.toml: has no key base: allowed: a platform's"):
+        load_platform(path)
+
+
+def test_a_file_name_with_a_space_is_refused_as_a_file_name(tmp_path: Path) -> None:
+    path = tmp_path / "four bigs.toml"
+    path.write_text('base = "juno-r2"\nsummary = "x"\n')
+    with pytest.raises(RequestError, match=r"four bigs\.toml: allowed: a file whose name, without"):
+        load_platform(path)
+
+
 WRONG = {
     "a wrong value": ("cluster.big.cpus = 33", "cluster.big.cpus = 33: allowed: an integer in 1.."),
     "too many CPUs": ("cluster.big.cpus = 29", "cluster.big.cpus = 29: allowed: at most 32 CPUs"),
-    "a key that is none": ("cluster.big.cpsu = 5", "cluster.big.cpsu = 5: allowed: no such key"),
+    "a key that is none": ("cluster.big.cpsu = 5", "cluster.big.cpsu = 5: no such key"),
     "a slip in a cluster": ("cluster.bgi.cpus = 5", "unknown cluster 'bgi' (did you mean big?)"),
     "like nothing": ('cluster.mid.like = "bgi"', "cluster.mid.like = 'bgi': allowed: one of"),
     "like and there": ('cluster.big.like = "little"', "cluster.big.like = 'little': allowed: on"),
-    "like inside": ('cluster.big.l2.like = "little"', "cluster.big.l2.like = 'little': allowed"),
-    "a name in a cluster": ('cluster.big.name = "b"', "cluster.big.name = 'b': allowed: no such"),
+    "like inside": ('cluster.big.l2.like = "little"', "cluster.big.l2.like = 'little': no su"),
+    "a name in a cluster": ('cluster.big.name = "b"', "cluster.big.name = 'b': allowed: nothing"),
     "no cluster's table": ("cluster.big = 3", "cluster.big = 3: allowed: a table of the keys"),
     "no cluster table": ("cluster = 3", "cluster = 3: allowed: 1 to 8 tables"),
     "no OPP": ("cluster.big.opps.fast.uv = 1", "cluster.big.opps = 'fast': allowed: OPPs by their"),

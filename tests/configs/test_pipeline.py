@@ -42,7 +42,7 @@ def test_no_pipeline_without_a_core() -> None:
         (
             "[stages]\n",
             "[stages]\nrename_to_issue = 1\n",
-            "stages.rename_to_issue = 1: allowed: no",
+            "stages.rename_to_issue = 1: no such key",
         ),
         ("published: LLVM", "LLVM", "source = 'LLVM, llvm/lib/Target/AArch64"),
     ],

@@ -118,7 +118,7 @@ def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None
         ('yours = "mainline"', r"own\.yours = .*a queue of that name: kernels/series/yours/series"),
         (
             "mine = { of = 'mainline', last = true }",
-            r"own\.mine\.last = True: allowed: no such key",
+            r"own\.mine\.last = True: no such key",
         ),
         ("mine = { of = 'mainline', first = 1 }", r"own\.mine\.first = 1: allowed: true or false"),
     ],

@@ -131,7 +131,8 @@ def test_counts_and_order() -> None:
     )
     shown = parts(record)
     assert shown["answer"] == (
-        "of 2 figures of sources, 2 are decided: 1 as stated, 1 refuted, 1 with the opposite sign. "
+        "of 2 figures of sources, 2 are decided: 1 as stated, 1 refuted. "
+        "1 is opposite to the stated effect. "
         "Of 1 decided sizes, none is within a factor of 2"
     )
     for words in ("| 1 of 2 | missed |", "| 1 | missed |", "| 0 of 1 | missed |"):

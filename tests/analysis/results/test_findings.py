@@ -64,12 +64,12 @@ def test_a_finding_is_that_of_its_platform(tmp_path: Path) -> None:
     ("text", "line"),
     [
         (ONE.replace("text", "txt"), r"finding\[0\].text is missing"),
-        (ONE + "seed = 1\n", r"finding\[0\].seed = 1: allowed: no such key"),
+        (ONE + "seed = 1\n", r"finding\[0\].seed = 1: no such key"),
         (ONE + FINDING, r"finding\[1\].statement = .*: allowed: one finding for each expectation"),
         (HEAD, "finding is missing"),
         (FINDING, "conditions is missing"),
         (ONE.replace("speeds", "speed"), "conditions.speeds is missing"),
-        (HEAD + "runs = 10\n" + FINDING, "conditions.runs = 10: allowed: no such key"),
+        (HEAD + "runs = 10\n" + FINDING, "conditions.runs = 10: no such key"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, line: str) -> None:

@@ -90,10 +90,10 @@ def test_names_are_names_and_differ() -> None:
     [
         ({"set": {"little.cpus": 33}}, "juno-r2, 33, smoke, mainline: little.cpus = 33: allowed"),
         (
-            {"set": {"little.cpus": 8}},
-            "cell juno-r2, 8, smoke, mainline: cluster.cpus = 10: allowed: up to 8",
+            {"set": {"little.cpus": 31}},
+            "cell juno-r2, 31, smoke, mainline: cluster.big.cpus = 2: allowed: at most 32",
         ),
-        ({"set": {"big.foo": 1}}, "cluster.big.foo = 1: allowed: no such key"),
+        ({"set": {"big.foo": 1}}, "cluster.big.foo = 1: no such key"),
         ({"variant": "csa"}, "cell juno-r2, smoke, csa: unknown variant 'csa' (did you mean cas"),
         ({"scenario": "smok"}, "cell juno-r2, smok, mainline: unknown scenario 'smok'"),
         ({"engine": "qem"}, "unknown engine 'qem'"),
