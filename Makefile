@@ -38,8 +38,8 @@ bench: setup ## measurements of speed, each as a ratio to a named baseline
 kernels: setup ## build every kernel that a variant names
 	@$(PYTHON) -m kernels.build
 
-rootfs: setup ## build the guest images
-	@$(PYTHON) -m experiments.guest_image
+rootfs: setup ## build the guest images (IMAGE_PROVIDER=buildroot: with Buildroot, of which BUILDROOT is a checkout)
+	@$(PYTHON) -m experiments.guest_image $(IMAGES) $(addprefix --provider=,$(IMAGE_PROVIDER))
 
 pages: setup ## draw docs/results and the README's tables from the records of results/, without any run
 	@$(PYTHON) -m studies.draw

@@ -27,14 +27,13 @@ from experiments.script import script
 from experiments.trace_events import recorded_events
 from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.dry import NotBuilt
-from host.errors import EascopeError
+from host.errors import EascopeError, RequestError
 from kernels.build import KernelArtefact, kernel
 from kernels.state import state_expectations
 from kernels.symbols import trace_symbols
 from kernels.variants import Kernel, boot_args
-from rootfs.content import MINIMAL
 from rootfs.image import ImageArtefact
-from rootfs.images import provider_asked
+from rootfs.images import PROVIDER_VARIABLE, PROVIDERS, provider_asked
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
 BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"
@@ -70,13 +69,29 @@ def _had(make: Callable[..., ImageArtefact], *names: str) -> ImageArtefact:
     return built_once(partial(make, *names))
 
 
+def check_image(scenario: Scenario) -> None:
+    """Refuse a scenario with a program that its image lacks from the provider that is asked for.
+
+    :raises RequestError: one line: file, program, what is allowed.
+    """
+    provider = provider_asked()
+    lacking = PROVIDERS[provider].lacking(scenario.image)
+    for program in scenario.programs:
+        content = program.kind.content
+        if content and content.name in lacking:
+            raise RequestError(
+                f"{scenario.path.name}: program.run = {program.run!r}: the image "
+                f"{scenario.image!r} of the provider {provider} lacks it: allowed: "
+                f"{PROVIDER_VARIABLE}={next(iter(PROVIDERS))}"
+            )
+
+
 def guest_of(scenario: Scenario) -> ImageArtefact:
     """The guest image of a scenario, with the prepared files of its servers.
 
     :raises EascopeError: when one of its parts is not available.
     """
-    if scenario.image == MINIMAL:
-        return _had(guest_image)
+    check_image(scenario)
     image = _had(guest_image, scenario.image, provider_asked())
     return with_prepared(image, scenario.prepared, BOOT) if scenario.prepared else image
 
@@ -124,6 +139,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     :raises EascopeError: when an artefact cannot be had.
     """
     request, platform, variant = names.request, names.platform, names.variant
+    check_image(names.scenario)
     # First: it fails in seconds, where a kernel takes minutes.
     identity = identity or identity_of(names.engine)
     image = _kernel(names.kernel)

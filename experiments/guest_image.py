@@ -13,7 +13,7 @@ from engines.registry import ENGINES
 from host.errors import RequestError
 from rootfs.content import MINIMAL, PROGRAMS
 from rootfs.image import ImageArtefact
-from rootfs.images import PROVIDERS, image_named
+from rootfs.images import PROVIDERS, image_named, provider_asked
 
 #: rt-app's, of all engines: the image is the same whichever engine boots it.
 COPIES = tuple(kind.copy for kind in ENGINES.values())
@@ -41,11 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
         default=[MINIMAL, PROGRAMS],
         help=f"{MINIMAL}, {PROGRAMS} (default: both)",
     )
-    parser.add_argument("--provider", default="debian", help=f"one of {', '.join(PROVIDERS)}")
+    parser.add_argument("--provider", help=f"one of {', '.join(PROVIDERS)}")
     options = parser.parse_args(arguments)
     try:
+        provider = options.provider or provider_asked()
         for name in options.name:
-            print(guest_image(name, options.provider).path)
+            print(guest_image(name, provider).path)
     except RequestError as error:
         parser.error(str(error))
     return 0

@@ -99,6 +99,9 @@ class PrivateApt:
     offline) until :meth:`refresh` is asked for.
     """
 
+    #: What the lines of ``sources.list`` begin with.
+    KIND = "deb"
+
     def __init__(self, architecture: str) -> None:
         self.architecture = architecture
         self.root = cache_root() / "apt" / architecture
@@ -190,7 +193,9 @@ class PrivateApt:
         suites = list(SUITES)
         say(f"  package lists ({self.architecture}) ...")
         while True:
-            lines = [f"deb{signed} {mirrors()[part]} {suite} main" for suite, part in suites]
+            lines = [
+                f"{self.KIND}{signed} {mirrors()[part]} {suite} main" for suite, part in suites
+            ]
             write_atomic(self.root / "sources.list", ("\n".join(lines) + "\n").encode())
             try:
                 run(["apt-get", *self._options(), "update"], label="package lists")

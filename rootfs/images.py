@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest images by name: the minimal image, and the image with kernel developers' programs.
 
-The programs image is the minimal image, followed by further archives. The kernel unpacks one after
-the other.
+The default provider's programs image is the minimal image, followed by further archives. The kernel
+unpacks one after the other.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from host.cache import artefact, sha256_bytes, sha256_file
 from host.errors import RequestError, unknown
+from rootfs.buildroot_image import buildroot_image, lacking
 from rootfs.content import MINIMAL, PROGRAMS, load_content
 from rootfs.cpio import Archive
 from rootfs.debian import debian_programs
@@ -23,8 +24,6 @@ from rootfs.provenance import PROVENANCE, ProvidedPrograms
 
 #: Programs of ours that only the programs image has: a file each, or a folder of files.
 MEMBERS = Path(__file__).parent / "members"
-#: Who builds the programs of the content list: a folder with ``programs.cpio`` and provenance.
-PROVIDERS: dict[str, Callable[[], Path]] = {"debian": debian_programs}
 #: Names the provider in place of the first one.
 PROVIDER_VARIABLE = "EASCOPE_IMAGE_PROVIDER"
 #: The files of each program of `MEMBERS`.
@@ -36,12 +35,41 @@ UNITS = {
 }
 
 
+def debian_image(name: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
+    """An image whose programs are of Debian's packages.
+
+    :param copies: as for `rootfs.image.initramfs`.
+    :raises EascopeError: when something that it is made of cannot be had.
+    """
+    minimal = initramfs(copies)
+    return minimal if name == MINIMAL else _programs_image(minimal)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who builds the images of the content list.
+
+    :param image: an image by its name.
+    :param lacking: programs that an image should have, and does not when it is built this way.
+    """
+
+    image: Callable[[str, Sequence[ElidingCopy]], ImageArtefact]
+    lacking: Callable[[str], frozenset[str]]
+
+
+#: The first one is the default.
+PROVIDERS: dict[str, Provider] = {
+    "debian": Provider(debian_image, lambda name: frozenset()),
+    "buildroot": Provider(buildroot_image, lacking),
+}
+
+
 def image_named(name: str, provider: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
     """A guest image, from the cache or built.
 
     :param name: one of the images of ``content.toml``.
     :param copies: as for `rootfs.image.initramfs`.
-    :param provider: one of `PROVIDERS`; the minimal image is the same from every one.
+    :param provider: one of `PROVIDERS`.
     :raises RequestError: a name that there is not.
     :raises EascopeError: when one of its parts is not available.
     """
@@ -49,8 +77,7 @@ def image_named(name: str, provider: str, copies: Sequence[ElidingCopy]) -> Imag
         raise unknown("image", name, load_content().images)
     if provider not in PROVIDERS:
         raise unknown("image provider", provider, PROVIDERS)
-    minimal = initramfs(copies)
-    return minimal if name == MINIMAL else _programs_image(minimal, provider)
+    return PROVIDERS[provider].image(name, copies)
 
 
 def provider_asked() -> str:
@@ -92,8 +119,8 @@ def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact
     return image_in(artefact("initramfs", fields, build, label="guest image", estimate_s=1))
 
 
-def _programs_image(base: ImageArtefact, provider: str) -> ImageArtefact:
-    provided, ours = PROVIDERS[provider](), member_programs()
+def _programs_image(base: ImageArtefact) -> ImageArtefact:
+    provided, ours = debian_programs(), member_programs()
     archive = Archive()
     for name in UNITS:
         archive.file(f"bin/{name}", (ours / name).read_bytes(), 0o755)

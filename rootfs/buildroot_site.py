@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Buildroot without its downloads: Debian's cross compiler, sources and host tools.
+
+Buildroot fetches the sources of all that it builds from where each is published. Here they come
+from a folder of the user's or from Debian's archive, through ``*_OVERRIDE_SRCDIR`` in a generated
+``local.mk``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from host.debian_sources import source_apt, unpacked
+from host.errors import EascopeError
+from host.proc import need, run
+from host.toolchain import TRIPLET, arm64_tool, cross_prefix, static_libc
+
+#: A folder with a folder of sources for each Buildroot package; it goes before Debian's archive.
+SOURCES_VARIABLE = "EASCOPE_BUILDROOT_SOURCES"
+
+#: Source packages of Debian's for Buildroot's, the first that can be had.
+DEBIAN_SOURCES: Mapping[str, tuple[str, ...]] = {
+    "busybox": ("busybox",),
+    "json-c": ("json-c",),
+    "luajit": ("luajit",),
+    "numactl": ("numactl",),
+    "postgresql": ("postgresql-17", "postgresql-15"),
+    "rt-app": ("rt-app",),
+    "rt-tests": ("rt-tests",),
+    "stress-ng": ("stress-ng",),
+    "sysbench": ("sysbench",),
+}
+
+
+@dataclass(frozen=True)
+class HostTool:
+    """A host package of Buildroot's in whose place the host's own programs are used.
+
+    :param debian: the package that has them.
+    """
+
+    debian: str
+    programs: tuple[str, ...]
+
+
+#: By Buildroot's name.
+HOST_TOOLS: Mapping[str, HostTool] = {
+    "host-autoconf": HostTool(
+        "autoconf", ("autoconf", "autoheader", "autom4te", "autoreconf", "autoupdate")
+    ),
+    "host-automake": HostTool("automake", ("aclocal", "automake")),
+    "host-bison": HostTool("bison", ("bison",)),
+    "host-fakeroot": HostTool("fakeroot", ("fakeroot",)),
+    "host-flex": HostTool("flex", ("flex",)),
+    "host-libtool": HostTool("libtool", ("libtoolize",)),
+    "host-m4": HostTool("m4", ("m4",)),
+    "host-patchelf": HostTool("patchelf", ("patchelf",)),
+    "host-tar": HostTool("tar", ("tar",)),
+}
+
+_TOOL = """\
+# $(1): a host package, $(2): the programs that stand in its place.
+define eascope-host-tool
+$(1)_OVERRIDE_SRCDIR = {empty}
+override $(1)_DEPENDENCIES = host-skeleton
+override $(1)_AUTORECONF = NO
+$(1)_CONFIGURE_CMDS = :
+$(1)_BUILD_CMDS = :
+$(1)_INSTALL_CMDS = mkdir -p $$(HOST_DIR)/bin && ln -sf $(2) $$(HOST_DIR)/bin/
+endef
+"""
+
+#: The compiler of a toolchain folder. Buildroot refuses one that says it was configured for the
+#: root folder; this one is given a folder of its own instead.
+_COMPILER = """\
+#!/bin/sh
+if [ "$*" = -v ]; then
+	{program} -v 2>&1 | sed 's/ --with-sysroot=[^ ]*//' >&2
+	exit
+fi
+exec {program} --sysroot={sysroot} "$@"
+"""
+
+
+def upper(package: str) -> str:
+    """A package's name as Buildroot's variables begin."""
+    return package.upper().replace("-", "_")
+
+
+def local_mk(folder: Path, sources: Mapping[str, Path]) -> str:
+    """The generated ``local.mk``.
+
+    :param folder: where an empty folder may be made.
+    :param sources: a folder for each package.
+    :raises EascopeError: a host tool that is not installed: one line that names the package.
+    """
+    empty = folder / "empty"
+    empty.mkdir(exist_ok=True)
+    lines = [_TOOL.format(empty=empty)]
+    for name, tool in HOST_TOOLS.items():
+        programs = " ".join(need(program, tool.debian) for program in tool.programs)
+        lines.append(f"$(eval $(call eascope-host-tool,{upper(name)},{programs}))")
+    lines += [f"{upper(name)}_OVERRIDE_SRCDIR = {path}" for name, path in sorted(sources.items())]
+    return "\n".join(lines) + "\n"
+
+
+def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """Folders and versions of the sources that Buildroot would download.
+
+    :param info: what ``make show-info`` prints.
+    :raises EascopeError: a package whose sources are not to be had.
+    """
+    folders: dict[str, Path] = {}
+    versions: dict[str, str] = {}
+    for name in sorted(_downloaded(info)):
+        given = _given(name)
+        if given is not None:
+            folders[name], versions[name] = given, f"{given.name} of {SOURCES_VARIABLE}"
+            continue
+        if name not in DEBIAN_SOURCES:
+            raise EascopeError(
+                f"Buildroot's package {name}: no sources: allowed: a folder {name} in the folder "
+                f"that {SOURCES_VARIABLE} names"
+            )
+        tarball = source_apt().tarball(DEBIAN_SOURCES[name])
+        # Buildroot's patches are for its own version.
+        same = tarball.version == info[name]["version"]
+        patches = [checkout / patch for patch in info[name].get("patches", ())] if same else []
+        folders[name], versions[name] = unpacked(tarball, patches), tarball.version
+    return folders, versions
+
+
+def _downloaded(info: Mapping[str, Any]) -> Iterable[str]:
+    for name, each in info.items():
+        if each.get("downloads") and name not in HOST_TOOLS and each.get("version") != "local":
+            yield name
+
+
+def _given(name: str) -> Path | None:
+    folder = os.environ.get(SOURCES_VARIABLE)
+    path = Path(folder).absolute() / name if folder else None
+    return path if path and path.is_dir() else None
+
+
+def debian_toolchain(folder: Path) -> list[str]:
+    """Fill ``folder`` with Debian's cross compiler as Buildroot takes one; lines of a defconfig.
+
+    Buildroot copies the C library from the folder that a compiler looks in, so the folder has the
+    compiler's libraries and headers, and nothing else that is installed.
+
+    :raises EascopeError: when the compiler or the C library is not installed.
+    """
+    compiler = Path(arm64_tool("gcc", libc=True)).resolve()
+    if not cross_prefix():
+        raise EascopeError("Buildroot with Debian's cross compiler: allowed: an x86-64 host")
+    prefix = Path("/usr") / TRIPLET
+    bin_, own, sysroot = folder / "bin", folder / "gcc", folder / "sysroot"
+    for each in (bin_, own / "bin", own / TRIPLET, sysroot / "lib", sysroot / "usr"):
+        each.mkdir(parents=True)
+    # A compiler finds its parts from where it lies: links to files in folders of its own.
+    for parts in ("lib", "libexec"):
+        if Path("/usr", parts, "gcc-cross").is_dir():
+            (own / parts).mkdir()
+            copied = ["cp", "--archive", "--symbolic-link", f"/usr/{parts}/gcc-cross"]
+            run([*copied, own / parts])
+    (own / TRIPLET / "bin").symlink_to(prefix / "bin")
+    for tool in sorted(Path("/usr/bin").glob(f"{TRIPLET}-*")):
+        if not re.search(r"-\d+$", tool.name):
+            (bin_ / tool.name).symlink_to(tool)
+    for name in ("gcc", "cpp"):
+        program = own / "bin" / f"{TRIPLET}-{name}"
+        shutil.copy2(Path(arm64_tool(name)).resolve(), program)
+        wrapper = bin_ / program.name
+        wrapper.unlink()
+        wrapper.write_text(_COMPILER.format(program=program, sysroot=sysroot))
+        wrapper.chmod(0o755)
+    _libc(static_libc().resolve().parent, prefix / "include", sysroot)
+    version = run([compiler, "-dumpversion"]).decode().strip().partition(".")[0]
+    return [
+        "BR2_TOOLCHAIN_EXTERNAL=y",
+        "BR2_TOOLCHAIN_EXTERNAL_CUSTOM=y",
+        "BR2_TOOLCHAIN_EXTERNAL_PREINSTALLED=y",
+        f'BR2_TOOLCHAIN_EXTERNAL_PATH="{folder}"',
+        f'BR2_TOOLCHAIN_EXTERNAL_CUSTOM_PREFIX="{TRIPLET}"',
+        f"BR2_TOOLCHAIN_EXTERNAL_GCC_{version}=y",
+        f"BR2_TOOLCHAIN_EXTERNAL_HEADERS_{_headers(prefix / 'include')}=y",
+        "BR2_TOOLCHAIN_EXTERNAL_CUSTOM_GLIBC=y",
+        "# BR2_TOOLCHAIN_EXTERNAL_INET_RPC is not set",
+        "# BR2_TOOLCHAIN_EXTERNAL_CXX is not set",
+        "BR2_TOOLCHAIN_EXTERNAL_OPENMP=y",
+    ]
+
+
+def _libc(libraries: Path, headers: Path, sysroot: Path) -> None:
+    shutil.copytree(headers, sysroot / "usr/include", symlinks=True)
+    shutil.copytree(libraries, sysroot / "usr/lib", symlinks=True)
+    (loader,) = (sysroot / "usr/lib").glob("ld-linux-*.so.*")
+    shutil.copy2(loader.resolve(), sysroot / "lib" / loader.name)
+    loader.unlink()
+    for script in (sysroot / "usr/lib").glob("*.so"):
+        # Where a library is a linker's script, it names files by their paths on this machine.
+        data = script.read_bytes()
+        if b"GNU ld script" in data[:80]:
+            text = data.decode().replace(f"{libraries}/ld-linux", "/lib/ld-linux")
+            script.write_text(text.replace(f"{libraries}/", "/usr/lib/"))
+
+
+def _headers(include: Path) -> str:
+    """The release of the kernel's headers as Buildroot's options name it: ``6_1``."""
+    text = (include / "linux/version.h").read_text()
+    found = re.search(r"#define LINUX_VERSION_CODE (\d+)", text)
+    if found is None:
+        raise EascopeError(f"{include}/linux/version.h: no LINUX_VERSION_CODE")
+    code = int(found[1])
+    return f"{code >> 16}_{code >> 8 & 255}"
