@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 from host.debian_sources import source_apt, unpacked
@@ -98,14 +99,15 @@ def local_mk(folder: Path, sources: Mapping[str, Path]) -> str:
 
     :param folder: where an empty folder may be made.
     :param sources: a folder for each package.
-    :raises EascopeError: a host tool that is not installed: one line that names the package.
     """
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
     lines = [_TOOL.format(empty=empty)]
     for name, tool in HOST_TOOLS.items():
-        programs = " ".join(need(program, tool.debian) for program in tool.programs)
-        lines.append(f"$(eval $(call eascope-host-tool,{upper(name)},{programs}))")
+        programs = [which(program) for program in tool.programs]
+        if None not in programs:
+            paths = " ".join(map(str, programs))
+            lines.append(f"$(eval $(call eascope-host-tool,{upper(name)},{paths}))")
     lines += [f"{upper(name)}_OVERRIDE_SRCDIR = {path}" for name, path in sorted(sources.items())]
     return "\n".join(lines) + "\n"
 
@@ -114,11 +116,16 @@ def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path]
     """Folders and versions of the sources that Buildroot would download.
 
     :param info: what ``make show-info`` prints.
-    :raises EascopeError: a package whose sources are not to be had.
+    :raises EascopeError: a package whose sources are not to be had, or a host tool that is not
+        installed: one line that names its package.
     """
     folders: dict[str, Path] = {}
     versions: dict[str, str] = {}
     for name in sorted(_downloaded(info)):
+        if name in HOST_TOOLS:
+            for program in HOST_TOOLS[name].programs:
+                need(program, HOST_TOOLS[name].debian)
+            continue
         given = _given(name)
         if given is not None:
             folders[name], versions[name] = given, f"{given.name} of {SOURCES_VARIABLE}"
@@ -138,7 +145,7 @@ def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path]
 
 def _downloaded(info: Mapping[str, Any]) -> Iterable[str]:
     for name, each in info.items():
-        if each.get("downloads") and name not in HOST_TOOLS and each.get("version") != "local":
+        if each.get("downloads") and each.get("version") != "local":
             yield name
 
 
