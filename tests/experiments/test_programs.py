@@ -10,14 +10,17 @@ import pytest
 
 from analysis.programs import PARSERS
 from configs.platform import Platform
-from experiments.cell import prepare
+from experiments.cell import check_image, guest_of, prepare
 from experiments.program import Program
 from experiments.program_kinds import KINDS
 from experiments.request import Request, resolve
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
+from host.errors import RequestError
 from rootfs.content import load_content
+from rootfs.image import ImageArtefact
+from rootfs.images import PROVIDER_VARIABLE, PROVIDERS, Provider
 from tests.support.cells import Artefacts, prepared
 from tests.support.scenarios import check_refused
 
@@ -219,3 +222,25 @@ def test_a_program_of_the_minimal_image_is_started_as_ever() -> None:
     assert pipe.command(False, 5) == "/bin/launch 5 0,1 /bin/ping-pong p 10"
     assert pipe.record(full=True).encode().keys() == {"name", "run", "count", "log"}
     assert pipe.trace_bytes(full=True) == 16_000
+
+
+def test_a_program_that_the_providers_image_lacks(
+    tmp_path: Path, juno: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused before an image is built: nobody is asked for one."""
+    scenario = load_scenario(write(tmp_path, IMAGE, LATENCY, UNTIL), juno)
+
+    def image(name: str, copies: object) -> ImageArtefact:
+        raise AssertionError("asked for an image")
+
+    monkeypatch.setenv(PROVIDER_VARIABLE, "buildroot")
+    provider = Provider(image, lambda name: frozenset({"cyclictest"}))
+    monkeypatch.setitem(PROVIDERS, "buildroot", provider)
+    with pytest.raises(RequestError, match="'cyclictest': the image 'programs' of the provider"):
+        guest_of(scenario)
+    other = Provider(image, lambda name: frozenset({"hackbench"}))
+    monkeypatch.setitem(PROVIDERS, "buildroot", other)
+    with pytest.raises(AssertionError, match="asked for an image"):
+        guest_of(scenario)
+    monkeypatch.delenv(PROVIDER_VARIABLE)
+    check_image(scenario)

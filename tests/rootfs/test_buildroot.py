@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The provider ``buildroot``: with a program in Buildroot's place, and with Buildroot itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from experiments.guest_image import COPIES, guest_image
+from host import toolchain
+from host.debian_sources import SourceTarball
+from host.errors import EascopeError, RequestError
+from host.proc import CommandFailed
+from rootfs import buildroot_image, buildroot_make, buildroot_site
+from rootfs.buildroot_make import BUILDROOT, SITE_VARIABLE, TREE, defconfig
+from rootfs.buildroot_site import SOURCES_VARIABLE
+from rootfs.content import load_content
+from rootfs.cpio import Archive
+from rootfs.debian import USERS
+from rootfs.image import FLAGS, LINK_FLAGS, program_names
+from rootfs.images import UNITS
+from tests.support.newc import parse
+
+#: Stands in Buildroot's place: notes what it is given, and copies an archive.
+MAKE = """\
+#!/bin/sh
+echo "$@" >> {folder}/calls
+case "$*" in
+*show-info*) cat {folder}/info.json ;;
+*defconfig*) for each; do case $each in BR2_DEFCONFIG=*)
+    cp "${{each#BR2_DEFCONFIG=}}" {folder}/given; esac; done ;;
+*)  [ -e {folder}/fails ] && {{ echo "no rule to make x"; exit 2; }}
+    cp "$(dirname "$PWD")"/*.mk {folder} 2>/dev/null
+    mkdir images && cp {folder}/rootfs.cpio images/ ;;
+esac
+"""
+INFO = {
+    "busybox": {"version": "1.37.0", "downloads": [{"source": "b"}], "patches": []},
+    "eascope-guest": {"version": "local", "downloads": [{"source": "x"}]},
+    "host-fakeroot": {"version": "1.36", "downloads": [{"source": "f"}]},
+    "skeleton": {"virtual": True},
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a checkout, sources, and a program ``make`` before all others."""
+    checkout, programs = tmp_path / "buildroot", tmp_path / "programs"
+    for part in buildroot_make.PARTS:
+        (checkout / part).mkdir(parents=True)
+    (checkout / "Makefile").write_text("export BR2_VERSION := 2025.02.16\n")
+    (checkout / "Config.in").write_text("")
+    programs.mkdir()
+    for name, text in {
+        "make": MAKE.format(folder=tmp_path),
+        "fakeroot": "",
+    }.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    (tmp_path / "info.json").write_text(json.dumps(INFO))
+    (tmp_path / "rootfs.cpio").write_bytes(what_buildroot_makes())
+    (tmp_path / "sources/busybox").mkdir(parents=True)
+    (tmp_path / "sources/busybox/Makefile").write_text("all:\n")
+    (tmp_path / "arm64").mkdir()
+    for name in ("rt-app", "trace-cmd"):
+        (tmp_path / "arm64" / name).write_bytes(name.encode())
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv(BUILDROOT, str(checkout))
+    monkeypatch.setenv(SOURCES_VARIABLE, str(tmp_path / "sources"))
+    monkeypatch.delenv(SITE_VARIABLE, raising=False)
+    monkeypatch.setattr(buildroot_image, "lisa_binaries", lambda: tmp_path)
+    buildroot_make._checkout_digest.cache_clear()
+    return tmp_path
+
+
+def what_buildroot_makes() -> bytes:
+    archive = Archive()
+    archive.file("init", b"agent", 0o755)
+    archive.file("bin/busybox", b"busybox", 0o755)
+    for name in (*program_names(), *UNITS):
+        archive.file(f"bin/{name}", name.encode(), 0o755)
+    return archive.data()
+
+
+def test_an_image_of_what_buildroot_makes(site: Path) -> None:
+    image = buildroot_image.buildroot_image("minimal", ())
+    there = parse(image.path.read_bytes())
+    assert there["init"][1] == b"agent"
+    assert there["exec/rt-app"][1] == b"rt-app"
+    assert there["bin/trace-cmd"][1] == b"trace-cmd"
+    assert stat.S_ISLNK(there["bin/rt-app"][0]["mode"])
+    provided = image.provenance.provided
+    assert provided
+    assert provided.provider == "buildroot"
+    assert provided.packages["buildroot"] == "2025.02.16"
+    assert provided.packages["busybox"] == f"busybox of {SOURCES_VARIABLE}"
+    assert image.provenance.image == ""
+    assert image.provenance.members == {}
+    assert image.provenance.agent.compiler.startswith(f"{toolchain.cross_prefix()}gcc")
+    calls = (site / "calls").read_text().count("-j1")
+    assert buildroot_image.buildroot_image("minimal", ()).path == image.path
+    assert (site / "calls").read_text().count("-j1") == calls == 1
+
+
+def test_the_members_of_the_programs_image(site: Path) -> None:
+    image = buildroot_image.buildroot_image("programs", ())
+    assert image.provenance.image == "programs"
+    assert set(image.provenance.members) == {*UNITS}
+
+
+def test_what_buildroot_is_given_here(site: Path) -> None:
+    buildroot_image.buildroot_image("minimal", ())
+    given = (site / "given").read_text()
+    assert given.startswith(defconfig("minimal").read_text())
+    assert "BR2_TOOLCHAIN_EXTERNAL_CUSTOM_GLIBC=y" in given
+    assert "BR2_PRIMARY_SITE_ONLY=y" in given
+    override = (site / "local.mk").read_text()
+    assert f"BUSYBOX_OVERRIDE_SRCDIR = {site}/sources/busybox" in override
+    assert f"host-tool,HOST_FAKEROOT,{site}/programs/fakeroot)" in override
+    assert "EASCOPE_GUEST_OVERRIDE" not in override
+
+
+def test_what_buildroot_is_given_where_it_downloads(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SITE_VARIABLE, "upstream")
+    image = buildroot_image.buildroot_image("minimal", ())
+    assert (site / "given").read_text() == defconfig("minimal").read_text()
+    assert not (site / "local.mk").exists()
+    assert image.provenance.agent.compiler == "Buildroot's"
+    monkeypatch.setenv(SITE_VARIABLE, "moon")
+    with pytest.raises(RequestError, match=rf"{SITE_VARIABLE} = 'moon': allowed: one of debian, u"):
+        buildroot_image.buildroot_image("minimal", ())
+
+
+def test_sources_that_cannot_be_had(site: Path) -> None:
+    info = {**INFO, "moon": {"version": "1", "downloads": [{"source": "m"}]}}
+    (site / "info.json").write_text(json.dumps(info))
+    with pytest.raises(EascopeError, match=rf"package moon: no sources.*{SOURCES_VARIABLE}"):
+        buildroot_image.buildroot_image("minimal", ())
+    assert not list((site / "cache/buildroot").glob("*/rootfs.cpio"))
+
+
+def test_a_host_tool_that_is_missing(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        buildroot_site.HOST_TOOLS, "host-fakeroot", buildroot_site.HostTool("moon", ("no-such",))
+    )
+    with pytest.raises(EascopeError, match=r"no-such.*moon"):
+        buildroot_image.buildroot_image("minimal", ())
+
+
+def test_debians_sources_have_buildroots_patches_for_the_same_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SOURCES_VARIABLE, raising=False)
+    asked: list[tuple[str, list[Path]]] = []
+
+    class Apt:
+        def tarball(self, packages: tuple[str, ...]) -> SourceTarball:
+            return SourceTarball(packages[0], "1.37.0", tmp_path, "0")
+
+    def unpacked(tarball: SourceTarball, patches: list[Path]) -> Path:
+        asked.append((tarball.package, patches))
+        return tmp_path
+
+    monkeypatch.setattr(buildroot_site, "source_apt", Apt)
+    monkeypatch.setattr(buildroot_site, "unpacked", unpacked)
+    for version in ("1.37.0", "1.36.1"):
+        info = {"busybox": {**INFO["busybox"], "version": version, "patches": ["package/a"]}}
+        folders, versions = buildroot_site.sources_of(info, Path("/checkout"))
+        assert folders == {"busybox": tmp_path}
+        assert versions == {"busybox": "1.37.0"}
+    assert asked == [("busybox", [Path("/checkout/package/a")]), ("busybox", [])]
+
+
+def test_a_build_that_fails_shows_its_last_lines(site: Path) -> None:
+    (site / "fails").touch()
+    with pytest.raises(CommandFailed, match="no rule to make x"):
+        buildroot_image.buildroot_image("minimal", ())
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [(None, r"BUILDROOT = .*allowed: a folder with Buildroot's sources"), ("2024.11", "2025.02")],
+)
+def test_a_checkout_that_is_none_or_too_old(
+    site: Path, version: str | None, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if version:
+        (site / "buildroot/Makefile").write_text(f"export BR2_VERSION := {version}\n")
+    else:
+        monkeypatch.delenv(BUILDROOT)
+    with pytest.raises(RequestError, match=words):
+        guest_image("minimal", "buildroot")
+
+
+def test_a_file_of_the_overlay_that_the_image_has(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buildroot_image, "OVERLAY", site / "overlay")
+    (site / "overlay/bin").mkdir(parents=True)
+    (site / "overlay/bin/more").write_bytes(b"more")
+    image = buildroot_image.buildroot_image("minimal", ())
+    assert parse(image.path.read_bytes())["bin/more"][1] == b"more"
+    assert set(image.provenance.overlay) == {"bin/more"}
+    (site / "overlay/bin/busybox").write_bytes(b"mine")
+    with pytest.raises(EascopeError, match="the guest image has a /bin/busybox of its own"):
+        buildroot_image.buildroot_image("minimal", ())
+
+
+def test_a_program_is_lacking_when_the_configuration_does_not_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "defconfig"
+    path.write_text("BR2_PACKAGE_RT_TESTS=y\n# BR2_PACKAGE_SYSBENCH is not set\n")
+    monkeypatch.setattr(buildroot_image, "defconfig", lambda name: path)
+    every = {program.name for program in load_content().provided()}
+    assert buildroot_image.lacking("programs") == every - {"cyclictest", "hackbench"}
+    assert buildroot_image.lacking("minimal") == frozenset()
+
+
+def test_the_package_of_ours_is_compiled_as_everywhere() -> None:
+    text = (TREE / "package/eascope-guest/eascope-guest.mk").read_text()
+    flags = re.search(r"^EASCOPE_GUEST_FLAGS = (.+)$", text, re.M)
+    link = re.search(r"^EASCOPE_GUEST_LINK_FLAGS = (.+)$", text, re.M)
+    assert flags
+    assert link
+    assert tuple(flags[1].split()) == FLAGS
+    assert tuple(link[1].split()) == LINK_FLAGS
+    members = {path.name for path in (TREE.parent / "members").glob("*.c")}
+    assert members == {name for names in UNITS.values() for name in names}
+    users = (TREE / "overlay/etc/passwd").read_bytes(), (TREE / "overlay/etc/group").read_bytes()
+    assert users == USERS
+
+
+def test_each_configuration_names_options_that_the_tree_or_the_list_has() -> None:
+    ours = set(
+        re.findall(
+            r"^config (\w+)",
+            "".join(path.read_text() for path in (TREE / "package").glob("*/Config.in")),
+            re.M,
+        )
+    )
+    listed = {program.option for program in load_content().provided()}
+    for name in load_content().images:
+        named = set(re.findall(r"^(BR2_PACKAGE_\w+)=y$", defconfig(name).read_text(), re.M))
+        assert "BR2_TARGET_ROOTFS_CPIO=y" in defconfig(name).read_text()
+        assert named <= ours | listed | {"BR2_PACKAGE_BUSYBOX"}
+
+
+@pytest.mark.long
+@pytest.mark.guest
+@pytest.mark.skipif(not os.environ.get(BUILDROOT), reason=f"{BUILDROOT} names no checkout")
+@pytest.mark.parametrize("name", ["minimal", "programs"])
+def test_buildroot_itself(name: str) -> None:
+    image = guest_image(name, "buildroot")
+    there = parse(image.path.read_bytes())
+    content = load_content()
+    lacking = buildroot_image.lacking(name)
+    for program in content.programs.values():
+        if name in program.images and program.name not in lacking:
+            assert there[program.path[1:]][1][:5] == b"\x7fELF\x02", program.name
+    for copy in COPIES:
+        assert copy.path[1:] in there
+    assert image.provenance.provided
+    assert image.provenance.provided.packages["buildroot"]
