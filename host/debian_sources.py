@@ -66,10 +66,10 @@ class SourceApt(PrivateApt):
     def _versions(self, package: str) -> list[str]:
         with self._held():
             shown = self._listing(package)
-        found = re.findall(
+        versions = re.findall(
             rf"^Package: {re.escape(package)}$(?:\n.+)*?\nVersion: (\S+)", shown, re.M
         )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(versions))
 
     def _listing(self, package: str) -> str:
         try:
@@ -83,15 +83,15 @@ class SourceApt(PrivateApt):
         named = f"{package}={version}"
         with self._held():
             shown = run([*command, "--print-uris", named], label=f"sources of {package}").decode()
-            found = re.search(r"^'\S+' (\S+\.orig\.tar\.\w+) \d+ SHA256:(\w+)$", shown, re.M)
-            if found is None:
+            match = re.search(r"^'\S+' (\S+\.orig\.tar\.\w+) \d+ SHA256:(\w+)$", shown, re.M)
+            if match is None:
                 raise EascopeError(f"source package {named} has no tarball of upstream's")
-            path, sha256 = self.archives / found[1], found[2]
+            path, sha256 = self.archives / match[1], match[2]
             if not path.is_file() or sha256_file(path) != sha256:
                 run(
                     [*command, "--download-only", named],
                     cwd=self.archives,
-                    label=f"download {found[1]}",
+                    label=f"download {match[1]}",
                 )
         if sha256_file(path) != sha256:
             raise EascopeError(f"download of {path.name}: {path} has another SHA-256")

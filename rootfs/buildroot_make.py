@@ -59,8 +59,8 @@ def checkout_asked() -> Path:
 
 def buildroot_version(checkout: Path) -> str:
     """``BR2_VERSION`` of a checkout, empty where it has none."""
-    found = re.search(r"^export BR2_VERSION := (\S+)", (checkout / "Makefile").read_text(), re.M)
-    return found[1] if found else ""
+    match = re.search(r"^export BR2_VERSION := (\S+)", (checkout / "Makefile").read_text(), re.M)
+    return match[1] if match else ""
 
 
 def site_asked() -> str:

@@ -221,8 +221,8 @@ def _libc(libraries: Path, headers: Path, sysroot: Path) -> None:
 def _headers(include: Path) -> str:
     """The release of the kernel's headers as Buildroot's options name it: ``6_1``."""
     text = (include / "linux/version.h").read_text()
-    found = re.search(r"#define LINUX_VERSION_CODE (\d+)", text)
-    if found is None:
+    match = re.search(r"#define LINUX_VERSION_CODE (\d+)", text)
+    if match is None:
         raise EascopeError(f"{include}/linux/version.h: no LINUX_VERSION_CODE")
-    code = int(found[1])
+    code = int(match[1])
     return f"{code >> 16}_{code >> 8 & 255}"
