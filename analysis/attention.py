@@ -74,5 +74,5 @@ def _system_rate(comparison: Comparison) -> Iterator[str]:
     if programs and cell.engine_traits.stated_rates:
         yield (
             f"{', '.join(programs)}: executed at the kernel's instructions per cycle, not at a "
-            "rate measured for the program: what it prints is no board's"
+            "rate measured for the program: its output is not that of a board"
         )

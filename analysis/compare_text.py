@@ -137,7 +137,7 @@ def _seeds(comparison: Comparison) -> list[str]:
 
 
 #: What the spread over seeds is.
-SPREAD = "The spread over seeds comes from what a seed draws; a run has no other noise."
+SPREAD = "The spread over seeds comes from the draws of seeds; a run has no other noise."
 
 
 def interval_words(comparison: Comparison) -> str:
@@ -168,7 +168,7 @@ def _null_note(comparison: Comparison) -> str:
     variant, seeds = comparison.noise.variant, comparison.noise.seeds_words
     return (
         f" Noise floor: {variant} against itself, its kernel with another comment, and {seeds}; "
-        "a smaller difference says nothing."
+        "a smaller difference means nothing."
     )
 
 

@@ -39,9 +39,7 @@ def error_words(run: Derived) -> str:
     """The error of a run's energy against gem5's, for a caption."""
     cell = run.cell
     if cell.own_platform and not cell.engine_traits.reference:
-        return (
-            f"no error against gem5 was measured on {cell.platform}, a platform file of one's own"
-        )
+        return f"no error against gem5 was measured on {cell.platform}, a person's own platform"
     return error_of(
         cell.platform,
         cell.scenario,

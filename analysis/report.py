@@ -58,14 +58,14 @@ ul { padding-left: 1.2rem; margin: .3rem 0; }
 
 _CAPTIONS = {
     "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
-    "stack": "What the energy went into, by cluster: a part is what McPAT's events of it cost, the "
-    "clock is apart because McPAT has no clock tree.",
+    "stack": "Parts of each cluster's energy. A part has the energy of its McPAT events. The clock "
+    "is a separate part, because McPAT has no clock tree.",
     "placement": "Where each thread ran: a stretch of the timeline on every CPU, and each CPU's "
     "share of the whole window.",
-    "clock": "Clock of the cluster whose clock changes most often: a part of the window that is "
-    "short enough to see each change.",
+    "clock": "Clock of the cluster whose clock changes most often, in a part of the window that is "
+    "short enough to show each change.",
     "frequency": "Clock of each cluster over time, and the share of the whole window "
-    "at each operating point (idle time included).",
+    "at each OPP (idle time included).",
     "axes": "Difference in energy and its 95 % interval at every value of the model axes.",
 }
 
@@ -109,7 +109,7 @@ def page(
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
         ("controls", "Controls and workload", _controls(comparison)),
-        ("energy", "Where the energy comes from", _energy_notes(comparison)),
+        ("energy", "How energy is computed", _energy_notes(comparison)),
         ("provenance", "Provenance", _provenance(comparison)),
     ]
     shown = [entry for entry in sections if entry[2]]
@@ -181,7 +181,7 @@ def _expectations(comparison: Comparison) -> str:
     if not rows:
         return ""
     note = (
-        f'<p class="note">What the source of the scenario says, against what was measured here. '
+        f'<p class="note">Statements of the scenario\'s sources, compared with these runs. '
         f"{counts(comparison.verdicts)}.</p>"
     )
     return note + _words(("", "variant", "statement", "measured", "whose statement"), rows)
@@ -204,7 +204,7 @@ def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
         return f"<details><summary>{escape(given.words)}</summary>{table}</details>"
     note = (
         f'<p class="note">The kernels of this report were given <b>{escape(models.words[1])}</b>; '
-        "the energy of a run is computed from the same power whatever the kernel was given.</p>"
+        "the energy of a run does not depend on it: it is computed with the same power.</p>"
     )
     return f"{note}{_wide(models.table)}<br>{table}"
 
@@ -214,9 +214,9 @@ def _axes(robust: Robust | None, figures: Mapping[str, Sequence[Path]]) -> str:
     if robust is None:
         return ""
     note = (
-        '<p class="note">What is not known of the board: one axis at a time is set to another '
-        "value. There is a verdict only where all values give the same. Own runs are those that a "
-        "value needs for itself; energies billed otherwise need none.</p>"
+        '<p class="note">Model axes are unknown quantities of the board. One axis at a time is set '
+        "to another value. There is a verdict only if all values give the same. Own runs are runs "
+        "that only this value needs; a value that changes only the billing needs none.</p>"
     )
     lines = [*expectation_lines(robust), *(f"Not varied: {line}" for line in robust.left_out)]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
@@ -234,9 +234,10 @@ def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
     if not decided:
         return ""
     note = (
-        '<p class="note">First seed. Asked about a task, EAS compares CPUs; named is the first '
-        "criterion that sets the chosen one apart. Candidates: CPU, the energy that the kernel "
-        "estimates for the task there (its unit: cost times utilization), runnable tasks.</p>"
+        '<p class="note">First seed. For each task EAS compares candidate CPUs. The reason is the '
+        "first criterion by which the chosen CPU differs from the others. A candidate has its CPU, "
+        "the kernel's estimate of the task's energy there (unit: cost times utilization), and its "
+        "runnable tasks.</p>"
     )
     short, long = _wide(decisions.summary(decided)), _wide(decisions.listing(decided))
     head = f"The first {decisions.LISTED} of each variant about the scenario's tasks"
@@ -326,11 +327,11 @@ def _energy_notes(comparison: Comparison) -> str:
     cell = comparison.cell
     parts = [
         f"<p>Energy from <b>{escape(model.name)}</b> power: {escape(model.summary)}. "
-        "A CPU uses its active time times the power of its operating point, plus its idle times "
-        "times the power of the idle state. Ways into and out of idle states are components of "
-        "their own, and so are the shared parts of clusters and chip. A task's energy is its share "
-        "of the active energy of the intervals in which it ran; active energy that no thread "
-        f"covers and that of other threads is <code>{OTHER}</code>.</p>"
+        "A CPU uses its active time times the power of its OPP, plus its time in each idle state "
+        "times the power of that state. Entries into and exits from idle states are separate "
+        "components, and so are the shared parts of clusters and chip. A task's energy is its "
+        "share of the active energy of the intervals in which it ran. Active energy of other "
+        f"threads, and active energy that no thread covers, is <code>{OTHER}</code>.</p>"
     ]
     notes = [f"<li>{escape(line)}</li>" for line in model.notes]
     if notes:

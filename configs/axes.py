@@ -81,7 +81,7 @@ _POWER = {PUBLISHED: "published", PROFILE: "published", MEASURED: "published", D
 #: All axes, in the order of tables.
 AXES: Mapping[str, Axis] = {
     "power": Axis(
-        "what energies are billed by",
+        "the power by which energy is billed",
         {"power": _text()},
         tuple(
             AxisValue(name, {"power": name}, f"{_POWER[name]}: {meaning}")
@@ -91,7 +91,7 @@ AXES: Mapping[str, Axis] = {
         elsewhere="[billing]",
     ),
     "shared_power": Axis(
-        "what the shared part of a cluster is billed",
+        "the power billed for the shared part of a cluster",
         {"shared_power": _text("stated", "off", "zero")},
         (
             AxisValue("stated", {"shared_power": "stated"}, _OWN),
@@ -109,7 +109,7 @@ AXES: Mapping[str, Axis] = {
         billing=True,
     ),
     "transition_power": Axis(
-        "what entries into and exits from idle states are billed",
+        "the power billed for entries into and exits from idle states",
         {"transition_percent": _integer(0, 100, "% of a busy CPU's power")},
         (
             AxisValue(
@@ -126,7 +126,7 @@ AXES: Mapping[str, Axis] = {
         billing=True,
     ),
     "idle_exit": Axis(
-        "how long leaving an idle state takes",
+        "the time to leave an idle state",
         {"idle_exit_percent": _integer(0, 100, "% of the platform's exit times")},
         (
             AxisValue("100%", {"idle_exit_percent": 100}, _OWN),
@@ -201,7 +201,7 @@ AXES: Mapping[str, Axis] = {
         ),
     ),
     "llc": Axis(
-        "who shares the last-level cache, and so the scheduler's domain MC",
+        "which CPUs share the last-level cache, and so the scheduler's domain MC",
         {"llc": _text("cluster", "all")},
         (
             AxisValue("cluster", {"llc": "cluster"}, "assumed: each cluster has its own"),

@@ -113,7 +113,7 @@ def _platforms() -> Iterator[Check]:
     yield _check("platforms", bool(whole), ", ".join(whole), "restore configs/platforms")
     for name, error in platforms:
         if isinstance(error, RequestError):
-            yield _check(f"platform {name}", False, str(error), "mend or remove its file")
+            yield _check(f"platform {name}", False, str(error), "correct or remove its file")
 
 
 def _whole(name: str, detail: str, folders: Iterable[Path]) -> Check:
@@ -153,7 +153,7 @@ def _kernels() -> Iterator[Check]:
     """Artefacts that the first run would make; a missing one is no fault."""
     catalogue = load_catalogue()
     for name, error in catalogue.broken.items():
-        yield _check(f"kernel {name}", False, str(error), "mend or remove its line in [own]")
+        yield _check(f"kernel {name}", False, str(error), "correct or remove its line in [own]")
     for name in kernel_names():
         try:
             there = built(name)

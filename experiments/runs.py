@@ -198,8 +198,8 @@ def _warn_of_other_inputs(cell: Cell, run: Run) -> None:
     for kind in ("platform", "activity"):
         if getattr(made_of, kind) != getattr(cell.record.inputs, kind):
             _say_once(
-                f"  runs of {cell.record.platform} were made of another {kind} file than today's; "
-                f"the machine is the same, and they are read by today's"
+                f"  runs of {cell.record.platform} were made from another {kind} file than today's;"
+                " the machine is the same, and results use today's file"
             )
 
 
@@ -295,5 +295,5 @@ def check(run: Run) -> list[str]:
         return [str(error)]
     # Tables without digests are unfinished: nothing reads them.
     for done in sorted(done for root in roots_of(run.path) for done in root.glob(f"[!.]*/{DONE}")):
-        wrong += [f"{line}: eascope show makes it anew" for line in damage(done.parent)]
+        wrong += [f"{line}: eascope show makes it again" for line in damage(done.parent)]
     return wrong

@@ -28,7 +28,7 @@ CLOCKS = {
 #: Which threads run besides a scenario's own.
 BACKGROUNDS = {
     "none": "no other",
-    "board": "those of a device that is doing nothing else",
+    "board": "those of an idle device",
 }
 MOST_THREADS = 99
 MOST_PHASES = 1000

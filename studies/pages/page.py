@@ -115,7 +115,7 @@ def _conditions(record: Comparisons) -> str:
         f"Linux {record.kernel}, HZ {record.hz}, schedutil with a rate limit of "
         f"{record.rate_limit_us} us, transitions of {record.transition_latency_us} us, delayed "
         f"dequeue on, tracing on{_where_not_said(record)}.",
-        "Means over seeds stand before brackets with the least and the largest. "
+        "After a mean over seeds, brackets have the least and the largest value. "
         + _meaning_of_seeds(record),
         _tests(record),
         record.origin.words,
@@ -131,9 +131,11 @@ def _where_not_said(record: Comparisons) -> str:
 def _meaning_of_seeds(record: Comparisons) -> str:
     """The meaning of the spread over seeds."""
     if record.replicates:
-        return "[Seeds](../concepts/replicates.md) draw what differs between two runs on a device."
+        return (
+            "[Seeds](../concepts/replicates.md) draw the differences between two runs on a device."
+        )
     return (
-        "Seeds draw when tasks start, within 16 ms, and nothing else: their spread is not that of "
+        "Seeds draw only the starts of tasks, within 16 ms. Their spread is not that of "
         "[replicates](../concepts/replicates.md), and intervals are too narrow."
     )
 
@@ -148,7 +150,7 @@ def _tests(record: Comparisons) -> str:
         return f"Differences from the first variant carry a 95 % interval ({made})."
     return (
         "Differences from the first variant carry a 95 % interval (percentile bootstrap of pairs). "
-        "The record has means alone, so every statement is undecided."
+        "The record has only means, so every statement is undecided."
     )
 
 

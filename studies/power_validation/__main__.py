@@ -20,7 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser(
         "calibrate", help="fit every core that has counted events, and write its calibration"
     )
-    commands.add_parser("validation", help="draw docs/results/power-validation.md and its figures")
+    commands.add_parser(
+        "validation", help="write docs/results/power-validation.md and its drawings"
+    )
     options = parser.parse_args(arguments)
     with Ending() as ending:
         if options.command == "calibrate":

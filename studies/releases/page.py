@@ -83,9 +83,9 @@ def _conditions(record: ReleaseComparison) -> Sequence[str]:
     return (
         f"Platform {record.platform}, engine {record.engine} (busy loops elided), "
         f"{record.duration} windows, {record.seeds} seeds, energy from {record.power} power.",
-        "Both releases run the same guest image, workload and draws of the seeds. Means over "
-        "seeds stand before brackets with the least and the largest, or with the 95 % interval "
-        "of a difference ([how it is made](../reference/measures.md#intervals)).",
+        "Both releases run the same guest image, workload and draws of the seeds. After a mean "
+        "over seeds, brackets have the least and the largest value, or the 95 % interval of a "
+        "difference ([how it is made](../reference/measures.md#intervals)).",
         record.origin.words,
     )
 

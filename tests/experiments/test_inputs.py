@@ -171,7 +171,7 @@ def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFix
     for _ in range(2):
         assert not execute(edited).fresh
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"made of another {kind} file than today's; the machine is the same" in line
+    assert f"made from another {kind} file than today's; the machine is the same" in line
     assert line.endswith("and they are read by today's")
 
 

@@ -44,7 +44,7 @@ def test_a_platform_file_of_ones_own_has_no_error_of_ours() -> None:
     run = stated("mainline", 0)
     own = replace(run, cell=cell_record(scenario="smoke", own_platform=True))
     assert error_words(own) == (
-        "no error against gem5 was measured on juno-r2, a platform file of one's own"
+        "no error against gem5 was measured on juno-r2, a person's own platform"
     )
     ours = replace(own, cell=replace(own.cell, own_platform=False))
     assert error_words(ours).startswith("energy within")
