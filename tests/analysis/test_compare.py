@@ -135,7 +135,7 @@ def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> N
     assert "95 %" not in text_of(compared(2))
     text = text_of(compared(ENOUGH))
     assert "95 % interval" in text
-    assert "what a seed draws" in text
+    assert "the draws of seeds" in text
     entries = differences_json(compared(ENOUGH))
     assert all("confidence_95" in entry for entry in entries)
 

@@ -80,7 +80,7 @@ def test_the_report_has_provenance_figures_and_every_measure(page: str, compared
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",
         "Fewer than 10 seeds: values only, no test",
-        "what a seed draws",
+        "the draws of seeds",
         "a verdict needs 20",
         "a source",
         "Borrowed figures",

@@ -61,7 +61,7 @@ def test_a_run_is_read_by_the_platform_it_was_made_of(juno: Platform, tmp_path: 
     assert total(low) < total(usual) < total(high)
     assert platform_of(Run(high)).clusters[0].opps[0].power_uw == 84_000
     two_platforms = [derived_by(Run(run), "published") for run in (low, high)]
-    with pytest.raises(EascopeError, match="made of another platform file"):
+    with pytest.raises(EascopeError, match="made from another platform file"):
         comparison(juno, {"mainline": two_platforms[:1], "cas": two_platforms[1:]})
 
 
@@ -172,7 +172,7 @@ def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFix
         assert not execute(edited).fresh
     (line,) = capsys.readouterr().err.splitlines()
     assert f"made from another {kind} file than today's; the machine is the same" in line
-    assert line.endswith("and they are read by today's")
+    assert line.endswith("results use today's file")
 
 
 def stated_idle(platform: Platform) -> Platform:
