@@ -149,7 +149,7 @@ cut:
 	sub	x15, x0, x14
 	b	look
 
-	.org	LENGTH - 32, 0
+	.org	CODE_BYTES, 0
 table:
 	.rept	TABLE_CPUS
 	.word	0

@@ -46,7 +46,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from engines.gem5.board import BOARD
+from configs.platform_file import MAX_CPUS
+from engines.gem5.board import GICV2
 from host.errors import RequestError
 from host.proc import run
 from host.toolchain import arm64_tool
@@ -71,8 +72,10 @@ OWN_CYCLES = {"elided": 24, "elided-detailed": 60}
 #: Instructions that an O3CPU may fetch at once, so that the exclusives are not among them.
 MOST_FETCHED = 6
 
-#: The table's entries: one per CPU, cycles of an iteration in sixteenths.
-TABLE_BYTES = 2 * BOARD.max_cpus
+#: The table's entries: one per CPU, cycles of an iteration in sixteenths. The image's copy has as
+#: many as a GICv2 has CPUs, and fits the original's place; more CPUs make the function longer,
+#: over what `engines.gem5.mixture.ROOM` says.
+TABLE_BYTES = 2 * GICV2.max_cpus
 TABLE_OFFSET = FUNCTION_OFFSET + FUNCTION_BYTES - TABLE_BYTES
 SIXTEENTHS = 16
 #: A slice of a single turn stands still for this many cycles at least.
@@ -90,13 +93,18 @@ def elide(program: bytes) -> bytes:
 COPY = ElidingCopy("rt-app-elided-gem5", "/gem5/rt-app", elide, MAKERS)
 
 
+def table_cpus(cpus: int) -> int:
+    """Entries of the table on a machine of ``cpus``."""
+    return GICV2.max_cpus if cpus <= GICV2.max_cpus else MAX_CPUS
+
+
 @cache
-def quiesce_function(own_cycles: int) -> bytes:
-    """``eliding_copy.S``, assembled; it fits the original's place to the byte.
+def quiesce_function(own_cycles: int, cpus: int = 1) -> bytes:
+    """``eliding_copy.S``, assembled; up to eight CPUs it fits the original's place to the byte.
 
     :raises EascopeError: when the cross compiler is missing.
     """
-    return assembled(OWN_CYCLES=own_cycles)
+    return assembled(OWN_CYCLES=own_cycles, TABLE_CPUS=table_cpus(cpus))
 
 
 def assembled(**more: int) -> bytes:
@@ -108,7 +116,6 @@ def assembled(**more: int) -> bytes:
     values = {
         "AWAY_SHIFT": AWAY_SHIFT,
         "PROBE_TURNS": PROBE_TURNS,
-        "TABLE_CPUS": BOARD.max_cpus,
         **more,
     }
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
@@ -127,7 +134,7 @@ def with_table(mode: str, cycles: Sequence[float]) -> bytes:
     """
     table = turn_table(cycles)
     own = min(OWN_CYCLES[mode], int(min(cycles)) - LEAST_STILL)
-    return quiesce_function(own)[:-TABLE_BYTES] + table
+    return quiesce_function(own, len(cycles))[: -len(table)] + table
 
 
 def turn_table(cycles: Sequence[float]) -> bytes:
@@ -143,4 +150,4 @@ def turn_table(cycles: Sequence[float]) -> bytes:
                 f"elided: {LEAST_CYCLES} to {MOST_CYCLES:.0f}"
             )
     entries = [round(figure * SIXTEENTHS) for figure in cycles]
-    return struct.pack(f"<{len(entries)}H", *entries).ljust(TABLE_BYTES, b"\0")
+    return struct.pack(f"<{len(entries)}H", *entries).ljust(2 * table_cpus(len(cycles)), b"\0")

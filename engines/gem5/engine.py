@@ -76,7 +76,7 @@ class Gem5Engine:
 
     @property
     def board(self) -> Board:
-        """VExpress_GEM5_V1."""
+        """VExpress_GEM5_V1, or V2 for more than eight CPUs."""
         return BOARD
 
     @property
@@ -179,7 +179,10 @@ class Gem5Engine:
 
     def _files(self, machine: Machine) -> RequestFiles:
         return RequestFiles(
-            self.boots(machine), boot_loader(), dtb=machine.dtb, initrd=machine.initramfs
+            self.boots(machine),
+            boot_loader(len(machine.platform.cpus)),
+            dtb=machine.dtb,
+            initrd=machine.initramfs,
         )
 
     def _checkpoint(

@@ -13,22 +13,22 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
-from engines.gem5.board import BOARD
 from engines.gem5.eliding_copy import (
     LEAST_STILL,
     MOST_CYCLES,
     OWN_CYCLES,
     SIXTEENTHS,
     assembled,
+    table_cpus,
 )
 from host.errors import RequestError
 from rootfs.elide import FUNCTION_ADDRESS
 
-#: Bytes of the function, its table included; up to `ROOM` nothing else of rt-app is executed.
-LENGTH = 352
+#: Bytes of the function before its table; up to `ROOM` nothing else of rt-app is executed.
+CODE_BYTES = 320
 ROOM = 0x402A1C - FUNCTION_ADDRESS
-#: Bytes of the table: cycles of an iteration and its ns of memory by CPU, both in sixteenths.
-TABLE_BYTES = 4 * BOARD.max_cpus
+#: Bytes of the table for each CPU: cycles of an iteration and its ns of memory, in sixteenths.
+ENTRY_BYTES = 4
 #: A slice's own instructions take so many times what the plain function's take.
 LONGER = 1.5
 #: A slice of a single turn has its own instructions, and stands still.
@@ -37,12 +37,13 @@ MOST_NS = MOST_CYCLES
 
 
 @cache
-def memory_function(own_cycles: int) -> bytes:
-    """``eliding_copy.S`` with MEMORY, assembled.
+def memory_function(own_cycles: int, cpus: int = 1) -> bytes:
+    """``eliding_copy.S`` with MEMORY, assembled for a machine of ``cpus``.
 
     :raises EascopeError: when the cross compiler is missing.
     """
-    return assembled(MEMORY=1, LENGTH=LENGTH, OWN_CYCLES=own_cycles)
+    entries = table_cpus(cpus)
+    return assembled(MEMORY=1, CODE_BYTES=CODE_BYTES, OWN_CYCLES=own_cycles, TABLE_CPUS=entries)
 
 
 def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:
@@ -61,5 +62,6 @@ def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:
             )
     own = min(round(LONGER * OWN_CYCLES[mode]), int(min(turns)[0]) - LEAST_STILL)
     entries = [max(1, round(SIXTEENTHS * figure)) for turn in turns for figure in turn]
-    table = struct.pack(f"<{len(entries)}H", *entries).ljust(TABLE_BYTES, b"\0")
-    return memory_function(own)[:-TABLE_BYTES] + table
+    size = ENTRY_BYTES * table_cpus(len(turns))
+    table = struct.pack(f"<{len(entries)}H", *entries).ljust(size, b"\0")
+    return memory_function(own, len(turns))[:-size] + table

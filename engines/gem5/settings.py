@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from configs.core import Cache, Core
 from configs.pipeline import Pipeline, load_pipeline
 from configs.platform import L3, Cluster, Platform
-from engines.gem5.board import BOARD, DEVICE_TREE, GICV2
+from engines.gem5.board import BOARD, DEVICE_TREE
 from engines.gem5.boot import COUNTER_HZ
 from engines.gem5.inside.request import (
     SCHEMA,
@@ -106,7 +106,8 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
     """
     if mode not in MODES:
         raise unknown("gem5 mode", mode, MODES)
-    return {
+    gic = BOARD.gic(len(platform.cpus))
+    settings: MachineSettings = {
         "schema": SCHEMA,
         "platform": platform.name,
         "mode": mode,
@@ -129,11 +130,15 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
         "system_hz": SYSTEM_HZ,
         "transition_latency_ns": platform.transition_latency_us * 1000,
         "energy_ctrl": BOARD.energy_ctrl,
-        "gic_distributor": GICV2.parts[0][0],
-        "gic_cpu_interface": GICV2.parts[1][0],
+        "gic_distributor": gic.parts[0][0],
         "counter_hz": COUNTER_HZ,
         "extensions": list(EXTENSIONS),
     }
+    if gic.version == 2:
+        settings["gic_cpu_interface"] = gic.parts[1][0]
+    else:
+        settings["gic_redistributors"] = gic.parts[1][0]
+    return settings
 
 
 def has_pipelines(mode: str) -> bool:

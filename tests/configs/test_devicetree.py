@@ -235,6 +235,16 @@ def test_more_than_eight_cpus_have_a_gicv3(wide: Platform) -> None:
     ]
 
 
+def test_gem5s_gicv3_is_that_of_vexpress_gem5_v2(wide: Platform) -> None:
+    """Its MPIDRs are a socket and the CPU's number: Aff0 goes beyond 15."""
+    tree = decompile(device_tree(wide, GEM5_BOARD))
+    gic = tree.at("interrupt-controller@2c000000")
+    assert gic.strings("compatible") == ["arm,gic-v3"]
+    assert gic.cells("reg") == [0, 0x2C00_0000, 0, 0x10000, 0, 0x2C01_0000, 0, 0x100_0000]
+    cpus = tree.at("cpus")
+    assert [cpus.at(f"cpu@{cpu:x}").cells("reg") for cpu in wide.cpus] == [[n] for n in range(24)]
+
+
 def test_psci_and_transport(tree: Node) -> None:
     assert tree.at("psci").strings("compatible") == ["arm,psci-0.2"]
     assert tree.at("psci").strings("method") == ["hvc"]

@@ -280,7 +280,7 @@ MUTANTS = [
         _clamped(check_throttled_do_not_wait, "UTIL_EST", "nested"),
     ),
     GuestMutant(
-        ("sum",),  # on 7.3 the CPU has its utilization at once: excess hides it, an open fault
+        SUM,
         "a-cap-comes-to-a-throttled-group-with-what-it-caps",
         Edit(
             UCLAMP,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.gem5.board import GICV2
+from configs.board import Gic
+from engines.gem5.board import BOARD
 from host.cache import artefact, sha256_file
 from host.proc import run
 from host.record import Record
@@ -44,23 +45,27 @@ class BootLoaderIdentity(Record):
     compiler: str
 
 
-def identity() -> BootLoaderIdentity:
-    """The boot loader's inputs."""
+def identity(cpus: int = 1) -> BootLoaderIdentity:
+    """The boot loader's inputs, on a machine of ``cpus``.
+
+    Its GIC's addresses stand in the machine's settings, too.
+    """
     version = run([arm64_tool("gcc"), "--version"]).decode().splitlines()[0]
-    options = (*_ASSEMBLE, *_defines(), *_LINK)
+    options = (*_ASSEMBLE, *_defines(BOARD.gic(cpus)), *_LINK)
     return BootLoaderIdentity(sha256_file(SOURCE), sha256_file(M5OPS), options, version)
 
 
-def _defines() -> list[str]:
+def _defines(gic: Gic) -> list[str]:
+    distributor, per_cpu = gic.parts
     return [
-        f"-DGICD={GICV2.parts[0][0]:#x}",
-        f"-DGICC={GICV2.parts[1][0]:#x}",
+        f"-DGICD={distributor[0]:#x}",
+        f"-D{'GICC' if gic.version == 2 else 'GICR'}={per_cpu[0]:#x}",
         f"-DCOUNTER_HZ={COUNTER_HZ}",
     ]
 
 
-def boot_loader() -> Path:
-    """The boot loader as an ELF file, built when the cache does not have it.
+def boot_loader(cpus: int = 1) -> Path:
+    """The boot loader of a machine of ``cpus`` as an ELF file, built when the cache lacks it.
 
     :raises EascopeError: no cross compiler, or a corrupt cache entry.
     """
@@ -70,7 +75,7 @@ def boot_loader() -> Path:
         assemble: list[str | Path] = [
             arm64_tool("gcc"),
             *_ASSEMBLE,
-            *_defines(),
+            *_defines(BOARD.gic(cpus)),
             f"-I{INCLUDE}",
             "-o",
             "boot.o",
@@ -79,4 +84,4 @@ def boot_loader() -> Path:
         run(assemble, cwd=folder, label="boot loader")
         run([arm64_tool("gcc"), *_LINK, "-o", NAME, "boot.o"], cwd=folder, label="boot loader")
 
-    return artefact(KIND, identity().encode(), build, label="boot loader of gem5") / NAME
+    return artefact(KIND, identity(cpus).encode(), build, label="boot loader of gem5") / NAME

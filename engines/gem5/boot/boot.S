@@ -10,8 +10,8 @@
  * CPU 0 goes on to the kernel with x0 = device tree and x1..x3 = 0 (arm64's boot protocol), the
  * others wait until the release word holds an address, and go there.
  *
- * The assembler is given GICD and GICC (GICv2 distributor and CPU interface) and COUNTER_HZ
- * (system counter).
+ * The assembler is given GICD (distributor), GICC (CPU interface of a GICv2) or GICR (redistributors
+ * of a GICv3), and COUNTER_HZ (system counter).
  */
 #include "m5ops.h"
 
@@ -28,6 +28,13 @@
 #define ID_AA64MMFR3_EL1	S3_0_C0_C7_3
 #define ZCR_EL3			S3_6_C1_C2_0
 #define SMCR_EL3		S3_6_C1_C2_6
+#define ICC_SRE_EL3		S3_6_C12_C12_5
+
+#define GICR_TYPER		0x08
+#define GICR_WAKER		0x14
+#define GICR_PAGE		0x10000		/* of SGIs and PPIs, behind the first */
+#define GICR_SIZE		0x20000
+#define IGROUPR			0x80
 
 	.text
 	.globl	_start
@@ -81,6 +88,38 @@ _start:
 	ldr	x9, =COUNTER_HZ
 	msr	cntfrq_el0, x9
 
+#ifdef GICR
+	/*
+	 * All interrupts to group 1, the non-secure one: words of 32, of which word 0 is each
+	 * CPU's own and lies in its redistributor. CPU 0 wakes all redistributors.
+	 */
+	mrs	x12, mpidr_el1
+	tst	x12, #0xffffff
+	b.ne	7f
+	mov	w11, #-1
+	ldr	x9, =GICD
+	ldr	w10, [x9, #4]			/* TYPER: words, less one */
+	and	x10, x10, #0x1f
+3:	cbz	x10, 4f
+	add	x12, x9, x10, lsl #2
+	str	w11, [x12, #IGROUPR]
+	sub	x10, x10, #1
+	b	3b
+4:	ldr	x9, =GICR
+5:	ldr	w12, [x9, #GICR_WAKER]
+	bic	w12, w12, #2			/* ProcessorSleep */
+	str	w12, [x9, #GICR_WAKER]
+6:	ldr	w12, [x9, #GICR_WAKER]
+	tbnz	w12, #2, 6b			/* ChildrenAsleep */
+	add	x12, x9, #GICR_PAGE
+	str	w11, [x12, #IGROUPR]
+	ldr	w12, [x9, #GICR_TYPER]
+	add	x9, x9, #GICR_SIZE
+	tbz	w12, #4, 5b			/* Last */
+7:	mov	x9, #0xf			/* system registers, for the lower levels too */
+	msr	ICC_SRE_EL3, x9
+	isb
+#else
 	/* All interrupts to group 1, the non-secure one; priorities of the whole range. */
 	ldr	x9, =GICD
 	ldr	w10, [x9, #4]			/* TYPER: words of 32 interrupts, less one */
@@ -98,6 +137,7 @@ _start:
 	str	w11, [x9, #4]			/* PMR */
 	mov	w11, #3
 	str	w11, [x9]			/* CTLR: both groups */
+#endif
 
 	ldr	x9, =0x30c50830			/* SCTLR_EL2: RES1, all else off */
 	msr	sctlr_el2, x9

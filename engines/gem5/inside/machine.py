@@ -25,6 +25,7 @@ from m5.objects import (
     SystemXBar,
     Terminal,
     VExpress_GEM5_V1,
+    VExpress_GEM5_V2,
     VncServer,
     VoltageDomain,
 )
@@ -132,9 +133,14 @@ def _connect(system: Any, settings: MachineSettings, clusters: list[Any]) -> Non
 
 def _devices(system: Any, settings: MachineSettings, clusters: list[Any]) -> None:
     """The board's devices, and the DVFS handler of its energy controller."""
-    system.realview = VExpress_GEM5_V1()
+    if "gic_redistributors" in settings:
+        system.realview = VExpress_GEM5_V2()
+        # Its redistributors would be twice as long, and do not say so.
+        system.realview.gic.gicv4 = False
+    else:
+        system.realview = VExpress_GEM5_V1()
+        system.gic_cpu_addr = system.realview.gic.cpu_addr
     system.realview.sys_counter.freqs = [settings["counter_hz"]]
-    system.gic_cpu_addr = system.realview.gic.cpu_addr
     system.terminal = Terminal()
     system.vncserver = VncServer()
     system.iobus = IOXBar()

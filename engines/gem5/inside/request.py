@@ -130,8 +130,8 @@ class RowNumbers(TypedDict):
     no_cluster: int
 
 
-class MachineSettings(TypedDict):
-    """A whole machine; ``l3`` is None where there is no such cache."""
+class EveryMachine(TypedDict):
+    """What every machine has; ``l3`` is None where there is no such cache."""
 
     schema: int
     platform: str
@@ -147,9 +147,15 @@ class MachineSettings(TypedDict):
     transition_latency_ns: int
     energy_ctrl: int
     gic_distributor: int
-    gic_cpu_interface: int
     counter_hz: int
     extensions: list[str]
+
+
+class MachineSettings(EveryMachine, total=False):
+    """A whole machine: its GICv2 has CPU interfaces, its GICv3 redistributors."""
+
+    gic_cpu_interface: int
+    gic_redistributors: int
 
 
 class PartPower(TypedDict):

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from engines.gem5.boot import COUNTER_HZ, SOURCE
+from engines.qemu.board import BOARD
 from engines.qemu.provider import qemu
 from host.proc import run
 from host.toolchain import arm64_tool
@@ -25,11 +27,19 @@ DEFINES = (
 ADDRESS = 0x6000_1000
 
 
-def _build(folder: Path) -> Path:
+#: The same with a GICv3.
+GIC_3 = BOARD.gic(24)
+DEFINES_3 = (
+    *(f"-D{name}={part[0]:#x}" for name, part in zip(("GICD", "GICR"), GIC_3.parts, strict=True)),
+    f"-DCOUNTER_HZ={COUNTER_HZ}",
+)
+
+
+def _build(folder: Path, defines: Sequence[str] = DEFINES) -> Path:
     elf = folder / "boot.elf"
     link = ("-nostdlib", "-static", "-no-pie", "-Wl,--omagic", "-Wl,--no-warn-rwx-segments")
     place = (f"-Wl,-Ttext={ADDRESS:#x}", "-Wl,-e,reset", "-Wl,-z,noexecstack")
-    run([arm64_tool("gcc"), *link, *place, *DEFINES, f"-I{INCLUDE}", "-o", elf, GUEST, SOURCE])
+    run([arm64_tool("gcc"), *link, *place, *defines, f"-I{INCLUDE}", "-o", elf, GUEST, SOURCE])
     return elf
 
 
@@ -62,6 +72,12 @@ def _serial(elf: Path, machine: str, letters: int) -> str:
 def test_from_el3_to_the_kernel_at_el2_and_the_second_by_the_spin_table(tmp_path: Path) -> None:
     machine = "virt,secure=on,virtualization=on,gic-version=2"
     assert _serial(_build(tmp_path), machine, 4) == "2A2B"
+
+
+@pytest.mark.guest
+def test_the_same_with_a_gicv3(tmp_path: Path) -> None:
+    machine = "virt,secure=on,virtualization=on,gic-version=3"
+    assert _serial(_build(tmp_path, DEFINES_3), machine, 4) == "2A2B"
 
 
 @pytest.mark.guest

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from configs.platform_file import MAX_CPUS
 from engines.gem5 import eliding_copy
 from engines.gem5.eliding_copy import AWAY_NS, quiesce_function, turn_table, with_table
+from engines.gem5.mixture import ROOM
 from host.errors import EascopeError, RequestError
 from rootfs import elide
 from tests.support.gem5_world import LITTLE, SYSCALL_CYCLES, TABLE, Interrupt, World
@@ -172,6 +174,27 @@ def test_the_elided_loop_ends_without_an_exclusive_monitor(patched: Path) -> Non
 def test_a_cpu_without_an_entry_ends_the_program(patched: Path) -> None:
     with pytest.raises(ZeroDivisionError, match="SIGTRAP"):
         World(patched, cpu=5).burn(10)
+
+
+def test_more_than_eight_cpus_have_a_longer_table(rt_app: Path, tmp_path: Path) -> None:
+    """It lies over what calibrates rt-app, which never runs; the last CPU finds its entry."""
+    function = with_table(MODE, [223.0] * 23 + [446.0])
+    assert len(function) == 244 + 2 * MAX_CPUS <= ROOM
+    program = bytearray(eliding_copy.elide(rt_app.read_bytes()))
+    program[START : START + len(function)] = function
+    path = tmp_path / "rt-app"
+    path.write_bytes(program)
+    spent = []
+    for cpu in (0, 23):
+        world = World(
+            path, cpu=cpu, table=((223.0, 0.0),) * 23 + ((446.0, 0.0),), length=len(function)
+        )
+        begin = world.ns
+        world.burn(10_000)
+        spent.append(world.ns - begin)
+    assert spent[1] / spent[0] == pytest.approx(2, rel=0.01)
+    with pytest.raises(ZeroDivisionError, match="SIGTRAP"):
+        World(path, cpu=24, length=len(function)).burn(10)
 
 
 def test_table() -> None:

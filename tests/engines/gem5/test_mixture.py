@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from configs.platform_file import MAX_CPUS
 from engines.gem5 import eliding_copy
-from engines.gem5 import mixture as gem5_mixture
-from engines.gem5.mixture import LENGTH, ROOM, memory_function, with_memory
+from engines.gem5.mixture import CODE_BYTES, ENTRY_BYTES, ROOM, memory_function, with_memory
 from host.errors import RequestError
 from rootfs import elide
 from tests.support.gem5_world import SYSCALL_CYCLES, Interrupt, World
 
 MODE = "elided"
+#: Up to eight CPUs.
+LENGTH = CODE_BYTES + 8 * ENTRY_BYTES
 #: Cycles of a turn and its ns of memory, on a little and on a big CPU.
 LITTLE, BIG = (141.9375, 26.3125), (73.9375, 26.375)
 TURNS = (LITTLE, LITTLE, BIG, BIG)
@@ -25,6 +27,7 @@ TURNS = (LITTLE, LITTLE, BIG, BIG)
 def test_the_longer_function_has_room() -> None:
     """Behind the busy function lies what calibrates rt-app, up to the next function."""
     assert len(memory_function(36)) == LENGTH <= ROOM
+    assert len(memory_function(36, 24)) == CODE_BYTES + ENTRY_BYTES * MAX_CPUS <= ROOM
     assert LENGTH > elide.FUNCTION_BYTES
 
 
@@ -118,9 +121,16 @@ def test_a_change_of_the_clock_keeps_the_memory_time(patched: Path) -> None:
 
 def test_the_table_is_that_of_the_cpus() -> None:
     function = with_memory(MODE, TURNS)
-    figures = struct.unpack("<16H", function[-gem5_mixture.TABLE_BYTES :])
+    figures = struct.unpack("<16H", function[CODE_BYTES:])
     assert figures[:8] == (2271, 421, 2271, 421, 1183, 422, 1183, 422)
     assert Counter(figures[8:]) == {0: 8}
+
+
+def test_more_than_eight_cpus_have_a_longer_table() -> None:
+    function = with_memory(MODE, [LITTLE] * 23 + [BIG])
+    figures = struct.unpack(f"<{2 * MAX_CPUS}H", function[CODE_BYTES:])
+    assert figures[44:48] == (2271, 421, 1183, 422)
+    assert Counter(figures[48:]) == {0: 16}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,14 @@ def test_every_platform_has_settings_in_every_mode(name: str, mode: str) -> None
     assert settings["transition_latency_ns"] == platform.transition_latency_us * 1000
 
 
+def test_more_than_eight_cpus_have_a_gicv3(juno: Platform, wide: Platform) -> None:
+    two, three = (machine_settings(platform, "boot") for platform in (juno, wide))
+    assert (two["gic_distributor"], two["gic_cpu_interface"]) == (0x2C00_1000, 0x2C00_2000)
+    assert "gic_redistributors" not in two
+    assert (three["gic_distributor"], three["gic_redistributors"]) == (0x2C00_0000, 0x2C01_0000)
+    assert "gic_cpu_interface" not in three
+
+
 def test_models_are_named_by_what_they_are(juno: Platform) -> None:
     def models(mode: str) -> list[str]:
         return [cluster["model"] for cluster in machine_settings(juno, mode)["clusters"]]
