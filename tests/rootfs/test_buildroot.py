@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ case "$*" in
     mkdir images && cp {folder}/rootfs.cpio images/ ;;
 esac
 """
-INFO = {
+INFO: dict[str, dict[str, Any]] = {
     "busybox": {"version": "1.37.0", "downloads": [{"source": "b"}], "patches": []},
     "eascope-guest": {"version": "local", "downloads": [{"source": "x"}]},
     "host-fakeroot": {"version": "1.36", "downloads": [{"source": "f"}]},
