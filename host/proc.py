@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from host.errors import EascopeError
+from host.scratch import shared_locks
 
 #: Lines of a failed command's log that are shown.
 TAIL_LINES = 15
@@ -76,7 +77,13 @@ def run(
     try:
         if log is None:
             done = subprocess.run(
-                argv, cwd=cwd, env=full_env, input=stdin, capture_output=True, check=False
+                argv,
+                cwd=cwd,
+                env=full_env,
+                input=stdin,
+                capture_output=True,
+                check=False,
+                pass_fds=shared_locks(),
             )
             if done.returncode != 0:
                 text = (done.stdout + done.stderr).decode(errors="replace")
@@ -93,6 +100,7 @@ def run(
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 check=False,
+                pass_fds=shared_locks(),
             ).returncode
         if done_code != 0:
             raise CommandFailed(argv, done_code, log.read_text(errors="replace"), label)

@@ -15,12 +15,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 #: Between a folder's name and its random part.
 MARK = ".tmp-"
 #: A process may have made a folder, or opened a lock, and not hold it yet; in seconds.
 SETTLED_S = 60.0
+
+_shared: ContextVar[tuple[int, ...]] = ContextVar("_shared", default=())
 
 
 @contextmanager
@@ -41,11 +44,20 @@ def scratch(parent: Path, name: str) -> Iterator[Path]:
         os.close(handle)
 
 
+def shared_locks() -> tuple[int, ...]:
+    """Descriptors of the locks that a program which starts now holds, too."""
+    return _shared.get()
+
+
 @contextmanager
-def locked(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+def locked(
+    path: Path, waiting: Callable[[], None] = lambda: None, *, shared: bool = False
+) -> Iterator[None]:
     """Hold an exclusive lock on the file ``path`` (made if absent); freed when we die.
 
     :param waiting: called when another process holds it, before we wait.
+    :param shared: programs that `host.proc.run` starts meanwhile hold it, too. If we are killed, it
+        is freed when the last of them ends.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
@@ -59,7 +71,14 @@ def locked(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[N
                 fcntl.flock(stream, fcntl.LOCK_EX)
             # Whoever held it may have removed it: then the lock is on a file without a name.
             if _is_same(stream.fileno(), path):
-                yield
+                if not shared:
+                    yield
+                    return
+                token = _shared.set((*_shared.get(), stream.fileno()))
+                try:
+                    yield
+                finally:
+                    _shared.reset(token)
                 return
 
 

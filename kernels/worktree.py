@@ -62,7 +62,8 @@ def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> It
     """
     home = home_of(source)
     release = source.release.name
-    with locked(home / ".lock", _say_that_we_wait):
+    # When this process is killed, its make goes on: it keeps the lock until it has ended.
+    with locked(home / ".lock", _say_that_we_wait, shared=True):
         kept = _Kept(home)
         series = [series_patches(queue, release) for queue in queues]
         digests = [sha256_file(patch) for patches in series for patch in patches]

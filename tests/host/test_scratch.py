@@ -15,18 +15,27 @@ import pytest
 
 from host import scratch as module
 from host.scratch import left_over, locked, scratch
-from tests.support.waiting import HANG_S
+from tests.support.waiting import HANG_S, until
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from host.scratch import locked, scratch
-from tests.support.waiting import HANG_S
 root = Path(sys.argv[1])
 with scratch(root, "work") as folder, locked(root / "lock"):
     (folder / "file").write_text("half")
     print(folder, flush=True)
     time.sleep(600)
+"""
+
+WORK = """
+import sys
+from pathlib import Path
+from host.proc import run
+from host.scratch import locked
+root = Path(sys.argv[1])
+with locked(root / "lock", shared=True):
+    run(["sh", "-c", f"echo > {root}/works; read line < {root}/end"], log=root / "log")
 """
 
 
@@ -115,3 +124,34 @@ def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path: Path) -> None:
     started.join(HANG_S)
     last.join(HANG_S)
     assert inside == ["second", "third"]
+
+
+def test_a_program_keeps_its_killed_parents_shared_lock(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "end")
+    parent = subprocess.Popen([sys.executable, "-c", WORK, str(tmp_path)])
+    until((tmp_path / "works").exists, "the start of the program")
+    parent.kill()
+    parent.wait()
+    waiting, inside = threading.Event(), threading.Event()
+
+    def take() -> None:
+        with locked(tmp_path / "lock", waiting.set):
+            inside.set()
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    assert waiting.wait(HANG_S), "the lock is free while the program works"
+    assert not inside.is_set()
+    (tmp_path / "end").write_text("\n")
+    thread.join(HANG_S)
+    assert inside.is_set()
+
+
+def test_a_lock_is_shared_only_while_it_is_held(tmp_path: Path) -> None:
+    assert module.shared_locks() == ()
+    with locked(tmp_path / "one"):
+        assert module.shared_locks() == ()
+        with locked(tmp_path / "two", shared=True):
+            (descriptor,) = module.shared_locks()
+            assert os.path.samestat(os.fstat(descriptor), (tmp_path / "two").stat())
+        assert module.shared_locks() == ()
