@@ -34,6 +34,7 @@ OF_CI = "CI runs it as it stands (.ci/run)"
 OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
 READERS_OWN = "needs the reader's patch or tree of Linux; test_long_own_patches.py types it"
 CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
+BUILDROOT = "needs a checkout of Buildroot; the long tests of rootfs build with one"
 CAMPAIGN = (
     "runs hundreds of cells; test_make_results.py, tests/studies, tests/experiments run fewer"
 )
@@ -47,6 +48,8 @@ NOT_TYPED = {
     "my-idea": READERS_OWN,
     "~/linux": READERS_OWN,
     "KERNEL_SRC=": READERS_OWN,
+    "IMAGE_PROVIDER=buildroot": BUILDROOT,
+    "EASCOPE_IMAGE_PROVIDER=buildroot": BUILDROOT,
     "sweep opp-sweep": CAMPAIGN,
     "table opp-sweep": CAMPAIGN,
     "make results": CAMPAIGN,
