@@ -198,7 +198,10 @@ def test_capacities_are_speeds_at_the_top_relative_to_the_largest(
     [
         (lambda data: data["kernels"]["memory"].pop("big"), "memory.big is missing: allowed: a ta"),
         (lambda data: data["kernels"]["memory"]["big"]["ipc"].pop("600000"), "ipc.600000 is miss"),
-        (lambda data: data["kernels"]["memory"]["big"]["ipc"].update(x=1), "ipc.x = 1: no such key"),
+        (
+            lambda data: data["kernels"]["memory"]["big"]["ipc"].update(x=1),
+            "ipc.x = 1: no such key",
+        ),
         (lambda data: data.update(provenanze={}), "measured.provenanze = {}: no such key (did"),
         (lambda data: data.pop("conditions"), "measured.conditions is missing"),
     ],
