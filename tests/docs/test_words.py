@@ -35,6 +35,7 @@ PHRASES = {
     r"by forty": "with forty seeds",
     r"cannot tell them apart": "show no difference",
     r"before there were": "say what the file has, or lacks",
+    r"what is not (?:known|there|built)": "what is unknown, missing, not built: name the thing",
 }
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)
 #: Texts of ours; patches of the kernel and quoted sources of figures follow other rules.
