@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 
@@ -74,39 +75,28 @@ def run(
     full_env = {**os.environ, "LC_ALL": "C", **(env or {})}
     if nice:
         argv = ["nice", "-n", str(nice), *argv]
+    if log is not None:
+        log.parent.mkdir(parents=True, exist_ok=True)
     try:
-        if log is None:
+        with log.open("ab") if log is not None else nullcontext() as out:
             done = subprocess.run(
                 argv,
                 cwd=cwd,
                 env=full_env,
                 input=stdin,
-                capture_output=True,
+                stdin=subprocess.DEVNULL if log is not None and stdin is None else None,
+                stdout=subprocess.PIPE if out is None else out,
+                stderr=subprocess.PIPE if out is None else subprocess.STDOUT,
                 check=False,
                 pass_fds=shared_locks(),
             )
-            if done.returncode != 0:
-                text = (done.stdout + done.stderr).decode(errors="replace")
-                raise CommandFailed(argv, done.returncode, text, label)
-            return done.stdout
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as out:
-            done_code = subprocess.run(
-                argv,
-                cwd=cwd,
-                env=full_env,
-                input=stdin,
-                stdin=None if stdin is not None else subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                check=False,
-                pass_fds=shared_locks(),
-            ).returncode
-        if done_code != 0:
-            raise CommandFailed(argv, done_code, log.read_text(errors="replace"), label)
-        return b""
     except FileNotFoundError as error:
         raise EascopeError(f"{argv[0]}: no such program ({error.strerror})") from error
+    written = b"" if log is not None else done.stdout
+    if done.returncode != 0:
+        whole = log.read_bytes() if log is not None else written + done.stderr
+        raise CommandFailed(argv, done.returncode, whole.decode(errors="replace"), label)
+    return written
 
 
 def say(text: str) -> None:

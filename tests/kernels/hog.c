@@ -12,41 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLAG_CLAMP_MIN	0x20
-#define FLAG_CLAMP_MAX	0x40
-
-/* As the kernel has it; the C library's headers may be older. */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t clamp_min, clamp_max;
-};
-
-static int64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
-}
+#include "include/task.h"
 
 static void sleep_until(int64_t us)
 {
 	struct timespec time = { us / 1000000, us % 1000000 * 1000 };
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-}
-
-static int pin(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
 }
 
 int main(int argc, char **argv)
@@ -58,7 +30,7 @@ int main(int argc, char **argv)
 	while ((option = getopt(argc, argv, "c:m:M:n:ir:p:k:")) != -1) {
 		switch (option) {
 		case 'c':
-			if (pin(atoi(optarg))) {
+			if (pin(0, atoi(optarg))) {
 				perror("hog: affinity");
 				return 1;
 			}

@@ -12,33 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FLAG_CLAMP_MAX	0x40
+#include "include/task.h"
+
 #define PAGE		4096
-
-/* As the kernel has it; the C library's headers may be older. */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t clamp_min, clamp_max;
-};
-
-static int fail(const char *what)
-{
-	perror(what);
-	return 1;
-}
-
-static int pin(const char *cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(atoi(cpu), &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
 
 static int write_always(int file)
 {
@@ -75,10 +51,10 @@ int main(int argc, char **argv)
 	case -1:
 		return fail("iowait: fork");
 	case 0:
-		return pin(argv[1]) ? fail("iowait: affinity") : write_always(file);
+		return pin(0, atoi(argv[1])) ? fail("iowait: affinity") : write_always(file);
 	}
 	attr.clamp_max = atoi(argv[3]);
-	if (pin(argv[2]))
+	if (pin(0, atoi(argv[2])))
 		return fail("iowait: affinity");
 	if (syscall(SYS_sched_setattr, 0, &attr, 0))
 		return fail("iowait: attributes");

@@ -15,48 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLAG_CLAMP_MAX	0x40
-
-/* As the kernel has it; the C library's headers may be older. */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t clamp_min, clamp_max;
-};
-
-static int fail(const char *what)
-{
-	perror(what);
-	return 1;
-}
-
-static int pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-}
-
-static void run(int ms)
-{
-	int64_t end = now_ms() + ms;
-
-	while (now_ms() < end)
-		;
-}
+#include "include/task.h"
 
 static pthread_mutex_t *shared_lock(void)
 {
@@ -78,7 +37,7 @@ static int urgent(pthread_mutex_t *lock)
 {
 	struct sched_param param = { .sched_priority = 10 };
 
-	if (pin(1) || sched_setscheduler(0, SCHED_FIFO, &param))
+	if (pin(0, 1) || sched_setscheduler(0, SCHED_FIFO, &param))
 		return fail("lends: urgent");
 	for (;;) {
 		/* By then the other task has the lock again, if it wants it. */
@@ -104,14 +63,14 @@ int main(int argc, char **argv)
 	case 0:
 		return urgent(lock);
 	}
-	if (pin(atoi(argv[1])))
+	if (pin(0, atoi(argv[1])))
 		return fail("lends: affinity");
 	if (syscall(SYS_sched_setattr, 0, &attr, 0))
 		return fail("lends: attributes");
 	for (;;) {
 		pthread_mutex_lock(lock);
-		run(atoi(argv[3]));
+		run_ms(atoi(argv[3]));
 		pthread_mutex_unlock(lock);
-		run(atoi(argv[4]));
+		run_ms(atoi(argv[4]));
 	}
 }

@@ -20,52 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLAG_CLAMP_MAX	0x40
-
-/* As the kernel has it; the C library's headers may be older. */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t clamp_min, clamp_max;
-};
-
-static int fail(const char *what)
-{
-	perror(what);
-	return 1;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-}
+#include "include/task.h"
 
 static void woken(int number)
 {
 	(void)number;
-}
-
-static int pin(pid_t pid, const char *cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(atoi(cpu), &set);
-	return sched_setaffinity(pid, sizeof(set), &set);
-}
-
-static void run(int ms)
-{
-	int64_t end = now_ms() + ms;
-
-	while (now_ms() < end)
-		;
 }
 
 static int become(pid_t pid, int policy)
@@ -78,10 +37,10 @@ static int become(pid_t pid, int policy)
 static int toggle(int ms, int times)
 {
 	while (times--) {
-		run(ms);
+		run_ms(ms);
 		if (become(0, SCHED_FIFO))
 			return fail("reclassed: SCHED_FIFO");
-		run(1);
+		run_ms(1);
 		if (become(0, SCHED_OTHER))
 			return fail("reclassed: SCHED_OTHER");
 	}
@@ -94,13 +53,13 @@ static int child(char **argv, bool fair, bool toggles)
 
 	attr.clamp_max = atoi(argv[1]);
 	signal(SIGUSR1, woken);
-	if (pin(0, argv[0]))
+	if (pin(0, atoi(argv[0])))
 		return fail("reclassed: affinity");
 	if (syscall(SYS_sched_setattr, 0, &attr, 0))
 		return fail("reclassed: attributes");
 	if (toggles)
 		return toggle(atoi(argv[2]), atoi(argv[3]));
-	run(atoi(argv[2]));
+	run_ms(atoi(argv[2]));
 	if (!fair && become(0, SCHED_FIFO))
 		return fail("reclassed: SCHED_FIFO");
 	for (;;)
@@ -154,7 +113,7 @@ int main(int argc, char **argv)
 	if (toggles)
 		return waitpid(pid, NULL, 0) < 0;
 	usleep((atoi(argv[2]) + atoi(argv[3])) * 1000);
-	if (cpu && (pin(pid, cpu) || wake(pid)))
+	if (cpu && (pin(pid, atoi(cpu)) || wake(pid)))
 		return fail("reclassed: another CPU");
 	if (procs && join(pid, procs))
 		return fail("reclassed: another group");

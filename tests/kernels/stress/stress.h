@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../include/attr.h"
+
 /* What is done, and counted. */
 #define OPERATIONS(OP)			\
 	OP(CLAMP, "clamp")		\
@@ -42,16 +44,6 @@ enum op { OPERATIONS(OP_NUMBER) OPS };
 #define DEADLINERS	2
 /* Besides the workers: policies and CPUs of these are their own affair. */
 #define STRANGERS	(2 * HOLDERS + DEADLINERS)
-
-/* As the kernel has it; the C library's headers may be older. */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t clamp_min, clamp_max;
-};
 
 #define FLAG_KEEP_POLICY	0x08
 #define FLAG_KEEP_PARAMS	0x10
