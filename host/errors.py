@@ -34,6 +34,8 @@ class RequestError(EascopeError):
 
 def one_line(text: str) -> str:
     r"""``text`` with control characters and line breaks as Python escapes: ``a\nb``."""
+    if text.isprintable():
+        return text
     return "".join(
         ascii(char)[1:-1] if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char
         for char in text

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from analysis.derived_folder import DERIVED
 from experiments.runs import OUTSIDE, SIMKEY
+from host.cache import cache_root
 from host.scratch import MARK
 from host.sealed import files_of
 from tests.support.command import EASCOPE
@@ -138,7 +139,7 @@ def in_own_mounts(script: str, *arguments: str) -> Iterator[subprocess.Popen[str
     """
     process = subprocess.Popen(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", script, "sh", *arguments],
-        env={**os.environ, "PYTHON": sys.executable},
+        env={**os.environ, "PYTHON": sys.executable, "EASCOPE_CACHE": str(cache_root())},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
