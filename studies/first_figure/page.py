@@ -30,7 +30,7 @@ def _energy(total: ComparedMeasure) -> str:
 
 
 def _row(measure: ComparedMeasure) -> list[str]:
-    digits = 0 if measure.name.endswith("(us)") or measure.name.startswith("missed") else 1
+    digits = 0 if measure.name.endswith("(us)") else 2 if measure.name.startswith("missed") else 1
     difference = _signed(measure.difference, digits)
     if measure.percent is not None:
         difference += f" ({measure.percent:+.1f} %)"
@@ -45,8 +45,9 @@ def _row(measure: ComparedMeasure) -> list[str]:
 
 
 def _signed(value: float, digits: int) -> str:
-    """With its sign; zero has none."""
-    return f"{value:+.{digits}f}" if value else f"{value:.0f}"
+    """With its sign; what is rounded to zero has none."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else "0"
 
 
 DRAWINGS = {NAME: Drawing(FirstFigure, parts)}

@@ -9,6 +9,8 @@ import pytest
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import derive
+from analysis.results.first_figure import ComparedMeasure, FirstFigure
+from analysis.results.origin import RUNS, Origin
 from configs.activity import Activity
 from configs.platform import Platform
 from studies.first_figure import record as first_figure
@@ -56,3 +58,14 @@ def test_few_seeds_make_no_record(
     monkeypatch.setattr(first_figure, "MEASURES", KNOWN)
     with pytest.raises(ValueError, match="not measured with 10 seeds or more"):
         record_of(compared(tmp_path, juno, juno_activity, 2), "a test")
+
+
+def test_a_difference_that_is_rounded_to_zero_has_no_sign() -> None:
+    total = ComparedMeasure("energy: total (mJ)", 100.0, 101.0, 1.0, 1.0, 0.5, 1.5)
+    few = ComparedMeasure("missed deadlines: all tasks", 0.05, 0.0, -0.05, None, -0.25, 0.001)
+    none = ComparedMeasure("migrations", 1.01, 1.0, -0.01, None, -0.04, 0.04)
+    origin = Origin("a test", RUNS, {})
+    figure = FirstFigure(origin, "juno-r2", "smoke", "mainline", "cas", 20, 3.0, (total, few, none))
+    rows = parts(figure)["measures"].splitlines()
+    assert "| 0.05 | 0.00 | -0.05 | -0.25 .. 0 |" in rows[-2]
+    assert "| 1.0 | 1.0 | 0 | 0 .. 0 |" in rows[-1]
