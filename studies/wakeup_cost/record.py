@@ -14,7 +14,7 @@ from kernels.queues import is_ported
 from kernels.releases import DEFAULT
 from kernels.variants import SERIES, load_kernels, load_variants
 from studies.versions import versions
-from studies.wakeup_cost.plan import FORMS, PLATFORM, ROUND_TRIPS, SEEDS, STATED, VARIANTS
+from studies.wakeup_cost.plan import COMPARABLE, FORMS, PLATFORM, ROUND_TRIPS, SEEDS, VARIANTS
 from studies.wakeup_cost.run import CONTROLS, lines_changed, measure
 
 
@@ -60,5 +60,8 @@ def _queues() -> Iterator[Queue]:
     for name in dict.fromkeys(queue for spec in load_kernels().values() for queue in spec.series):
         if not is_ported(SERIES / name, DEFAULT):
             continue
-        added, removed = lines_changed(name)
-        yield Queue(name, added, removed, STATED.get(name, ""))
+        yield Queue(name, *lines_changed(name), "")
+        if part := COMPARABLE.get(name):
+            numbers = ", ".join(map(str, part.patches))
+            label = f"{name}: patches {numbers}, without documentation"
+            yield Queue(label, *lines_changed(name, part.patches), part.stated)

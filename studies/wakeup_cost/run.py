@@ -69,12 +69,19 @@ def instructions(run: Run) -> int:
     return int(rows["instructions"].sum())
 
 
-def lines_changed(queue: str) -> tuple[int, int]:
-    """Lines that the patches of a queue add and remove."""
+def lines_changed(queue: str, only: Sequence[int] = ()) -> tuple[int, int]:
+    """Lines that the patches of a queue add and remove.
+
+    :param only: numbers of the patches that count; then their documentation does not.
+    """
     added = removed = 0
-    for patch in series_patches(SERIES / queue):
+    for number, patch in enumerate(series_patches(SERIES / queue), start=1):
+        if only and number not in only:
+            continue
         # git counts; it need not be in a repository for that.
-        for line in run([need("git", "git"), "apply", "--numstat", patch]).decode().splitlines():
+        left_out = ["--exclude=Documentation/*"] if only else []
+        command = [need("git", "git"), "apply", "--numstat", *left_out, patch]
+        for line in run(command).decode().splitlines():
             more, less, _ = line.split("\t")
             added, removed = added + int(more), removed + int(less)
     return added, removed

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stuck N CPU MASK MS: N tasks that never sleep run on CPU for 100 ms, then may use the CPUs of
- * MASK for MS. Each says where it is at the end and after how many microseconds it had left CPU,
- * or -1.
+ * stuck N CPU MASK MS [BUSY]: N tasks that never sleep run on CPU for 100 ms, then may use the
+ * CPUs of MASK for MS. Each says where it is at the end and after how many microseconds it had left
+ * CPU, or -1. On each CPU of BUSY a task always runs, from 400 ms before the others begin.
  */
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -35,16 +36,29 @@ static void use(unsigned long mask)
 
 int main(int argc, char **argv)
 {
-	int tasks, cpu, status, failed = 0;
+	int tasks, cpu, status, failed = 0, busy = 0;
 	unsigned long mask;
+	pid_t others[64];
 	long long ms;
 
-	if (argc != 5)
+	if (argc != 5 && argc != 6)
 		return 2;
 	tasks = atoi(argv[1]);
 	cpu = atoi(argv[2]);
 	mask = strtoul(argv[3], NULL, 0);
 	ms = atoll(argv[4]);
+	for (int on = 0; argc == 6 && on < 64; on++) {
+		if (!(strtoul(argv[5], NULL, 0) & 1UL << on))
+			continue;
+		others[busy] = fork();
+		if (others[busy++] == 0) {
+			use(1UL << on);
+			for (;;)
+				;
+		}
+	}
+	if (busy)
+		usleep(400000);
 	for (int own = 0; own < tasks; own++) {
 		long long freed, left = -1;
 
@@ -61,7 +75,11 @@ int main(int argc, char **argv)
 		printf("%d %lld\n", sched_getcpu(), left);
 		return 0;
 	}
-	while (wait(&status) > 0)
+	for (int own = 0; own < tasks; own++) {
+		wait(&status);
 		failed |= status;
+	}
+	while (busy > 0)
+		kill(others[--busy], SIGKILL);
 	return failed ? 1 : 0;
 }

@@ -15,12 +15,17 @@ from tests.support.feec_checks import (
     BALANCING,
     PLACING,
     PUSHING,
+    check_auto_filter,
     check_batch,
     check_delay,
+    check_delay_after_rest,
+    check_events,
     check_filter,
     check_guard,
     check_misfit,
     check_number,
+    check_overutilized,
+    check_pinned,
     check_push,
     check_rate,
     check_reserved,
@@ -66,7 +71,10 @@ def pushed(
 
 @pytest.mark.parametrize(
     "check",
-    [check_push, check_batch, check_tick, check_rate, check_misfit, check_uncapped],
+    [
+        *(check_push, check_batch, check_tick, check_rate, check_misfit, check_uncapped),
+        *(check_pinned, check_overutilized),
+    ],
     ids=lambda check: check.__name__,
 )
 def test_push(pushed: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
@@ -84,8 +92,24 @@ def test_groups_of_capped_tasks_are_not_overloaded(balanced: dict[str, Found]) -
     check_filter(balanced)
 
 
+def test_the_filter_is_on_with_the_mechanisms_that_need_it(
+    feec: KernelArtefact, balanced: dict[str, Found]
+) -> None:
+    check_auto_filter(balanced, mainline=not feec.version.startswith("6.12"))
+
+
+def test_events_say_who_is_pushed_and_why(
+    feec: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_events(feec, juno, tmp_path)
+
+
 def test_the_overutilized_mark_waits(balanced: dict[str, Found]) -> None:
     check_delay(balanced)
+
+
+def test_the_mark_waits_again_after_a_rest(balanced: dict[str, Found]) -> None:
+    check_delay_after_rest(balanced)
 
 
 def test_an_emptied_cpu_keeps_what_deadline_tasks_need(

@@ -25,6 +25,7 @@ from tests.support.push_checks import (
     check_eight,
     check_full,
     check_idle,
+    check_last,
     check_no_wait,
     check_off,
     check_overutilized,
@@ -63,7 +64,7 @@ def results(
     "check",
     [
         *(check_off, check_waiting, check_alone, check_reasons, check_no_wait, check_pinned),
-        *(check_uncapped, check_overutilized, check_idle, check_full),
+        *(check_uncapped, check_overutilized, check_idle, check_last, check_full),
     ],
     ids=lambda check: check.__name__,
 )

@@ -69,21 +69,24 @@ def guest(sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path) -> Guest:
     return Guest(sum_kernel.image, juno, tmp_path)
 
 
-#: How much of the CPU the capped task gets, and how many others there are. At nice 0 with one other
+#: How the capped task runs, how many others there are, and how those run. At nice 0 with one other
 #: it gets half: 512 and 200 ask for 890, where one OPP ends and the next begins.
 BACKGROUND = [
-    *(("-n 0", 3), ("-n 10", 1), ("-n 10", 3)),
-    *(("-n 19", 1), ("-n 19", 3), ("-i", 1), ("-i", 3)),
+    *(("-n 0", 3, "-n 0"), ("-n 10", 1, "-n 0"), ("-n 10", 3, "-n 0")),
+    *(("-n 19", 1, "-n 0"), ("-n 19", 3, "-n 0"), ("-n 19", 1, "-n -10")),
+    *(("-i", 1, "-n 0"), ("-i", 3, "-n 0")),
 ]
 
 
-@pytest.mark.parametrize(("options", "others"), BACKGROUND)
-def test_a_waiting_capped_task_takes_nothing(guest: Guest, options: str, others: int) -> None:
+@pytest.mark.parametrize(("options", "others", "theirs"), BACKGROUND)
+def test_a_waiting_capped_task_takes_nothing(
+    guest: Guest, options: str, others: int, theirs: str
+) -> None:
     """Who runs gets the frequency as fast as load tracking forgets, whatever weights say."""
     lines = [
         hog("capped", 4, "-M 200", options),
         "sleep-ms 600",
-        *(hog(f"free{number}", 4) for number in range(others)),
+        *(hog(f"free{number}", 4, theirs) for number in range(others)),
     ]
     khz = guest.khz(lines, cpu=4, ms=1_000)
     # 1024 - 824 y^n asks for the top OPP from 683 of 1024 on: in 41 ms, and 4 from tick to tick.

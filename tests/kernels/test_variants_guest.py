@@ -11,10 +11,11 @@ import pytest
 from configs.platform import Platform
 from engines.base import EngineFailed
 from kernels.guest_files import ENERGY_AWARE, FEATURES
-from kernels.naming import releases_of, variant_named
+from kernels.naming import kernel_names, releases_of, variant_named
 from kernels.releases import DEFAULT
 from kernels.state import eas_possible, state_expectations
 from kernels.variants import Variant, boot_args, load_catalogue
+from tests.support.boot_switches import at_boot
 from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of
 
@@ -49,6 +50,13 @@ def test_every_variant_is_what_it_declares(
     lines = [line for variant in variants for line in becoming(variant, juno)]
     image = kernel_of(variants[0].kernel).image
     boot(image, juno, lines, tmp_path / "out", arguments=boot_args(variants[0]))
+
+
+@pytest.mark.parametrize("name", [booted(name, name) for name in kernel_names()])
+def test_a_kernel_boots_with_the_switches_that_variants_leave_alone(
+    name: str, juno: Platform, tmp_path: Path
+) -> None:
+    boot(kernel_of(name).image, juno, at_boot(name), tmp_path / "out")
 
 
 def test_a_feature_is_compared_as_a_word(juno: Platform, tmp_path: Path) -> None:

@@ -16,23 +16,13 @@ from configs.platform import Platform
 from kernels.build import KernelArtefact
 from kernels.guest_files import SCHED_DEBUG
 from tests.support import guest_cases
+from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found
 from tests.support.kernel_guest import boot
 from tests.support.stress import guest_program
 
 FILES = f"{SCHED_DEBUG}/eascope"
-#: The kernel's own values.
-DEFAULTS = {
-    "feec_mode": "0",
-    "feec_pd_opp": "0",
-    "feec_guard_min": "8",
-    "feec_guard_pct": "100",
-    "eas_push": "0",
-    "eas_push_min_interval_us": "3000",
-    "eas_push_batch": "1",
-    "eas_group_filter": "auto",
-    "ou_delay_us": "0",
-}
+DEFAULTS = FILES_OF["feec"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +88,8 @@ PUSHING = {
     "misfit-stuck-only": Case(f"stuck 1 0 {ANYWHERE} 200", switches={"eas_push": 1}),
     "misfit": Case(f"stuck 1 0 {ANYWHERE} 200", switches={"eas_push": 2}),
     "uncapped": Case("placing 10 0 0x7", switches={"eas_push": 1, "feec_mode": 1}),
+    "pinned": Case("stuck 2 4 0x10 200", cap="10", switches={"eas_push": 1, "feec_mode": 1}),
+    "overutilized": Case("stuck 2 0 0x3 200", switches={"eas_push": 1, "feec_mode": 1}),
 }
 
 
@@ -105,9 +97,16 @@ PUSHING = {
 BALANCING = {
     "no-filter": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 0}),
     "filter": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 1}),
+    "auto": Case("stuck 2 0 0x1 300", cap="10"),
+    "auto-cost": Case("stuck 2 0 0x1 300", cap="10", switches={"feec_mode": 1}),
+    "auto-push": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_push": 1}),
     "late": Case("stuck 1 0 0x1 300", switches={"ou_delay_us": 1_000_000}),
     "in-time": Case("stuck 1 0 0x1 300", switches={"ou_delay_us": 50_000}),
     "at-once": Case("stuck 1 0 0x1 300"),
+    # Above the limit twice for less than the delay; the second time begins after more than it.
+    "rests": Case("works 4 400 900 2", switches={"ou_delay_us": 1_000_000}),
+    "rests-at-once": Case("works 4 400 900 2"),
+    "short-rests": Case("works 4 100 3 12", switches={"ou_delay_us": 500_000}),
 }
 
 
@@ -186,6 +185,28 @@ def check_uncapped(pushed: Mapping[str, Found]) -> None:
     assert counted["push_check"] == counted["tick_check"] == 0
 
 
+def check_pinned(pushed: Mapping[str, Found]) -> None:
+    """A task that may use one CPU alone is not looked at, but for when it was not pinned yet."""
+    assert pushed["pinned"].cpus == [4, 4]
+    assert pushed["pinned"].counted["push_check"] < 5
+    assert pushed["pinned"].counted["tick_check"] < 5
+
+
+def check_overutilized(pushed: Mapping[str, Found]) -> None:
+    """Two tasks that want more than a little has: load balance moves one of them, not push."""
+    assert pushed["overutilized"].cpus == [0, 1]
+    assert pushed["overutilized"].counted["overutilized_set"] > 0
+    assert pushed["overutilized"].counted["push_moved"] == 0
+    assert pushed["overutilized"].counted["tick_moved"] == 0
+
+
+def check_auto_filter(balanced: Mapping[str, Found], *, mainline: bool) -> None:
+    """The filter is on with placement by cost and with push; alone it is as in mainline."""
+    assert (balanced["auto"].counted["lb_group_filtered"] > 10) == mainline
+    assert balanced["auto-cost"].counted["lb_group_filtered"] > 10
+    assert balanced["auto-push"].counted["lb_group_filtered"] > 10
+
+
 def check_filter(balanced: Mapping[str, Found]) -> None:
     """Capped tasks fill their CPU but do not overutilize it: their group is not overloaded."""
     assert balanced["no-filter"].counted["lb_group_filtered"] == 0
@@ -199,7 +220,65 @@ def check_delay(balanced: Mapping[str, Found]) -> None:
     assert balanced["late"].counted["overutilized_set"] == 0
 
 
+def check_delay_after_rest(balanced: Mapping[str, Found]) -> None:
+    """A rest in which utilization falls below the limit begins the time anew; a short one not."""
+    assert balanced["rests-at-once"].counted["overutilized_set"] >= 2
+    assert balanced["rests"].counted["overutilized_set"] == 0
+    assert balanced["short-rests"].counted["overutilized_set"] >= 1
+
+
 TRACING = "/sys/kernel/tracing"
+PUSHED = re.compile(
+    r" sched_eas_push: comm=stuck pid=\d+ reason=(\w+) src=(\d) dst=(\d) path=(\w+) "
+    r"util=\d+ runnable=(\d+) uclamp_max=(\d+) moved=(\d)"
+)
+DECIDED = re.compile(r" sched_feec_decision: comm=stuck .*path=(\w+)")
+
+
+def check_events(feec: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """Each push says who is moved, why, from where to where and by which path.
+
+    Two capped tasks share a big CPU: one waits and is pushed at a switch, the other at the tick.
+    Then a task that does not fit a little CPU is freed there.
+    """
+    script = [
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        f"write {GROUP}/cgroup.procs 0",
+        f"write {GROUP}/cpu.uclamp.max 10",
+        f"write {FILES}/feec_mode 1",
+        f"write {FILES}/eas_push 2",
+        "trace-setup 4096 eascope:sched_eas_push eascope:sched_feec_decision",
+        f"write {TRACING}/tracing_on 1",
+        f"spawn capped /bin/stuck 2 4 {ANYWHERE} 100",
+        "wait capped 20000",
+        f"write {GROUP}/cpu.uclamp.max max",
+        f"spawn misfit /bin/stuck 1 0 {ANYWHERE} 100",
+        "wait misfit 20000",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = boot(
+        feec.image,
+        platform,
+        script,
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={"stuck": guest_program("stuck", folder)},
+    )
+    text = done.text("trace.txt")
+    events = PUSHED.findall(text)
+    stuck = [event for event in events if event[:2] == ("stuck", "4")]
+    assert {path for _, _, _, path, *_ in stuck} == {"push", "tick"}
+    for _, _, dst, _, runnable, cap, moved in stuck:
+        assert int(dst) < 4
+        assert int(runnable) > int(cap) == 102
+        assert moved == "1"
+    misfit = [event for event in events if event[0] == "misfit" and event[1] == "0"]
+    assert misfit
+    assert all(int(dst) >= 4 for _, _, dst, *_ in misfit)
+    assert set(DECIDED.findall(text)) >= {"push", "tick"}
+
+
 ENERGY = re.compile(r" sched_compute_energy: comm=deadline .*dst_cpu=(-?\d+) .*max_util=(\d+)")
 
 

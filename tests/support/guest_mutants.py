@@ -43,6 +43,10 @@ def _of(cases: dict[str, feec.Case], *checks: Callable[[dict[str, Found]], None]
     return check
 
 
+def _cases(*names: str) -> dict[str, feec.Case]:
+    return {name: feec.BALANCING[name] for name in names}
+
+
 def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec.check_reserved(feec.reserved(kernel, platform, folder))
 
@@ -192,6 +196,57 @@ MUTANTS = [
     ),
     GuestMutant(
         ("feec",),
+        "a-rest-begins-the-delay-anew",
+        Edit(
+            FAIR,
+            "\tif (!rq->overutilized_since || rq->cfs.h_nr_queued)\n\t\treturn;\n",
+            "\treturn;\n",
+        ),
+        _of(_cases("rests", "rests-at-once", "short-rests"), feec.check_delay_after_rest),
+    ),
+    GuestMutant(
+        ("feec",),
+        "a-short-rest-does-not-begin-the-delay-anew",
+        Edit(
+            FAIR,
+            "\tupdate_cfs_rq_load_avg(cfs_rq_clock_pelt(&rq->cfs), &rq->cfs);\n"
+            "\tupdate_overutilized_since(rq);\n",
+            "\tWRITE_ONCE(rq->overutilized_since, 0);\n",
+        ),
+        _of(_cases("rests", "rests-at-once", "short-rests"), feec.check_delay_after_rest),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "one-that-may-go-nowhere-is-not-looked-at",
+        Edit(
+            FAIR,
+            "\tif (p->nr_cpus_allowed == 1 || is_migration_disabled(p) || p->se.sched_delayed)\n"
+            "\t\treturn EAS_PUSH_NONE;\n",
+            "\tif (is_migration_disabled(p) || p->se.sched_delayed)\n\t\treturn EAS_PUSH_NONE;\n",
+        ),
+        _of({"pinned": feec.PUSHING["pinned"]}, feec.check_pinned),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "nobody-is-stuck-while-overutilized",
+        Edit(
+            FAIR,
+            "\tif (is_rd_overutilized(rq->rd))\n\t\treturn EAS_PUSH_NONE;\n",
+            "",
+        ),
+        _of({"overutilized": feec.PUSHING["overutilized"]}, feec.check_overutilized),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-filter-is-on-with-push",
+        Edit(EAS, " || eas_switches[EAS_PUSH].value > 0;\n", ";\n"),
+        _of(
+            _cases("auto", "auto-cost", "auto-push"),
+            lambda found: feec.check_auto_filter(found, mainline=False),
+        ),
+    ),
+    GuestMutant(
+        ("feec",),
         "an-emptied-cpu-keeps-what-deadline-tasks-need",
         Edit(
             FAIR,
@@ -245,6 +300,16 @@ MUTANTS = [
             "\t}\n\tif (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
         ),
         _pushed("overutilized", push.check_overutilized),
+    ),
+    GuestMutant(
+        ("push@7.3",),
+        "a-search-for-one-that-waits-looks-at-all-cpus",
+        Edit(
+            FAIR,
+            "\treturn sched_feat(FAIR_PUSH_IDLE) && task_on_rq_queued(p);\n",
+            "\treturn false;\n",
+        ),
+        _pushed("last", push.check_last),
     ),
     GuestMutant(
         ("push@7.3",),

@@ -56,6 +56,8 @@ CASES = {
     "uncapped": Case("placing 10 0 0x7", on=(STUCK,)),
     "overutilized": Case("stuck 2 0 0x3 200", on=(STUCK,)),
     "idle": Case("stuck 2 0 0x3 200", on=(STUCK, IDLE)),
+    # CPU 5 alone is idle, and SIS_UTIL ends a search that begins at CPU 0 before it is there.
+    "last": Case(f"stuck 1 0 {ANYWHERE} 200 0x1f", on=(STUCK, IDLE)),
     "full": Case(f"stuck 12 4 {ANYWHERE} 400", on=(STUCK, IDLE)),
 }
 #: Eight capped tasks that start on a big CPU; Gondois's cap of 100 in 1024.
@@ -142,6 +144,12 @@ def check_idle(results: Mapping[str, Found]) -> None:
     assert results["idle"].counted["lb_pulled"] == 0
     (left_us,) = (line[1] for line in results["idle"].lines if line[0] == 1)
     assert left_us < min(line[1] for line in results["overutilized"].lines if line[0] == 1)
+
+
+def check_last(results: Mapping[str, Found]) -> None:
+    """Five of six CPUs are busy. A task that waits goes to the sixth one, wherever it is."""
+    assert results["last"].cpus == [5]
+    assert results["last"].counted["push_moved"] == 1
 
 
 def check_full(results: Mapping[str, Found]) -> None:

@@ -94,7 +94,8 @@ void act_hotplug(unsigned int *state)
 	char path[64];
 
 	snprintf(path, sizeof(path), CPU_ONLINE, cpu);
-	take_domains();
+	if (!take_domains())
+		return;
 	if (put(path, "0")) {
 		if (errno != EBUSY)	/* a task with a deadline needs it */
 			fail("offline", cpu);

@@ -215,7 +215,8 @@ void act_partition(unsigned int *state)
 	unsigned int first = chance(state, cpus), last = first + chance(state, cpus - first);
 	char text[64];
 
-	take_domains();
+	if (!take_domains())
+		return;
 	snprintf(text, sizeof(text), "%u-%u", first, last);
 	if (put_file("/apart", "cpuset.cpus", text))
 		fail("cpuset", first);

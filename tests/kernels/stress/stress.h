@@ -70,7 +70,8 @@ void fail(const char *what, long which);
 unsigned int chance(unsigned int *state, unsigned int below);
 void pause_us(unsigned int us);
 void spin(unsigned int turns);
-void take_domains(void);
+/* Unless the program is to end first, which is false. */
+bool take_domains(void);
 void leave_domains(void);
 int put(const char *path, const char *text);
 int get(const char *path, char *text, unsigned int size);

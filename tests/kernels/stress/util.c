@@ -44,10 +44,14 @@ void pause_us(unsigned int us)
  * A CPU goes offline, or is of a partition, but not both: when a CPU of a partition goes offline,
  * 6.12 may warn in update_parent_effective_cpumask(), without any patch.
  */
-void take_domains(void)
+bool take_domains(void)
 {
-	while (atomic_exchange(&shared->domains_taken, true) && !atomic_load(&shared->stop))
+	while (atomic_exchange(&shared->domains_taken, true)) {
+		if (atomic_load(&shared->stop))
+			return false;
 		pause_us(500);
+	}
+	return true;
 }
 
 void leave_domains(void)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a kernel's own switches stand as it boots: what a variant that does not set them has."""
+
+from __future__ import annotations
+
+from kernels.guest_files import FEATURES, SCHED_DEBUG
+from kernels.naming import kernel_named
+
+#: Features that each queue adds or changes; a later queue of a kernel counts.
+FEATURES_OF: dict[str, tuple[str, ...]] = {
+    "base": ("FEEC_SPARE0", "NO_UCLAMP_INC_FIRST"),
+    "sum": (
+        *("NO_FEEC_SPARE0", "NO_UCLAMP_CHECK", "UCLAMP_RT", "FEEC_BUSY_UNCLAMPED"),
+        *("NO_UCLAMP_FITS_TRISTATE", "NO_UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_NO_HEADROOM"),
+    ),
+    "feec": (),
+    "push": ("NO_FAIR_PUSH_STUCK", "NO_FAIR_PUSH_IDLE"),
+}
+#: Files of each queue in debugfs, and what they hold.
+FILES_OF: dict[str, dict[str, str]] = {
+    "base": {},
+    "sum": {"uclamp_wait": "0", "uclamp_wait_deadband": "128"},
+    "feec": {
+        "feec_mode": "0",
+        "feec_pd_opp": "0",
+        "feec_guard_min": "8",
+        "feec_guard_pct": "100",
+        "eas_push": "0",
+        "eas_push_min_interval_us": "3000",
+        "eas_push_batch": "1",
+        "eas_group_filter": "auto",
+        "ou_delay_us": "0",
+    },
+    "push": {},
+}
+#: A feature that later releases do not need, and that a later queue removes with the maximum.
+ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST",)
+REMOVED_BY = {"sum": ONLY_DEFAULT_RELEASE}
+
+
+def at_boot(kernel: str) -> list[str]:
+    """The agent's lines that read every switch of ``kernel``, of which nobody has written one."""
+    spec = kernel_named(kernel)
+    features: dict[str, str] = {}
+    files: dict[str, str] = {}
+    for queue in spec.series:
+        for name in REMOVED_BY.get(queue, ()):
+            features.pop(name.removeprefix("NO_"), None)
+        features |= {name.removeprefix("NO_"): name for name in FEATURES_OF[queue]}
+        files |= FILES_OF[queue]
+    return [
+        *(
+            f"word {FEATURES} {name}"
+            for name in features.values()
+            if not spec.release or name not in ONLY_DEFAULT_RELEASE
+        ),
+        *(f"expect {SCHED_DEBUG}/eascope/{name} {value}" for name, value in files.items()),
+    ]
