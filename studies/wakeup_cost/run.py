@@ -80,8 +80,8 @@ def lines_changed(queue: str, only: Sequence[int] = ()) -> tuple[int, int]:
             continue
         # git counts; it need not be in a repository for that.
         left_out = ["--exclude=Documentation/*"] if only else []
-        command = [need("git", "git"), "apply", "--numstat", *left_out, patch]
-        for line in run(command).decode().splitlines():
+        counted = run([need("git", "git"), "apply", "--numstat", *left_out, patch])
+        for line in counted.decode().splitlines():
             more, less, _ = line.split("\t")
             added, removed = added + int(more), removed + int(less)
     return added, removed

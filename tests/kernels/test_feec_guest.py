@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 
 from configs.platform import Platform
+from configs.platform_file import load_platform
 from kernels.build import KernelArtefact
 from kernels.variants import load_variants
 from tests.support.feec_checks import (
     BALANCING,
+    BOOSTED,
     PLACING,
     PUSHING,
     check_auto_filter,
     check_batch,
+    check_boosted,
     check_delay,
     check_delay_after_rest,
     check_events,
@@ -24,6 +27,7 @@ from tests.support.feec_checks import (
     check_guard,
     check_misfit,
     check_number,
+    check_opp,
     check_overutilized,
     check_pinned,
     check_push,
@@ -60,6 +64,16 @@ def test_fewest_tasks_decide_between_equal_opps(placed: dict[str, Found]) -> Non
 
 def test_the_guard_keeps_headroom(placed: dict[str, Found]) -> None:
     check_guard(placed)
+
+
+def test_cost_is_of_the_cpu_or_of_its_domain(placed: dict[str, Found]) -> None:
+    check_opp(placed)
+
+
+def test_where_no_cpu_has_the_boost_the_largest_is_best(
+    feec: KernelArtefact, tmp_path: Path
+) -> None:
+    check_boosted(run(feec, load_platform("pixel6"), BOOSTED, tmp_path))
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,5 +34,9 @@ def test_a_broken_kernel_is_found(
     image = mutant_image(name, mutant.edit, source_for(name), tmp_path / "build")
     unknown: Any = None  # where its source is from
     broken = KernelArtefact(name, image, image, image, "", unknown)
-    with pytest.raises((AssertionError, EngineFailed)):
+    with pytest.raises((AssertionError, EngineFailed)) as said:
         mutant.check(broken, juno, tmp_path)
+    # The guest said it: its kernel warned, or a line that expects something did not find it. A boot
+    # that hangs, or an engine that ends, finds nothing.
+    if isinstance(said.value, EngineFailed):
+        assert re.search(r"panic_on_warn|script line \d+: ", str(said.value)), said.value

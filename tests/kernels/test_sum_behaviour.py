@@ -25,8 +25,10 @@ from tests.support.sum_checks import (
     GROUPS,
     HEADROOM,
     PERIOD_MS,
+    WAITING,
     Guest,
     check_boost,
+    check_busy,
     check_cap_kept,
     check_events,
     check_fair_again,
@@ -39,6 +41,7 @@ from tests.support.sum_checks import (
     check_reclassed_elsewhere,
     check_system_limit,
     check_uncapped,
+    check_wait,
     group,
     hog,
     ms_until,
@@ -262,3 +265,13 @@ def test_the_first_clamp_under_load(guest: Guest) -> None:
     counted = counters(guest.boot(lines).text("stats.txt"))
     assert counted["uclamp_checked"] > 10
     assert not counted["uclamp_broken"]
+
+
+@pytest.mark.parametrize("case", WAITING)
+def test_what_caps_took_is_given_back_to_who_waits(guest: Guest, case: str) -> None:
+    check_wait(guest, case)
+
+
+@pytest.mark.parametrize("feature", ["FEEC_BUSY_UNCLAMPED", "NO_FEEC_BUSY_UNCLAMPED"])
+def test_a_capped_task_is_billed_for_its_cap_or_its_time(guest: Guest, feature: str) -> None:
+    check_busy(guest, feature)

@@ -60,6 +60,14 @@ PLACING = {
         "placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 0, "feec_guard_pct": 0}
     ),
     "guard": Case("placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 1024}),
+    "guard-of-task": Case(
+        "placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 0, "feec_guard_pct": 4000}
+    ),
+    "some-guard": Case(
+        "placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 80, "feec_guard_pct": 0}
+    ),
+    "own-opp": Case("dearer 10", switches={"feec_mode": 1}),
+    "domain-opp": Case("dearer 10", switches={"feec_mode": 1, "feec_pd_opp": 1}),
 }
 
 
@@ -87,6 +95,11 @@ PUSHING = {
     ),
     "misfit-stuck-only": Case(f"stuck 1 0 {ANYWHERE} 200", switches={"eas_push": 1}),
     "misfit": Case(f"stuck 1 0 {ANYWHERE} 200", switches={"eas_push": 2}),
+    # An hour after its last check, of which there was none, a task may be checked.
+    "misfit-balanced": Case(
+        f"stuck 1 0 {ANYWHERE} 200",
+        switches={"eas_push": 2, "eas_push_min_interval_us": 3_600_000_000},
+    ),
     "uncapped": Case("placing 10 0 0x7", switches={"eas_push": 1, "feec_mode": 1}),
     "pinned": Case("stuck 2 4 0x10 200", cap="10", switches={"eas_push": 1, "feec_mode": 1}),
     "overutilized": Case("stuck 2 0 0x3 200", switches={"eas_push": 1, "feec_mode": 1}),
@@ -97,6 +110,7 @@ PUSHING = {
 BALANCING = {
     "no-filter": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 0}),
     "filter": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 1}),
+    "filter-runnable": Case("stuck 4 0 0x1 300", cap="10", switches={"eas_group_filter": 1}),
     "auto": Case("stuck 2 0 0x1 300", cap="10"),
     "auto-cost": Case("stuck 2 0 0x1 300", cap="10", switches={"feec_mode": 1}),
     "auto-push": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_push": 1}),
@@ -121,6 +135,20 @@ def check_number(placed: Mapping[str, Found]) -> None:
     assert placed["number"].counted["feec_tie_nr"] >= 10
 
 
+#: On pixel6, whose CPUs 0 to 3 are little, 4 and 5 mid: no allowed CPU has the boost's capacity.
+BOOSTED = {
+    "boosted": Case("boosted 20 0 5", switches={"feec_mode": 1}),
+    "boosted-mainline": Case("boosted 20 0 5"),
+}
+
+
+def check_boosted(placed: Mapping[str, Found]) -> None:
+    """Where a boost cannot be had, most capacity is best, as in mainline, not least energy."""
+    for name in BOOSTED:
+        assert sum(cpu >= 4 for cpu in placed[name].cpus) >= 18, name
+    assert placed["boosted"].counted["feec_called"] > 20
+
+
 def check_guard(placed: Mapping[str, Found]) -> None:
     """With a distance to the next OPP that no CPU has, the one with most spare capacity is best."""
     assert placed["no-guard"].lines == [[0, 0, 0, 10]]
@@ -128,6 +156,23 @@ def check_guard(placed: Mapping[str, Found]) -> None:
     (guarded,) = placed["guard"].lines
     assert guarded[3] < 5
     assert sum(guarded) == 10
+    # A distance that some CPUs have decides between them and the others.
+    assert placed["no-guard"].counted["feec_guard_hit"] == 0
+    assert placed["some-guard"].counted["feec_guard_hit"] > 0
+    # No CPU has the distance of 1024. A multiple of the task's utilization is a distance, too.
+    (guarded,) = placed["guard-of-task"].lines
+    assert guarded[3] < 5
+
+
+def check_opp(placed: Mapping[str, Found]) -> None:
+    """The cost goes before the number of tasks; it is that of the CPU's own OPP or the domain's.
+
+    The CPU with one task asks for a higher OPP than the one with two.
+    """
+    own, domain = placed["own-opp"].lines[0], placed["domain-opp"].lines[0]
+    assert sum(own) == sum(domain) == 10
+    assert own[1] >= 8
+    assert domain[0] >= 8
 
 
 def check_push(pushed: Mapping[str, Found]) -> None:
@@ -176,6 +221,10 @@ def check_misfit(pushed: Mapping[str, Found]) -> None:
     alone = pushed["misfit-stuck-only"].counted
     assert alone["misfit_push"] == alone["tick_moved"] == 0
     assert alone["lb_active"] == 1
+    # Load balance counts the misfits that it moves, where push could have moved them.
+    assert pushed["misfit"].counted["misfit_lb"] == alone["misfit_lb"] == 0
+    assert pushed["misfit-balanced"].counted["misfit_push"] == 0
+    assert pushed["misfit-balanced"].counted["misfit_lb"] == 1
 
 
 def check_uncapped(pushed: Mapping[str, Found]) -> None:
@@ -211,6 +260,7 @@ def check_filter(balanced: Mapping[str, Found]) -> None:
     """Capped tasks fill their CPU but do not overutilize it: their group is not overloaded."""
     assert balanced["no-filter"].counted["lb_group_filtered"] == 0
     assert balanced["filter"].counted["lb_group_filtered"] > 10
+    assert balanced["filter-runnable"].counted["lb_group_filtered"] > 10
 
 
 def check_delay(balanced: Mapping[str, Found]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from configs.platform import Platform
+from configs.platform_file import load_platform
 from kernels.build import KernelArtefact
 from tests.support import base_checks as base
 from tests.support import feec_checks as feec
@@ -41,6 +42,18 @@ def _of(cases: dict[str, feec.Case], *checks: Callable[[dict[str, Found]], None]
             check_result(results)
 
     return check
+
+
+def _boosted(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
+    feec.check_boosted(feec.run(kernel, load_platform("pixel6"), feec.BOOSTED, folder))
+
+
+def _placing(*names: str) -> dict[str, feec.Case]:
+    return {name: feec.PLACING[name] for name in names}
+
+
+def _pushing(*names: str) -> dict[str, feec.Case]:
+    return {name: feec.PUSHING[name] for name in names}
 
 
 def _cases(*names: str) -> dict[str, feec.Case]:
@@ -186,6 +199,16 @@ MUTANTS = [
     ),
     GuestMutant(
         ("feec",),
+        "groups-of-capped-tasks-that-wait-are-filtered",
+        Edit(
+            FAIR,
+            "\t\t\t(sgs->group_runnable * 100))\n\t\treturn !group_is_filtered(sgs);\n",
+            "\t\t\t(sgs->group_runnable * 100))\n\t\treturn true;\n",
+        ),
+        _of(_cases("no-filter", "filter", "filter-runnable"), feec.check_filter),
+    ),
+    GuestMutant(
+        ("feec",),
         "the-overutilized-mark-waits",
         Edit(
             FAIR,
@@ -193,6 +216,52 @@ MUTANTS = [
             "\treturn since || (s64)1",
         ),
         _of(feec.BALANCING, feec.check_delay),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "the-cost-goes-before-the-number",
+        Edit(FAIR, "\tif (a->cost != b->cost)\n\t\treturn a->cost < b->cost;\n", ""),
+        _of(_placing("own-opp", "domain-opp"), feec.check_opp),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "the-cost-may-be-that-of-the-domain",
+        Edit(FAIR, "\t\tif (eas_switch(feec_pd_opp))\n", "\t\tif (0)\n"),
+        _of(_placing("own-opp", "domain-opp"), feec.check_opp),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "the-distance-may-be-a-part-of-the-task",
+        Edit(FAIR, "READ_ONCE(eas_tunables.feec_guard_pct) / 100;\n", "0;\n"),
+        _of(_placing("guard", "no-guard", "some-guard", "guard-of-task"), feec.check_guard),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "what-headroom-decides-is-counted",
+        Edit(FAIR, "\t\t\tenv->guard_hit = true;\n", ""),
+        _of(_placing("guard", "no-guard", "some-guard", "guard-of-task"), feec.check_guard),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "misfits-that-load-balance-moves-are-counted",
+        Edit(
+            FAIR,
+            "if (eas_switch(push_misfit) && env.migration_type == migrate_misfit)\n",
+            "if (0)\n",
+        ),
+        _of(
+            {
+                name: feec.PUSHING[name]
+                for name in ("misfit", "misfit-balanced", "misfit-stuck-only")
+            },
+            feec.check_misfit,
+        ),
+    ),
+    GuestMutant(
+        ("feec", "feec@7.3"),
+        "most-capacity-is-best-where-no-cpu-has-the-boost",
+        Edit(FAIR, "\tif (a->fits < 0 && a->capacity != b->capacity)\n", "\tif (0)\n"),
+        _boosted,
     ),
     GuestMutant(
         ("feec",),
@@ -224,7 +293,7 @@ MUTANTS = [
             "\t\treturn EAS_PUSH_NONE;\n",
             "\tif (is_migration_disabled(p) || p->se.sched_delayed)\n\t\treturn EAS_PUSH_NONE;\n",
         ),
-        _of({"pinned": feec.PUSHING["pinned"]}, feec.check_pinned),
+        _of(_pushing("pinned"), feec.check_pinned),
     ),
     GuestMutant(
         ("feec", "feec@7.3"),
@@ -234,7 +303,7 @@ MUTANTS = [
             "\tif (is_rd_overutilized(rq->rd))\n\t\treturn EAS_PUSH_NONE;\n",
             "",
         ),
-        _of({"overutilized": feec.PUSHING["overutilized"]}, feec.check_overutilized),
+        _of(_pushing("overutilized"), feec.check_overutilized),
     ),
     GuestMutant(
         ("feec",),
@@ -242,7 +311,7 @@ MUTANTS = [
         Edit(EAS, " || eas_switches[EAS_PUSH].value > 0;\n", ";\n"),
         _of(
             _cases("auto", "auto-cost", "auto-push"),
-            lambda found: feec.check_auto_filter(found, mainline=False),
+            lambda cases: feec.check_auto_filter(cases, mainline=False),
         ),
     ),
     GuestMutant(

@@ -346,3 +346,46 @@ def check_uncapped(guest: Guest, feature: str) -> None:
     ]
     _, counted = guest.sampled(lines, cpu=0, ms=800)
     assert counted["feec_called"] / counted["select_wakeup"] < 0.05
+
+
+#: uclamp_wait, uclamp_wait_deadband, and whether waiting tasks get the highest OPP.
+WAITING = {
+    "off": (0, 128, False),
+    "overutilized-only": (1, 128, False),
+    "frequency": (2, 128, True),
+    "dead-band": (2, 1024, False),
+}
+
+
+def check_wait(guest: Guest, case: str) -> None:
+    """A hog on the CPU of a capped hog waits half of the time: 512 and the cap ask for the middle OPP.
+
+    What it waits beyond the dead band is given back of the 512 that the cap hides.
+    """
+    mode, deadband, highest = WAITING[case]
+    lines = [
+        f"write {FILES}/uclamp_wait {mode}",
+        f"write {FILES}/uclamp_wait_deadband {deadband}",
+        hog("capped", 4, "-M 1"),
+        hog("free", 4),
+        "sleep-ms 600",
+    ]
+    high = share(guest.khz(lines, cpu=4, ms=400), BIG_KHZ[2])
+    assert high >= 0.95 if highest else high <= 0.05
+
+
+BUSY = re.compile(r" sched_compute_energy: .*dst_cpu=-1 .*max_util=\d+ busy_time=(\d+)")
+
+
+def check_busy(guest: Guest, feature: str) -> None:
+    """EAS bills a big domain with a capped hog: for its cap of 100, or for the time that it runs.
+
+    At the lowest OPP, 512 of 1024, the hog runs all the time.
+    """
+    lines = [f"write {FEATURES} {feature}", hog("capped", 4, "-M 100"), "sleep-ms 600"]
+    after = ["spawn light /bin/hog -r 500 -p 10000"]
+    event = "eascope:sched_compute_energy"
+    texts = guest.traced(lines, event, after, ms=500)
+    busy = [int(time) for line in texts for time in BUSY.findall(line)]
+    assert len(busy) > 20
+    assert (max(busy) > 400) == (feature == "FEEC_BUSY_UNCLAMPED")

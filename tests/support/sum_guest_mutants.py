@@ -9,6 +9,7 @@ from tests.support.mutants import Check, Edit, GuestMutant
 from tests.support.sum_checks import (
     Guest,
     check_boost,
+    check_busy,
     check_cap_kept,
     check_events,
     check_fair_again,
@@ -20,6 +21,7 @@ from tests.support.sum_checks import (
     check_reclassed_elsewhere,
     check_system_limit,
     check_uncapped,
+    check_wait,
 )
 from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
@@ -53,6 +55,44 @@ DETACH = (
 )
 
 MUTANTS = [
+    GuestMutant(
+        SUM,
+        "what-caps-took-is-given-back-in-the-frequency",
+        Edit(
+            SCHEDUTIL,
+            "\t\tutil += cpu_util_cfs_perf(sg_cpu->cpu);\n",
+            "\t\tutil += cpu_util_cfs_boost(sg_cpu->cpu);\n",
+        ),
+        _clamped(check_wait, "frequency"),
+    ),
+    GuestMutant(
+        SUM,
+        "what-caps-took-may-be-given-back-to-the-overutilized-state-alone",
+        Edit(SCHED, "READ_ONCE(uclamp_wait_mode) == UCLAMP_WAIT_FREQ;\n", "uclamp_wait_mode;\n"),
+        _clamped(check_wait, "overutilized-only"),
+    ),
+    GuestMutant(
+        SUM,
+        "what-is-waited-within-the-dead-band-gives-nothing-back",
+        Edit(UCLAMP, "\treturn wait > deadband ? wait - deadband : 0;\n", "\treturn wait;\n"),
+        _clamped(check_wait, "dead-band"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-capped-task-may-be-billed-for-its-time",
+        Edit(FAIR, "\tif (uclamp_is_used() && sched_feat(FEEC_BUSY_UNCLAMPED))\n", "\tif (0)\n"),
+        _clamped(check_busy, "FEEC_BUSY_UNCLAMPED"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-capped-task-is-billed-for-its-cap",
+        Edit(
+            FAIR,
+            "\tif (uclamp_is_used() && sched_feat(FEEC_BUSY_UNCLAMPED))\n",
+            "\tif (uclamp_is_used())\n",
+        ),
+        _clamped(check_busy, "NO_FEEC_BUSY_UNCLAMPED"),
+    ),
     GuestMutant(
         SUM,
         "a-limit-of-the-system-reaches-all",

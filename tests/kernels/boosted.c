@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * boosted ROUNDS FIRST LAST: a small task that may use the CPUs FIRST to LAST, boosted to the
+ * greatest capacity, wakes up again and again. Prints the CPU of each wake-up.
+ */
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "include/task.h"
+
+/* Forks overutilize the system at first. */
+#define WARMUP		50
+
+int main(int argc, char **argv)
+{
+	struct attr attr = { .size = sizeof(attr), .flags = FLAG_CLAMP_MIN, .clamp_min = 1024 };
+	cpu_set_t set;
+
+	if (argc != 4)
+		return 2;
+	CPU_ZERO(&set);
+	for (int cpu = atoi(argv[2]); cpu <= atoi(argv[3]); cpu++)
+		CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || syscall(SYS_sched_setattr, 0, &attr, 0))
+		return fail("boosted");
+	for (int round = WARMUP + atoi(argv[1]); round > 0; round--) {
+		usleep(20000);
+		if (round <= atoi(argv[1]))
+			printf("%d\n", sched_getcpu());
+		run_ms(1);
+	}
+	return 0;
+}
