@@ -358,7 +358,7 @@ WAITING = {
 
 
 def check_wait(guest: Guest, case: str) -> None:
-    """A hog on the CPU of a capped hog waits half of the time: 512 and the cap ask for the middle OPP.
+    """A hog waits half of the time for a capped one: 512 and the cap ask for the middle OPP.
 
     What it waits beyond the dead band is given back of the 512 that the cap hides.
     """
