@@ -225,6 +225,8 @@ def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
     ]
     if not platform.fast_switch:
         body.append("gem5,wait-for-transition;")
+    if platform.package_budget:
+        body.append("gem5,may-grant-less;")
     if board.quiesce:
         body.append("gem5,quiesce;")
     return _node(f"energy-ctrl@{board.energy_ctrl:x}", body, "ectrl")

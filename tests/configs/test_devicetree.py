@@ -191,6 +191,16 @@ def test_a_machine_without_fast_switch_says_that_requests_are_waited_for(
     assert waits == fast
 
 
+def test_only_a_package_with_a_budget_says_that_it_may_grant_less(wide: Platform) -> None:
+    name = f"energy-ctrl@{BOARD.energy_ctrl:x}"
+    with_budget, without = (
+        decompile(device_tree(replace(wide, package_budget=budget), BOARD))
+        for budget in (wide.package_budget, None)
+    )
+    assert with_budget.at(name).properties.pop("gem5,may-grant-less") == ""
+    assert with_budget == without
+
+
 def test_interrupts_timer_and_console(tree: Node) -> None:
     gic = tree.at("interrupt-controller@8000000")
     assert gic.strings("compatible") == ["arm,cortex-a15-gic"]

@@ -12,6 +12,8 @@ from kernels.build import KernelArtefact
 from tests.support.base_checks import (
     balance,
     check_fair_server,
+    check_grants,
+    check_no_grants,
     check_order,
     check_sleepers,
     check_spare,
@@ -56,3 +58,15 @@ def test_a_cpu_without_spare_capacity_is_a_switch(
     base: KernelArtefact, juno: Platform, tmp_path: Path, *, spare0: bool
 ) -> None:
     check_spare(base, juno, tmp_path, spare0=spare0)
+
+
+def test_what_a_package_grants_is_what_the_kernel_sees(
+    base: KernelArtefact, wide: Platform, tmp_path: Path
+) -> None:
+    check_grants(base, wide, tmp_path)
+
+
+def test_without_a_budget_the_kernel_reads_no_grant(
+    base: KernelArtefact, wide: Platform, tmp_path: Path
+) -> None:
+    check_no_grants(base, wide, tmp_path)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+from configs.package_budget import BudgetStep
 from configs.platform import Platform
 from kernels.build import KernelArtefact
 from kernels.guest_files import FEATURES
@@ -130,6 +132,91 @@ def check_fair_server(kernel: KernelArtefact, platform: Platform, folder: Path) 
         lines += [f"write {online} 0", "sleep-ms 20", f"write {online} 1", "sleep-ms 20"]
     done = run(kernel, platform, folder, ["hog"], lines)
     assert "WARNING" not in done.console
+
+
+def small(platform: Platform) -> Platform:
+    """``platform`` with four CPUs: two may run at the top OPP, more at the slowest but one."""
+    (cluster,) = platform.clusters
+    assert platform.package_budget is not None
+    steps = (BudgetStep(2, cluster.opps[-1].khz), BudgetStep(4, cluster.opps[1].khz))
+    return replace(
+        platform,
+        clusters=(replace(cluster, cpus=cluster.cpus[:4]),),
+        package_budget=replace(platform.package_budget, steps=steps),
+    )
+
+
+POLICY = "/sys/devices/system/cpu/cpufreq/policy0"
+
+
+def grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> Booted:
+    """A task works half of the time: alone, beside hogs, and alone again; then hogs run.
+
+    At first the governor requests the top OPP, once. schedutil has the hogs: one, then all of them.
+    """
+    cpus = platform.cpus[1:]
+    start = [f"spawn hog{cpu} /bin/hog -c {cpu}" for cpu in cpus]
+    again = [line.replace("hog", "other", 1) for line in start]
+
+    def look(when: str) -> list[str]:
+        """Collect after eight half-lives of utilization."""
+        return [
+            "sleep-ms 256",
+            f"collect {POLICY}/cpuinfo_cur_freq {when}-khz",
+            f"collect {SCHED}/debug {when}-debug",
+        ]
+
+    lines = [
+        f"write {POLICY}/scaling_governor performance",
+        "spawn half /bin/hog -c 0 -r 2000 -p 4000",
+        *look("alone"),
+        *start,
+        *look("beside"),
+        *(f"kill hog{cpu}" for cpu in cpus),
+        *look("again"),
+        f"write {POLICY}/scaling_governor schedutil",
+        again[0],
+        "sleep-ms 100",
+        f"collect {POLICY}/scaling_cur_freq one",
+        *again[1:],
+        "sleep-ms 20",
+        f"collect {POLICY}/scaling_cur_freq all",
+        *(f"kill other{cpu}" for cpu in cpus),
+        "kill half",
+    ]
+    return run(kernel, platform, folder, ["hog"], lines)
+
+
+def share(done: Booted, when: str) -> float:
+    """Utilization of the CPU of the task that works half of the time; 0.5 at the top OPP."""
+    text = done.text(f"{when}-debug")
+    pattern = r"^cfs_rq\[0\]:/\n(?: .+\n)*?  \.util_avg +: (\d+)$"
+    (util,) = re.findall(pattern, text, re.MULTILINE)
+    return int(util) / 1024
+
+
+def check_grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """What a package with a budget grants is what the kernel reads and scales utilization by."""
+    platform = small(platform)
+    top, least = platform.clusters[0].opps[-1].khz, platform.clusters[0].opps[1].khz
+    done = grants(kernel, platform, folder)
+    for when, khz in (("alone", top), ("beside", least), ("again", top)):
+        assert done.text(f"{when}-khz") == f"{khz}\n"
+        assert abs(share(done, when) - 0.5 * khz / top) < 0.05, when
+    # schedutil asks for the top OPP both times, so the second time it has not asked again.
+    assert done.text("one") == f"{top}\n"
+    assert done.text("all") == f"{least}\n"
+
+
+def check_no_grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """Without a budget the kernel reads no grant, which would end the run here."""
+    platform = replace(small(platform), package_budget=None)
+    top = platform.clusters[0].opps[-1].khz
+    done = grants(kernel, platform, folder)
+    for when in ("alone", "beside", "again"):
+        assert done.text(f"{when}-khz") == f"{top}\n"
+        assert abs(share(done, when) - 0.5) < 0.05, when
+    assert done.text("one") == done.text("all") == f"{top}\n"
 
 
 def check_spare(kernel: KernelArtefact, platform: Platform, folder: Path, *, spare0: bool) -> None:

@@ -18,6 +18,7 @@ from tests.support.mutants import Check, Edit, GuestMutant
 FAIR = "kernel/sched/fair.c"
 CORE = "kernel/sched/core.c"
 DEADLINE = "kernel/sched/deadline.c"
+CPUFREQ = "drivers/cpufreq/gem5-cpufreq.c"
 EAS = "kernel/sched/eas_switch.c"
 
 
@@ -68,6 +69,10 @@ def _pushed(name: str, check: Callable[[dict[str, Found]], None], *others: str) 
     """``check`` of the case ``name``, and of ``others`` that it compares with."""
     cases = {case: push.CASES[case] for case in (name, *others)}
     return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
+
+
+def _grants(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
+    base.check_grants(kernel, load_platform("smp-24"), folder)
 
 
 MUTANTS = [
@@ -124,6 +129,18 @@ MUTANTS = [
         "a-cpu-without-spare-capacity-may-be-chosen",
         Edit(FAIR, "\t\t\tif (!cpu_cap && !sched_feat(FEEC_SPARE0))\n", "\t\t\tif (!cpu_cap)\n"),
         _spare(spare0=True),
+    ),
+    GuestMutant(
+        ("base", "base@7.3"),
+        "utilization-follows-what-is-granted",
+        Edit(CPUFREQ, "\tthis_cpu_write(arch_freq_scale, gem5_freq_scale(policy, khz));\n", ""),
+        _grants,
+    ),
+    GuestMutant(
+        ("base", "base@7.3"),
+        "a-policy-follows-what-is-granted",
+        Edit(CPUFREQ, "\t\tWRITE_ONCE(policy->cur, khz);\n", "\t\t;\n"),
+        _grants,
     ),
     GuestMutant(
         ("base",),

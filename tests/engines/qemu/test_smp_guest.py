@@ -75,23 +75,29 @@ def test_the_same_cell_is_the_same_bytes(tmp_path: Path) -> None:
 def test_the_package_budget_limits_what_is_granted_and_billed(
     base_kernel: KernelArtefact, wide: Platform, tmp_path: Path
 ) -> None:
-    """Two busy CPUs run at the fastest OPP, 24 at the last step's; the kernel can read it."""
+    """Two busy CPUs run at the fastest OPP, 24 at the last step's; the kernel sees it.
+
+    schedutil's policy follows what is granted, another governor's shows what it requests.
+    """
     folder = "/sys/devices/system/cpu/cpufreq/policy0"
     hogs = [f"spawn hog{cpu} /bin/busybox md5sum /dev/zero" for cpu in wide.cpus]
     lines = [
-        f"write {folder}/scaling_governor performance",
         *hogs[:2],
-        "sleep-ms 20",
-        f"collect {folder}/cpuinfo_cur_freq few",
+        "sleep-ms 100",
+        f"collect {folder}/scaling_cur_freq few",
+        f"collect {folder}/cpuinfo_cur_freq few-in-force",
         *hogs[2:],
         "sleep-ms 20",
-        f"collect {folder}/cpuinfo_cur_freq all",
+        f"collect {folder}/scaling_cur_freq all",
+        f"collect {folder}/cpuinfo_cur_freq all-in-force",
+        f"write {folder}/scaling_governor performance",
+        "sleep-ms 1",
         f"collect {folder}/scaling_cur_freq requested",
         *(f"kill hog{cpu}" for cpu in wide.cpus),
     ]
     done = boot(base_kernel.image, wide, lines, tmp_path / "out")
-    assert done.text("few") == "2802000\n"
-    assert done.text("all") == "2048000\n"
+    assert (done.text("few"), done.text("few-in-force")) == ("2802000\n", "2802000\n")
+    assert (done.text("all"), done.text("all-in-force")) == ("2048000\n", "2048000\n")
     assert done.text("requested") == "2802000\n"
     counters = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(pl.col("cpu") == 0)
     assert (
