@@ -216,16 +216,6 @@ MUTANTS = [
     ),
     GuestMutant(
         ("feec",),
-        "groups-of-capped-tasks-that-wait-are-filtered",
-        Edit(
-            FAIR,
-            "\t\t\t(sgs->group_runnable * 100))\n\t\treturn !group_is_filtered(sgs);\n",
-            "\t\t\t(sgs->group_runnable * 100))\n\t\treturn true;\n",
-        ),
-        _of(_cases("no-filter", "filter", "filter-runnable"), feec.check_filter),
-    ),
-    GuestMutant(
-        ("feec",),
         "the-overutilized-mark-waits",
         Edit(
             FAIR,
