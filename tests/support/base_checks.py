@@ -150,7 +150,7 @@ POLICY = "/sys/devices/system/cpu/cpufreq/policy0"
 
 
 def grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> Booted:
-    """A task works half of the time: alone, beside hogs, and alone again; then hogs run.
+    """A task works half of the time: alone, with hogs, and alone again; then hogs run.
 
     At first the governor requests the top OPP, once. schedutil has the hogs: one, then all of them.
     """
@@ -171,7 +171,7 @@ def grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> Booted:
         "spawn half /bin/hog -c 0 -r 2000 -p 4000",
         *look("alone"),
         *start,
-        *look("beside"),
+        *look("with-hogs"),
         *(f"kill hog{cpu}" for cpu in cpus),
         *look("again"),
         f"write {POLICY}/scaling_governor schedutil",
@@ -200,7 +200,7 @@ def check_grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> No
     platform = small(platform)
     top, least = platform.clusters[0].opps[-1].khz, platform.clusters[0].opps[1].khz
     done = grants(kernel, platform, folder)
-    for when, khz in (("alone", top), ("beside", least), ("again", top)):
+    for when, khz in (("alone", top), ("with-hogs", least), ("again", top)):
         assert done.text(f"{when}-khz") == f"{khz}\n"
         assert abs(share(done, when) - 0.5 * khz / top) < 0.05, when
     # schedutil asks for the top OPP both times, so the second time it has not asked again.
@@ -213,7 +213,7 @@ def check_no_grants(kernel: KernelArtefact, platform: Platform, folder: Path) ->
     platform = replace(small(platform), package_budget=None)
     top = platform.clusters[0].opps[-1].khz
     done = grants(kernel, platform, folder)
-    for when in ("alone", "beside", "again"):
+    for when in ("alone", "with-hogs", "again"):
         assert done.text(f"{when}-khz") == f"{top}\n"
         assert abs(share(done, when) - 0.5) < 0.05, when
     assert done.text("one") == done.text("all") == f"{top}\n"
