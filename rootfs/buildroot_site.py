@@ -28,14 +28,19 @@ SOURCES_VARIABLE = "EASCOPE_BUILDROOT_SOURCES"
 #: Source packages of Debian's for Buildroot's, the first that can be had.
 DEBIAN_SOURCES: Mapping[str, tuple[str, ...]] = {
     "busybox": ("busybox",),
+    "eascope-perf": ("linux",),
     "json-c": ("json-c",),
+    "libtraceevent": ("libtraceevent",),
+    "libtracefs": ("libtracefs",),
     "luajit": ("luajit",),
     "numactl": ("numactl",),
-    "postgresql": ("postgresql-17", "postgresql-15"),
+    # Buildroot builds it with Meson, for which 15 is too old.
+    "postgresql": ("postgresql-17",),
     "rt-app": ("rt-app",),
     "rt-tests": ("rt-tests",),
     "stress-ng": ("stress-ng",),
     "sysbench": ("sysbench",),
+    "trace-cmd": ("trace-cmd",),
 }
 
 
@@ -44,10 +49,13 @@ class HostTool:
     """A host package of Buildroot's in whose place the host's own programs are used.
 
     :param debian: the package that has them.
+    :param programs: none for a library, which the host's compiler finds by itself.
+    :param folder: where Buildroot's packages look for them, in its folder for the host.
     """
 
     debian: str
     programs: tuple[str, ...]
+    folder: str = "bin"
 
 
 #: By Buildroot's name.
@@ -60,20 +68,26 @@ HOST_TOOLS: Mapping[str, HostTool] = {
     "host-fakeroot": HostTool("fakeroot", ("fakeroot",)),
     "host-flex": HostTool("flex", ("flex",)),
     "host-libtool": HostTool("libtool", ("libtoolize",)),
+    "host-libxcrypt": HostTool("libcrypt-dev", ()),
     "host-m4": HostTool("m4", ("m4",)),
+    "host-meson": HostTool("meson", ("meson",)),
+    "host-ninja": HostTool("ninja-build", ("ninja",)),
     "host-patchelf": HostTool("patchelf", ("patchelf",)),
+    # Buildroot's own script, which it installs afterwards, calls this one.
+    "host-pkgconf": HostTool("pkgconf", ("pkgconf",)),
     "host-tar": HostTool("tar", ("tar",)),
+    "host-zic": HostTool("libc-bin", ("/usr/sbin/zic",), "sbin"),
 }
 
 _TOOL = """\
-# $(1): a host package, $(2): the programs that stand in its place.
+# $(1): a host package, $(2): the programs that stand in its place, $(3): their folder.
 define eascope-host-tool
 $(1)_OVERRIDE_SRCDIR = {empty}
 override $(1)_DEPENDENCIES = host-skeleton
 override $(1)_AUTORECONF = NO
 $(1)_CONFIGURE_CMDS = :
 $(1)_BUILD_CMDS = :
-$(1)_INSTALL_CMDS = mkdir -p $$(HOST_DIR)/bin && ln -sf $(2) $$(HOST_DIR)/bin/
+$(1)_INSTALL_CMDS = mkdir -p $$(HOST_DIR)/$(3) $(if $(2),&& ln -sf $(2) $$(HOST_DIR)/$(3)/)
 endef
 """
 
@@ -102,12 +116,13 @@ def local_mk(folder: Path, sources: Mapping[str, Path]) -> str:
     """
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
-    lines = [_TOOL.format(empty=empty)]
+    # Buildroot has a copy of Meson find any python3; the host's knows its own.
+    lines = [_TOOL.format(empty=empty), "override HOST_MESON_SET_INTERPRETER = :"]
     for name, tool in HOST_TOOLS.items():
         programs = [which(program) for program in tool.programs]
         if None not in programs:
             paths = " ".join(map(str, programs))
-            lines.append(f"$(eval $(call eascope-host-tool,{upper(name)},{paths}))")
+            lines.append(f"$(eval $(call eascope-host-tool,{upper(name)},{paths},{tool.folder}))")
     lines += [f"{upper(name)}_OVERRIDE_SRCDIR = {path}" for name, path in sorted(sources.items())]
     return "\n".join(lines) + "\n"
 

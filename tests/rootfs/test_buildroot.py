@@ -16,7 +16,7 @@ from experiments.guest_image import COPIES, guest_image
 from host import toolchain
 from host.debian_sources import SourceTarball
 from host.errors import EascopeError, RequestError
-from host.proc import CommandFailed
+from host.proc import CommandFailed, run
 from rootfs import buildroot_image, buildroot_make, buildroot_site
 from rootfs.buildroot_make import BUILDROOT, SITE_VARIABLE, TREE, defconfig
 from rootfs.buildroot_site import SOURCES_VARIABLE
@@ -123,8 +123,26 @@ def test_what_buildroot_is_given_here(site: Path) -> None:
     assert "BR2_PRIMARY_SITE_ONLY=y" in given
     override = (site / "local.mk").read_text()
     assert f"BUSYBOX_OVERRIDE_SRCDIR = {site}/sources/busybox" in override
-    assert f"host-tool,HOST_FAKEROOT,{site}/programs/fakeroot)" in override
+    assert f"host-tool,HOST_FAKEROOT,{site}/programs/fakeroot,bin)" in override
     assert "EASCOPE_GUEST_OVERRIDE" not in override
+
+
+def test_what_stands_in_place_of_a_host_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs are linked where packages look for them, and nothing is linked for a library."""
+    tools = {
+        "host-zic": buildroot_site.HostTool("coreutils", ("true", "false"), "sbin"),
+        "host-lib": buildroot_site.HostTool("libcrypt-dev", ()),
+    }
+    monkeypatch.setattr(buildroot_site, "HOST_TOOLS", tools)
+    (tmp_path / "local.mk").write_text(buildroot_site.local_mk(tmp_path, {}))
+    recipe = "\t$(HOST_ZIC_INSTALL_CMDS)\n\t$(HOST_LIB_INSTALL_CMDS)\n"
+    rules = f"HOST_DIR = host\ninclude local.mk\nall:\n{recipe}"
+    run(["make", "-s", "-f", "-"], stdin=rules.encode(), cwd=tmp_path)
+    links = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("host/*/*"))
+    assert links == ["host/sbin/false", "host/sbin/true"]
+    assert (tmp_path / "host/bin").is_dir()
 
 
 def test_what_buildroot_is_given_where_it_downloads(
