@@ -14,7 +14,7 @@ from studies.command import command_of
 from studies.draw import save
 from studies.noise.plan import NAME, SEEDS, plan
 from studies.noise.record import record_of
-from studies.noise.run import measure
+from studies.noise.run import complete, measure
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,6 +30,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--seeds", type=int, default=SEEDS, help=f"seeds of each kernel (default {SEEDS})"
     )
+    parser.add_argument(
+        "--complete",
+        action="store_true",
+        help="execute nothing: only scenarios whose runs are all there",
+    )
     parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
@@ -40,6 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
             if name not in {scenario for _, scenario in every}:
                 raise unknown("scenario", name, {scenario for _, scenario in every})
         chosen = [each for each in every if not options.scenario or each[1] in options.scenario]
+        if options.complete:
+            chosen = complete(chosen, options.seeds)
+            if not chosen:
+                raise RequestError("--complete: no scenario's runs are all there")
         command = command_of("noise", arguments)
         say(f"  {save(NAME, record_of(measure(chosen, options.seeds), command), options.folder)}")
     return ending.code

@@ -8,7 +8,7 @@ from statistics import median
 from analysis.results.noise import Noise, NoiseFloor
 from host.table import Table
 from studies.drawing import Drawing
-from studies.noise.plan import NAME
+from studies.noise.plan import NAME, plan
 
 #: Measures whose floors the page has; the record has all.
 _SHOWN = {
@@ -31,6 +31,7 @@ def parts(record: Noise) -> dict[str, str]:
             (tuple(_row(each)) for each in record.cells),
             left=2,
         ).markdown(),
+        "missing": _missing(record),
         "conditions": _conditions(record),
     }
 
@@ -39,6 +40,21 @@ def _row(cell: NoiseFloor) -> list[str]:
     figures = [cell.percents.get(measure) for measure in _SHOWN]
     shown = ["-" if figure is None else f"{figure:.1f}" for figure in figures]
     return [cell.platform, cell.scenario, *shown]
+
+
+def _missing(record: Noise) -> str:
+    """The scenarios of the plan that the record does not have, by platform."""
+    there = {(each.platform, each.scenario) for each in record.cells}
+    missing: dict[str, list[str]] = {}
+    for platform, scenario in plan():
+        if (platform, scenario) not in there:
+            missing.setdefault(platform, []).append(scenario)
+    if not missing:
+        return "* The record has every scenario of the results pages."
+    return "\n".join(
+        f"* Not measured yet on {platform}: {', '.join(scenarios)}."
+        for platform, scenarios in missing.items()
+    )
 
 
 def _conditions(record: Noise) -> str:

@@ -28,6 +28,7 @@ from experiments.request import Names
 from studies.draw import save
 from studies.noise import run
 from studies.noise.__main__ import main
+from studies.noise.page import parts as noise_parts
 from studies.noise.plan import NAME, plan
 from studies.noise.record import record_of
 from studies.pages import page
@@ -143,6 +144,30 @@ def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.Mon
     assert cell.floors["energy_j.total"] > 0.005
 
 
+def test_only_scenarios_whose_runs_are_all_there_are_complete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = {f"{scenario} {seed}" for scenario in ("a", "b") for seed in range(20)} - {"b 13"}
+    cells = [
+        [SimpleNamespace(simkey=f"{scenario} {seed}") for seed in range(20)]
+        for scenario in ("a", "b")
+    ]
+    monkeypatch.setattr(run, "_cells", lambda scenarios, seeds: cells)
+    monkeypatch.setattr(run, "existing", lambda simkey: simkey if simkey in there else None)
+    assert run.complete([("juno-r2", "a"), ("juno-r2", "b")], 10) == [("juno-r2", "a")]
+    there.add("b 13")
+    assert run.complete([("juno-r2", "a"), ("juno-r2", "b")], 10)[1] == ("juno-r2", "b")
+
+
+def test_the_page_names_scenarios_that_the_record_does_not_have(record: Noise) -> None:
+    (cell,) = record.cells
+    every = [replace(cell, platform=platform, scenario=name) for platform, name in plan()]
+    assert "Not measured yet" not in noise_parts(Noise(record.origin, tuple(every)))["missing"]
+    without = [each for each in every if (each.platform, each.scenario) != ("pixel6", "eas/game")]
+    (line,) = noise_parts(Noise(record.origin, tuple(without)))["missing"].splitlines()
+    assert line == "* Not measured yet on pixel6: eas/game."
+
+
 def test_the_plan_has_each_scenario_of_a_page_once() -> None:
     every = plan()
     assert len(every) == len(set(every))
@@ -151,7 +176,11 @@ def test_the_plan_has_each_scenario_of_a_page_once() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--seeds", "9"], "--seeds 9: allowed: at least 10"), (["eas/vdeo"], "unknown scenario")],
+    [
+        (["--seeds", "9"], "--seeds 9: allowed: at least 10"),
+        (["eas/vdeo"], "unknown scenario"),
+        (["eas/game", "--complete"], "--complete: no scenario's runs are all there"),
+    ],
 )
 def test_a_wrong_request_is_one_line(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
