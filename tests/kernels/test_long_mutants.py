@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from engines.base import EngineFailed
 from tests.support.mutants import mutant_image
 from tests.support.releases import source_for
 from tests.support.stress import counters, survive
-from tests.support.sum_mutants import CLAIMS, BrokenClaim
+from tests.support.sum_checks import Guest, check_background
+from tests.support.sum_mutants import CAP_STAYS, CLAIMS, BrokenClaim
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -57,3 +59,16 @@ def test_a_broken_kernel_does_not_move_its_counter(
     out = tmp_path / "run"
     done = survive(image, juno, out, switches=SWITCHES, ms=400, deadlines=kernel == "sum")
     assert not counters(done.text("stats.txt"))[claim.counter]
+
+
+@pytest.mark.parametrize("kernel", CAP_STAYS.kernels)
+def test_the_check_of_who_runs_alone_sees_a_cap_that_stays(
+    kernel: str, juno: Platform, tmp_path: Path
+) -> None:
+    """A capped hog of the least weight waits while another one runs; all sums are right."""
+    image = mutant_image(kernel, CAP_STAYS.edit, source_for(kernel), tmp_path / "build")
+    with pytest.raises(EngineFailed):
+        check_background(Guest(image, juno, tmp_path), "-i", 1)
+    console = (tmp_path / "out/console.log").read_text(errors="replace")
+    said = re.findall(r"uclamp: ([^:]+): cpu ", console)
+    assert said == list(CAP_STAYS.says), console[-2000:]

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each mutant of the long tests can be made: what it changes is once in each patched source."""
+"""Each mutant of the long tests can be made, and is found by what its entry says alone."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engines.base import EngineFailed
 from kernels.naming import kernel_named
 from kernels.patching import apply_series
 from kernels.variants import SERIES
 from tests.support.guest_mutants import MUTANTS
-from tests.support.mutants import BrokenKernel, Edit
+from tests.support.mutants import BrokenKernel, Check, Edit, must_fail
 from tests.support.queues import source_files
 from tests.support.releases import source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
@@ -39,3 +41,38 @@ def test_an_edit_that_is_not_there_is_said() -> None:
         Edit("file.c", "gone", "new").edited("text")
     with pytest.raises(AssertionError, match="2 of 'twice'"):
         Edit("file.c", "twice", "new").edited("twice twice")
+
+
+def _checked(check: Check, folder: Path) -> None:
+    nothing: Any = None
+    must_fail(check, nothing, nothing, folder)
+
+
+def test_a_mutant_is_found_by_its_own_check_alone(tmp_path: Path) -> None:
+    def fails(*_: object) -> None:
+        raise AssertionError("two, not one")
+
+    def dies(*_: object) -> None:
+        raise EngineFailed("a limit of time", console_tail=[], log_tail=[])
+
+    def passes(*_: object) -> None:
+        return
+
+    _checked(Check(fails, fails), tmp_path)
+    with pytest.raises(AssertionError, match="fails fails, not passes"):
+        _checked(Check(passes, fails), tmp_path)
+    with pytest.raises(AssertionError, match="it survives passes"):
+        _checked(Check(passes, passes), tmp_path)
+    with pytest.raises(EngineFailed, match="a limit of time"):
+        _checked(Check(dies, dies), tmp_path)
+
+
+def test_a_mutant_may_be_found_by_a_warning(tmp_path: Path) -> None:
+    def dies(*_: object) -> None:
+        raise EngineFailed("the guest died", console_tail=[], log_tail=[])
+
+    (tmp_path / "console.log").write_text("WARNING: something else\n")
+    with pytest.raises(AssertionError, match="does not say 'sums differ'"):
+        _checked(Check(dies, dies, says="sums differ"), tmp_path)
+    (tmp_path / "console.log").write_text("uclamp: sums differ: cpu 1\n")
+    _checked(Check(dies, dies, says="sums differ"), tmp_path)

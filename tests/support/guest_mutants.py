@@ -22,13 +22,20 @@ CPUFREQ = "drivers/cpufreq/gem5-cpufreq.c"
 EAS = "kernel/sched/eas_switch.c"
 
 
+FEEC = ("feec", "feec@7.3")
+
+
 def _order(first: bool) -> Check:
-    return lambda kernel, platform, folder: base.check_order(kernel, platform, folder, first=first)
+    return Check(
+        base.check_order,
+        lambda kernel, platform, folder: base.check_order(kernel, platform, folder, first=first),
+    )
 
 
 def _spare(*, spare0: bool) -> Check:
-    return lambda kernel, platform, folder: base.check_spare(
-        kernel, platform, folder, spare0=spare0
+    return Check(
+        base.check_spare,
+        lambda kernel, platform, folder: base.check_spare(kernel, platform, folder, spare0=spare0),
     )
 
 
@@ -36,13 +43,12 @@ def _balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     base.check_sleepers(base.balance(kernel, platform, folder))
 
 
-def _of(cases: dict[str, feec.Case], *checks: Callable[[dict[str, Found]], None]) -> Check:
-    def check(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
-        results = feec.run(kernel, platform, cases, folder)
-        for check_result in checks:
-            check_result(results)
-
-    return check
+def _of(cases: dict[str, feec.Case], check: Callable[..., None], **of: bool) -> Check:
+    """``check`` of ``cases``, and ``of`` what."""
+    return Check(
+        check,
+        lambda kernel, platform, folder: check(feec.run(kernel, platform, cases, folder), **of),
+    )
 
 
 def _boosted(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
@@ -68,7 +74,10 @@ def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
 def _pushed(name: str, check: Callable[[dict[str, Found]], None], *others: str) -> Check:
     """``check`` of the case ``name``, and of ``others`` that it compares with."""
     cases = {case: push.CASES[case] for case in (name, *others)}
-    return lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder))
+    return Check(
+        check,
+        lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder)),
+    )
 
 
 def _grants(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
@@ -84,7 +93,7 @@ MUTANTS = [
             "\tif (p->se.sched_delayed)\n\t\treturn;\n\n\t/* Update root cfs_rq's estimated",
             "\t/* Update root cfs_rq's estimated",
         ),
-        base.check_util_est,
+        Check(base.check_util_est, base.check_util_est),
     ),
     GuestMutant(
         ("base",),
@@ -94,7 +103,7 @@ MUTANTS = [
             "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
             "\tif (p->se.sched_delayed && env->migration_type > migrate_misfit) {\n",
         ),
-        _balance,
+        Check(base.check_sleepers, _balance),
     ),
     GuestMutant(
         ("base",),
@@ -104,7 +113,7 @@ MUTANTS = [
             "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
             "\tif (p->se.sched_delayed) {\n",
         ),
-        _balance,
+        Check(base.check_sleepers, _balance),
     ),
     GuestMutant(
         ("base",),
@@ -134,13 +143,13 @@ MUTANTS = [
         ("base", "base@7.3"),
         "utilization-follows-what-is-granted",
         Edit(CPUFREQ, "\tthis_cpu_write(arch_freq_scale, gem5_freq_scale(policy, khz));\n", ""),
-        _grants,
+        Check(base.check_grants, _grants),
     ),
     GuestMutant(
         ("base", "base@7.3"),
         "a-policy-follows-what-is-granted",
         Edit(CPUFREQ, "\t\tWRITE_ONCE(policy->cur, khz);\n", "\t\t;\n"),
-        _grants,
+        Check(base.check_grants, _grants),
     ),
     GuestMutant(
         ("base",),
@@ -150,7 +159,7 @@ MUTANTS = [
             "\tif (!dl_se->dl_runtime || !dl_se->dl_server_active)\n\t\treturn;\n\n\tdequeue",
             "\tif (!dl_se->dl_runtime)\n\t\treturn;\n\n\tdequeue",
         ),
-        base.check_fair_server,
+        Check(base.check_fair_server, base.check_fair_server, says="dl_rq->running_bw > old"),
     ),
     GuestMutant(
         ("feec",),
@@ -225,31 +234,31 @@ MUTANTS = [
         _of(feec.BALANCING, feec.check_delay),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "the-cost-goes-before-the-number",
         Edit(FAIR, "\tif (a->cost != b->cost)\n\t\treturn a->cost < b->cost;\n", ""),
         _of(_placing("own-opp", "domain-opp"), feec.check_opp),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "the-cost-may-be-that-of-the-domain",
         Edit(FAIR, "\t\tif (eas_switch(feec_pd_opp))\n", "\t\tif (0)\n"),
         _of(_placing("own-opp", "domain-opp"), feec.check_opp),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "the-distance-may-be-a-part-of-the-task",
         Edit(FAIR, "READ_ONCE(eas_tunables.feec_guard_pct) / 100;\n", "0;\n"),
         _of(_placing("guard", "no-guard", "some-guard", "guard-of-task"), feec.check_guard),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "what-headroom-decides-is-counted",
         Edit(FAIR, "\t\t\tenv->guard_hit = true;\n", ""),
         _of(_placing("guard", "no-guard", "some-guard", "guard-of-task"), feec.check_guard),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "misfits-that-load-balance-moves-are-counted",
         Edit(
             FAIR,
@@ -265,10 +274,10 @@ MUTANTS = [
         ),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "most-capacity-is-best-where-no-cpu-has-the-boost",
         Edit(FAIR, "\tif (a->fits < 0 && a->capacity != b->capacity)\n", "\tif (0)\n"),
-        _boosted,
+        Check(feec.check_boosted, _boosted),
     ),
     GuestMutant(
         ("feec",),
@@ -292,7 +301,7 @@ MUTANTS = [
         _of(_cases("rests", "rests-at-once", "short-rests"), feec.check_delay_after_rest),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "one-that-may-go-nowhere-is-not-looked-at",
         Edit(
             FAIR,
@@ -303,7 +312,7 @@ MUTANTS = [
         _of(_pushing("pinned"), feec.check_pinned),
     ),
     GuestMutant(
-        ("feec", "feec@7.3"),
+        FEEC,
         "nobody-is-stuck-while-overutilized",
         Edit(
             FAIR,
@@ -313,12 +322,13 @@ MUTANTS = [
         _of(_pushing("overutilized"), feec.check_overutilized),
     ),
     GuestMutant(
-        ("feec",),
+        ("feec",),  # on 7.3 it is on without any switch, as in mainline
         "the-filter-is-on-with-push",
         Edit(EAS, " || eas_switches[EAS_PUSH].value > 0;\n", ";\n"),
         _of(
             _cases("auto", "auto-cost", "auto-push"),
-            lambda cases: feec.check_auto_filter(cases, mainline=False),
+            feec.check_auto_filter,
+            mainline=False,
         ),
     ),
     GuestMutant(
@@ -329,7 +339,7 @@ MUTANTS = [
             "\t\tmin = cpu_util_irq(cpu_rq(cpu)) + cpu_bw_dl(cpu_rq(cpu));\n",
             "\t\tmin = 0;\n",
         ),
-        _reserved,
+        Check(feec.check_reserved, _reserved),
     ),
     GuestMutant(
         ("push@7.3",),

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import difflib
 import shutil
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from configs.platform import Platform
+from engines.base import EngineFailed
 from kernels.build import KernelArtefact, configure, fragment_text, make, names
 from kernels.naming import kernel_named
 from kernels.source import Source
@@ -55,8 +57,18 @@ class BrokenKernel(Protocol):
     def edit(self) -> Edit: ...
 
 
-#: A test of a kernel that fails when the kernel does not do what it claims.
-Check = Callable[[KernelArtefact, Platform, Path], None]
+@dataclass(frozen=True)
+class Check:
+    """A test of a kernel that fails when the kernel does not do what it claims.
+
+    :param asserts: the function whose own assertion must then fail.
+    :param ask: boots the kernel and calls that function.
+    :param says: instead, what the kernel warns of on its console before the guest dies.
+    """
+
+    asserts: Callable[..., None]
+    ask: Callable[[KernelArtefact, Platform, Path], None]
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,28 @@ class GuestMutant:
     claim: str
     edit: Edit
     check: Check
+
+
+def must_fail(check: Check, kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """``check`` finds that ``kernel`` is broken, by the assertion or warning that it names.
+
+    A guest that does not boot, a program that fails or a limit of time finds nothing.
+    """
+    name = check.asserts.__name__
+    failure: AssertionError | EngineFailed | None = None
+    try:
+        check.ask(kernel, platform, folder)
+    except (AssertionError, EngineFailed) as error:
+        failure = error
+    assert failure, f"it survives {name}"
+    if check.says:
+        said = "".join(file.read_text(errors="replace") for file in folder.rglob("console.log"))
+        assert check.says in said, f"the kernel does not say {check.says!r}: {failure}"
+        return
+    if isinstance(failure, EngineFailed):
+        raise failure
+    where = traceback.extract_tb(failure.__traceback__)[-1].name
+    assert where == name, f"{where} fails, not {name}: {failure}"
 
 
 def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:

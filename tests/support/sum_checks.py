@@ -29,16 +29,21 @@ HEADROOM = {
     "boost": ("-m 800 -r 500 -p 5000", 1, 2),
     "greatest-boost": ("-m 1024 -r 500 -p 5000", 2, 2),
     "none": ("", 2, 2),
+    "cap-of-zero": ("-M 0", 0, 0),
 }
 
 
 @dataclass(frozen=True)
 class Guest:
-    """Boots scripts on the kernel with `PROGRAMS` in the guest."""
+    """Boots scripts on the kernel with `PROGRAMS` in the guest.
+
+    :param checked: the kernel checks its sums at each tick.
+    """
 
     image: Path
     platform: Platform
     folder: Path
+    checked: bool = True
 
     def khz(self, lines: list[str], *, cpu: int, ms: int) -> list[int]:
         """The frequency of ``cpu``'s policy every `PERIOD_MS` for ``ms`` after ``lines``."""
@@ -80,7 +85,7 @@ class Guest:
         """The same as text, and the kernel's counters, with its checks switched on."""
         policy = f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
         script = [
-            f"write {FEATURES} UCLAMP_CHECK",
+            f"write {FEATURES} {'' if self.checked else 'NO_'}UCLAMP_CHECK",
             *IN_USE,
             f"write {GROUPS}/cgroup.subtree_control +cpu",
             *lines,
@@ -119,6 +124,23 @@ def share(khz: list[int], least: int) -> float:
 def ms_until(khz: list[int], least: int) -> int:
     """Until it was ``least`` or faster for the first time."""
     return PERIOD_MS * next((n for n, value in enumerate(khz) if value >= least), len(khz))
+
+
+def check_background(guest: Guest, options: str, others: int) -> None:
+    """A capped hog waits: who runs has the frequency as fast as load tracking forgets.
+
+    :param options: of the capped hog, which say how long it waits.
+    :param others: how many hogs without a cap come to its CPU.
+    """
+    lines = [
+        hog("capped", 4, "-M 200", options),
+        "sleep-ms 600",
+        *(hog(f"free{number}", 4) for number in range(others)),
+    ]
+    khz = guest.khz(lines, cpu=4, ms=1_000)
+    # 1024 - 824 y^n asks for the top OPP from 683 of 1024 on: in 41 ms, and 4 from tick to tick.
+    assert ms_until(khz, BIG_KHZ[2]) <= 60
+    assert share(khz[60 // PERIOD_MS :], BIG_KHZ[2]) >= 0.98
 
 
 def check_system_limit(guest: Guest) -> None:

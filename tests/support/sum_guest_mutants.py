@@ -8,6 +8,7 @@ from collections.abc import Callable
 from tests.support.mutants import Check, Edit, GuestMutant
 from tests.support.sum_checks import (
     Guest,
+    check_background,
     check_boost,
     check_busy,
     check_cap_kept,
@@ -32,6 +33,7 @@ from tests.support.sum_group_checks import (
     check_throttled,
     check_throttled_do_not_wait,
 )
+from tests.support.sum_mutants import CAP_STAYS
 
 CORE, FAIR, RT, UCLAMP, TRACE, SCHEDUTIL = (
     f"kernel/sched/{name}.c"
@@ -42,8 +44,16 @@ SUM = ("sum", "sum@7.3")
 
 
 def _clamped(check: Callable[..., None], *of: str | int) -> Check:
-    """``check`` in a guest, ``of`` a feature and maybe a case of it."""
-    return lambda kernel, platform, folder: check(Guest(kernel.image, platform, folder), *of)
+    """``check`` in a guest, ``of`` a feature and maybe a case of it.
+
+    The kernel does not check its own sums: what its users see must be enough.
+    """
+    return Check(
+        check,
+        lambda kernel, platform, folder: check(
+            Guest(kernel.image, platform, folder, checked=False), *of
+        ),
+    )
 
 
 #: Detaching a task, and doing so after its clamps have left.
@@ -55,6 +65,28 @@ DETACH = (
 )
 
 MUTANTS = [
+    GuestMutant(SUM, CAP_STAYS.claim, CAP_STAYS.edit, _clamped(check_background, "-i", 1)),
+    GuestMutant(
+        SUM,
+        "what-caps-leave-drives-the-frequency",
+        Edit(
+            FAIR,
+            "\tunsigned long util = cpu_util_cfs_boost(cpu), wait;\n",
+            "\tunsigned long util = cpu_util(cpu, NULL, -1, 1), wait;\n",
+        ),
+        _clamped(check_headroom, "NO_UCLAMP_NO_HEADROOM", "cap"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-cap-of-zero-is-a-cap",
+        Edit(
+            SCHED,
+            "\tif (uclamp_max < SCHED_CAPACITY_SCALE)\n\t\tutil = min(util, uclamp_max);\n",
+            "\tif (uclamp_max && uclamp_max < SCHED_CAPACITY_SCALE)\n"
+            "\t\tutil = min(util, uclamp_max);\n",
+        ),
+        _clamped(check_headroom, "NO_UCLAMP_NO_HEADROOM", "cap-of-zero"),
+    ),
     GuestMutant(
         SUM,
         "what-caps-took-is-given-back-in-the-frequency",

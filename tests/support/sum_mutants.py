@@ -31,6 +31,14 @@ class BrokenClaim:
         return Edit(self.file, self.old, self.new)
 
 
+#: The cap of a task that waits takes from who runs for as long as it waits. All sums are right
+#: then: of the kernel's checks only that of the running task can see it.
+CAP_STAYS = BrokenClaim(
+    "a-cap-is-forgotten-while-its-task-waits",
+    "\tif (!val || (long)periods <= 0)\n\t\treturn val;\n",
+    "\tif (val <= 0 || (long)periods <= 0)\n\t\treturn val;\n",
+    ("sum is less than what runs",),
+)
 CLAIMS = [
     BrokenClaim(
         "a-limit-of-the-system-reaches-all",
