@@ -19,8 +19,11 @@ PARTS = {
     "characterisation": {"guest", "measure", "parts", "system"},
     "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},
 }
-#: What studies share.
-SHARED = {"__init__", "command", "costed", "draw", "drawing", "front", "notes", "versions"}
+#: What studies share, and the simulation of a schedule, which has no record.
+SHARED = {
+    *("__init__", "command", "costed", "draw", "drawing", "front", "notes", "versions"),
+    "schedule",
+}
 STUDIES = sorted(path.parent for path in ROOM.glob("*/__init__.py"))
 
 
