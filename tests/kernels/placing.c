@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * placing ROUNDS PREV MASK: where a small task that ran last on the CPU PREV is put when it wakes
- * up. CPU 3 is idle then and has utilization left of a task that sleeps; on each of the other CPUs
- * of MASK a small task runs. Prints how often it was put on which of the CPUs 0 to 3.
+ * placing ROUNDS PREV MASK [FIRST]: where a small task that ran last on the CPU PREV is put when it
+ * wakes up. CPU 3 is idle then and has utilization left of a task that sleeps; on each of the other
+ * CPUs of MASK a small task runs. Prints how often it was put on which of the CPUs 0 to 3. It looks
+ * from the period FIRST on, by default once EAS places tasks.
  */
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +12,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "include/eas.h"
 
 #define LITTLES	0xfUL
 #define LOADED	3
@@ -23,8 +26,9 @@
 #define OTHERS_UNTIL_US	13500
 /* The task then runs for longer than a tick. */
 #define DONE_US		18500
-/* Forks overutilize the system at first. */
+/* Forks overutilize the system at first. Only a pass of load balance says when that has ended. */
 #define WARMUP		100
+#define MOST_WARMUP	700
 
 static long long now_us(void)
 {
@@ -71,13 +75,32 @@ static void run_on(int cpu, long long start, long long begin_us, long long end_u
 	}
 }
 
+/* Others run for some periods, until EAS places them; the first period after that. */
+static int warm_up(long long start)
+{
+	long before = -1;
+
+	for (int round = WARMUP; round < MOST_WARMUP; round++) {
+		long called;
+
+		sleep_until(start + round * PERIOD_US);
+		called = feec_called();
+		if (before >= 0 && called > before)
+			return round;
+		before = called;
+	}
+	fprintf(stderr, "EAS places no task\n");
+	kill(0, SIGKILL);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
-	long long start = now_us() + 50000, rounds;
+	long long start = now_us() + 50000, first, rounds;
 	int found[4] = { 0 }, prev;
 	unsigned long mask;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
 	/* Who belongs here is killed together. */
 	setpgid(0, 0);
@@ -89,7 +112,8 @@ int main(int argc, char **argv)
 	for (int cpu = 0; cpu < LOADED; cpu++)
 		if (mask & 1UL << cpu && fork() == 0)
 			run_on(cpu, start, OTHERS_FROM_US, OTHERS_UNTIL_US);
-	for (long long round = WARMUP; round < WARMUP + rounds; round++) {
+	first = argc == 5 ? atoll(argv[4]) : warm_up(start);
+	for (long long round = first; round < first + rounds; round++) {
 		use(1UL << prev);
 		sleep_until(start + round * PERIOD_US + READY_US);
 		use(LITTLES);

@@ -17,6 +17,7 @@ from tests.support.feec_checks import (
     BOOSTED,
     PLACING,
     PUSHING,
+    check_asks_after_rest,
     check_auto_filter,
     check_batch,
     check_boosted,
@@ -124,6 +125,12 @@ def test_the_overutilized_mark_waits(balanced: dict[str, Found]) -> None:
 
 def test_the_mark_waits_again_after_a_rest(balanced: dict[str, Found]) -> None:
     check_delay_after_rest(balanced)
+
+
+def test_the_delay_takes_no_request_for_a_frequency(
+    feec: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_asks_after_rest(feec, juno, tmp_path)
 
 
 def test_an_emptied_cpu_keeps_what_deadline_tasks_need(

@@ -22,7 +22,8 @@ TRACING = "/sys/kernel/tracing"
 PLANS = ("0 0x7", "1 0x6", "2 0", "3 0x3", "3 0")
 #: Periods of a plan, with those before it counts. Whether a task wakes up once more before it is
 #: killed is a matter of microseconds. So is what a new task's first utilization is.
-PERIODS = 100 + 20
+BEFORE, COUNTED = 100, 20
+PERIODS = BEFORE + COUNTED
 FIRST = 2
 WOKEN = re.compile(r" sched_wakeup: comm=placing pid=(\d+) .*target_cpu=(\d+)")
 
@@ -40,7 +41,7 @@ def decisions(variant: str, platform: Platform, folder: Path) -> list[list[list[
             "sleep-ms 200",
             f"write {TRACING}/trace 0",
             f"write {TRACING}/tracing_on 1",
-            f"spawn plan{number} /bin/placing 20 {plan}",
+            f"spawn plan{number} /bin/placing {COUNTED} {plan} {BEFORE}",
             f"wait plan{number} 20000",
             f"write {TRACING}/tracing_on 0",
             f"collect {TRACING}/trace trace{number}",

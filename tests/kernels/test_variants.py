@@ -226,12 +226,12 @@ BAD = {
         "schedutil where eas = true",
     ),
     "a deviation that is no text": (
-        ('deviations = ["as feec-a"]', "deviations = [1]"),
+        ('deviations = ["as mainline"]', "deviations = [1]"),
         "deviations = [1]",
         "a list of texts on one line each",
     ),
     "a deviation that says nothing": (
-        ('deviations = ["as feec-a"]', 'deviations = [" "]'),
+        ('deviations = ["as mainline"]', 'deviations = [" "]'),
         "deviations = [' ']",
         "empty where nothing deviates",
     ),

@@ -131,7 +131,7 @@ def check_number(placed: Mapping[str, Found]) -> None:
     assert placed["mainline"].lines == [[10, 0, 0, 0]]
     assert placed["mainline"].counted["feec_tie_nr"] == 0
     assert placed["number"].lines == [[0, 0, 0, 10]]
-    assert placed["number"].counted["feec_tie_nr"] >= 10
+    assert placed["number"].counted["feec_tie_nr"] >= 8
 
 
 #: On pixel6, whose CPUs 0 to 3 are little, 4 and 5 mid: no allowed CPU has the boost's capacity.
@@ -153,14 +153,14 @@ def check_guard(placed: Mapping[str, Found]) -> None:
     assert placed["no-guard"].lines == [[0, 0, 0, 10]]
     # Some wake-ups are not EAS's: the system may be overutilized for a moment.
     (guarded,) = placed["guard"].lines
-    assert guarded[3] < 5
+    assert guarded[3] < 8
     assert sum(guarded) == 10
     # A distance that some CPUs have decides between them and the others.
     assert placed["no-guard"].counted["feec_guard_hit"] == 0
     assert placed["some-guard"].counted["feec_guard_hit"] > 0
     # No CPU has the distance of 1024. A multiple of the task's utilization is a distance, too.
     (guarded,) = placed["guard-of-task"].lines
-    assert guarded[3] < 5
+    assert guarded[3] < 8
 
 
 def check_opp(placed: Mapping[str, Found]) -> None:
@@ -275,6 +275,28 @@ def check_delay_after_rest(balanced: Mapping[str, Found]) -> None:
     assert balanced["short-rests"].counted["overutilized_set"] >= 1
 
 
+WOKEN = re.compile(r" (\d+\.\d+): sched_wakeup: comm=works .*target_cpu=004")
+ASKED = re.compile(r" (\d+\.\d+): sched_cpufreq_req: cpu=4 ")
+
+
+def check_asks_after_rest(feec: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A task that wakes up after a rest asks for a frequency, whatever the delay has looked at."""
+    lines = [
+        f"write {GROUP}/cpu.uclamp.max max",
+        f"write {FILES}/ou_delay_us 1000000",
+        "trace",
+        "spawn works /bin/works 4 300 303 4",
+        "wait works 20000",
+    ]
+    text = traced(feec, platform, folder, "sched:sched_wakeup eascope:sched_cpufreq_req", lines)
+    woken = [float(time) for time in WOKEN.findall(text)]
+    asked = [float(time) for time in ASKED.findall(text)]
+    assert len(woken) >= 3
+    # A tick, which asks as well, is up to 4 ms later.
+    late = [time for time in woken if min(abs(time - other) for other in asked) > 0.0003]
+    assert not late, late
+
+
 TRACING = "/sys/kernel/tracing"
 PUSHED = re.compile(
     r" sched_eas_push: comm=stuck pid=\d+ reason=(\w+) src=(\d) dst=(\d) path=(\w+) "
@@ -283,37 +305,56 @@ PUSHED = re.compile(
 DECIDED = re.compile(r" sched_feec_decision: comm=stuck .*path=(\w+)")
 
 
+def traced(
+    kernel: KernelArtefact, platform: Platform, folder: Path, events: str, lines: list[str]
+) -> str:
+    """The trace of ``events`` during ``lines``, in a group with a cap of a tenth.
+
+    :param lines: those before ``trace`` are not traced.
+    """
+    start = lines.index("trace")
+    programs = {line.split()[2].rpartition("/")[2] for line in lines if line.startswith("spawn ")}
+    script = [
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        f"write {GROUP}/cgroup.procs 0",
+        f"write {GROUP}/cpu.uclamp.max 10",
+        *lines[:start],
+        f"trace-setup 4096 {events}",
+        f"write {TRACING}/tracing_on 1",
+        *lines[start + 1 :],
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = boot(
+        kernel.image,
+        platform,
+        script,
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={name: guest_program(name, folder) for name in programs},
+    )
+    return done.text("trace.txt")
+
+
 def check_events(feec: KernelArtefact, platform: Platform, folder: Path) -> None:
     """Each push says who is moved, why, from where to where and by which path.
 
     Two capped tasks share a big CPU: one waits and is pushed at a switch, the other at the tick.
     Then a task that does not fit a little CPU is freed there.
     """
-    script = [
-        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
-        f"mkdir {GROUP}",
-        f"write {GROUP}/cgroup.procs 0",
-        f"write {GROUP}/cpu.uclamp.max 10",
+    lines = [
         f"write {FILES}/feec_mode 1",
         f"write {FILES}/eas_push 2",
-        "trace-setup 4096 eascope:sched_eas_push eascope:sched_feec_decision",
-        f"write {TRACING}/tracing_on 1",
+        "trace",
         f"spawn capped /bin/stuck 2 4 {ANYWHERE} 100",
         "wait capped 20000",
         f"write {GROUP}/cpu.uclamp.max max",
         f"spawn misfit /bin/stuck 1 0 {ANYWHERE} 100",
         "wait misfit 20000",
-        f"collect {TRACING}/trace trace.txt",
     ]
-    done = boot(
-        feec.image,
-        platform,
-        script,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"stuck": guest_program("stuck", folder)},
-    )
-    text = done.text("trace.txt")
+    shown = "eascope:sched_eas_push eascope:sched_feec_decision"
+    text = traced(feec, platform, folder, shown, lines)
     events = PUSHED.findall(text)
     stuck = [event for event in events if event[:2] == ("stuck", "4")]
     assert {path for _, _, _, path, *_ in stuck} == {"push", "tick"}
@@ -342,28 +383,9 @@ def reserved(
 
     :param push: the line that turns push on.
     """
-    script = [
-        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
-        f"mkdir {GROUP}",
-        f"write {GROUP}/cgroup.procs 0",
-        f"write {GROUP}/cpu.uclamp.max 10",
-        push,
-        "trace-setup 4096 eascope:sched_compute_energy",
-        f"write {TRACING}/tracing_on 1",
-        "spawn deadline /bin/deadline 60",
-        "wait deadline 20000",
-        f"write {TRACING}/tracing_on 0",
-        f"collect {TRACING}/trace trace.txt",
-    ]
-    done = boot(
-        feec.image,
-        platform,
-        script,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"deadline": guest_program("deadline", folder)},
-    )
-    utils = [(int(cpu), int(util)) for cpu, util in ENERGY.findall(done.text("trace.txt"))]
+    lines = [push, "trace", "spawn deadline /bin/deadline 60", "wait deadline 20000"]
+    text = traced(feec, platform, folder, "eascope:sched_compute_energy", lines)
+    utils = [(int(cpu), int(util)) for cpu, util in ENERGY.findall(text)]
     return [
         (without, with_task)
         for (before, without), (cpu, with_task) in itertools.pairwise(utils)
@@ -374,5 +396,6 @@ def reserved(
 def check_reserved(utils: Sequence[tuple[int, int]]) -> None:
     """A CPU that the task would leave empty still has to serve the deadline task."""
     in_force = [without for without, with_task in utils if with_task >= 600]
-    assert len(in_force) > 3, utils
-    assert min(in_force) >= 600, utils
+    assert len(in_force) > 20, utils
+    # The reservation may come into force between the two looks, which take no lock.
+    assert sum(without < 600 for without in in_force) <= 0.1 * len(in_force), utils

@@ -284,19 +284,29 @@ MUTANTS = [
         "a-rest-begins-the-delay-anew",
         Edit(
             FAIR,
-            "\tif (!rq->overutilized_since || rq->cfs.h_nr_queued)\n\t\treturn;\n",
-            "\treturn;\n",
+            "\tif (!rq->overutilized_since || rq->cfs.h_nr_runnable)\n\t\treturn false;\n",
+            "\treturn false;\n",
         ),
         _of(_cases("rests", "rests-at-once", "short-rests"), feec.check_delay_after_rest),
+    ),
+    GuestMutant(
+        ("feec",),
+        "the-delay-takes-no-request-for-a-frequency",
+        Edit(
+            FAIR,
+            "\tif (decayed)\n\t\tcfs_rq_util_change(&rq->cfs, 0);\n\n\tif (flags",
+            "\tif (flags",
+        ),
+        Check(feec.check_asks_after_rest, feec.check_asks_after_rest),
     ),
     GuestMutant(
         ("feec",),
         "a-short-rest-does-not-begin-the-delay-anew",
         Edit(
             FAIR,
-            "\tupdate_cfs_rq_load_avg(cfs_rq_clock_pelt(&rq->cfs), &rq->cfs);\n"
+            "\tdecayed = update_cfs_rq_load_avg(cfs_rq_clock_pelt(&rq->cfs), &rq->cfs);\n"
             "\tupdate_overutilized_since(rq);\n",
-            "\tWRITE_ONCE(rq->overutilized_since, 0);\n",
+            "\tdecayed = false;\n\tWRITE_ONCE(rq->overutilized_since, 0);\n",
         ),
         _of(_cases("rests", "rests-at-once", "short-rests"), feec.check_delay_after_rest),
     ),

@@ -183,9 +183,9 @@ def check_hidden(guest: Guest, feature: str) -> None:
         "spawn light /bin/hog -r 500 -p 10000",
     ]
     khz, counted = guest.sampled(lines, cpu=4, ms=800)
-    # Whether it is overutilized is all that the feature decides. A task that forks there may count
-    # with half of the CPU for a moment.
-    assert share([int(word) for word in khz.split()], BIG_KHZ[1]) <= 0.01
+    # Whether it is overutilized is all that the feature decides. A kworker begins there once, which
+    # counts with a new task's utilization for some 20 ms.
+    assert share([int(word) for word in khz.split()], BIG_KHZ[1]) <= 0.05
     share_of_eas = counted["feec_called"] / counted["select_wakeup"]
     if feature == "UCLAMP_OU_UNCLAMPED":
         assert share_of_eas < 0.05
