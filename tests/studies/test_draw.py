@@ -58,11 +58,16 @@ def numbers(value: Any, where: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
         yield where
 
 
+#: A key whose numbers a page has, where it has not all of its record.
+SHOWN = {"noise": "energy_j.total"}
+
+
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_changed_number_changes_the_page(name: str, results: Path) -> None:
     path = results / f"{name}.json"
     data = json.loads(path.read_text())
-    *outer, last = list(numbers(data))[-1]
+    shown = [where for where in numbers(data) if SHOWN.get(name, where[-1]) == where[-1]]
+    *outer, last = shown[-1]
     part = reduce(lambda value, key: value[key], outer, data)
     part[last] += 1
     path.write_text(json.dumps(data))
