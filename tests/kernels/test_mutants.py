@@ -14,7 +14,7 @@ from kernels.naming import kernel_named
 from kernels.patching import apply_series
 from kernels.variants import SERIES
 from tests.support.guest_mutants import MUTANTS
-from tests.support.mutants import BrokenKernel, Check, Edit, must_fail
+from tests.support.mutants import BrokenKernel, Edit, GuestCheck, must_fail
 from tests.support.queues import source_files
 from tests.support.releases import source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
@@ -43,7 +43,7 @@ def test_an_edit_that_is_not_there_is_said() -> None:
         Edit("file.c", "twice", "new").edited("twice twice")
 
 
-def _checked(check: Check, folder: Path) -> None:
+def _checked(check: GuestCheck, folder: Path) -> None:
     nothing: Any = None
     must_fail(check, nothing, nothing, folder)
 
@@ -58,13 +58,13 @@ def test_a_mutant_is_found_by_its_own_check_alone(tmp_path: Path) -> None:
     def passes(*_: object) -> None:
         return
 
-    _checked(Check(fails, fails), tmp_path)
+    _checked(GuestCheck(fails, fails), tmp_path)
     with pytest.raises(AssertionError, match="fails fails, not passes"):
-        _checked(Check(passes, fails), tmp_path)
+        _checked(GuestCheck(passes, fails), tmp_path)
     with pytest.raises(AssertionError, match="it survives passes"):
-        _checked(Check(passes, passes), tmp_path)
+        _checked(GuestCheck(passes, passes), tmp_path)
     with pytest.raises(EngineFailed, match="a limit of time"):
-        _checked(Check(dies, dies), tmp_path)
+        _checked(GuestCheck(dies, dies), tmp_path)
 
 
 def test_a_mutant_may_be_found_by_a_warning(tmp_path: Path) -> None:
@@ -73,6 +73,6 @@ def test_a_mutant_may_be_found_by_a_warning(tmp_path: Path) -> None:
 
     (tmp_path / "console.log").write_text("WARNING: something else\n")
     with pytest.raises(AssertionError, match="does not say 'sums differ'"):
-        _checked(Check(dies, dies, says="sums differ"), tmp_path)
+        _checked(GuestCheck(dies, dies, says="sums differ"), tmp_path)
     (tmp_path / "console.log").write_text("uclamp: sums differ: cpu 1\n")
-    _checked(Check(dies, dies, says="sums differ"), tmp_path)
+    _checked(GuestCheck(dies, dies, says="sums differ"), tmp_path)

@@ -13,7 +13,7 @@ from tests.support import base_checks as base
 from tests.support import feec_checks as feec
 from tests.support import push_checks as push
 from tests.support.guest_cases import Found
-from tests.support.mutants import Check, Edit, GuestMutant
+from tests.support.mutants import Edit, GuestCheck, GuestMutant
 
 FAIR = "kernel/sched/fair.c"
 CORE = "kernel/sched/core.c"
@@ -25,15 +25,15 @@ EAS = "kernel/sched/eas_switch.c"
 FEEC = ("feec", "feec@7.3")
 
 
-def _order(first: bool) -> Check:
-    return Check(
+def _order(first: bool) -> GuestCheck:
+    return GuestCheck(
         base.check_order,
         lambda kernel, platform, folder: base.check_order(kernel, platform, folder, first=first),
     )
 
 
-def _spare(*, spare0: bool) -> Check:
-    return Check(
+def _spare(*, spare0: bool) -> GuestCheck:
+    return GuestCheck(
         base.check_spare,
         lambda kernel, platform, folder: base.check_spare(kernel, platform, folder, spare0=spare0),
     )
@@ -43,9 +43,9 @@ def _balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     base.check_sleepers(base.balance(kernel, platform, folder))
 
 
-def _of(cases: dict[str, feec.Case], check: Callable[..., None], **of: bool) -> Check:
+def _of(cases: dict[str, feec.Case], check: Callable[..., None], **of: bool) -> GuestCheck:
     """``check`` of ``cases``, and ``of`` what."""
-    return Check(
+    return GuestCheck(
         check,
         lambda kernel, platform, folder: check(feec.run(kernel, platform, cases, folder), **of),
     )
@@ -71,10 +71,10 @@ def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec.check_reserved(feec.reserved(kernel, platform, folder))
 
 
-def _pushed(name: str, check: Callable[[dict[str, Found]], None], *others: str) -> Check:
+def _pushed(name: str, check: Callable[[dict[str, Found]], None], *others: str) -> GuestCheck:
     """``check`` of the case ``name``, and of ``others`` that it compares with."""
     cases = {case: push.CASES[case] for case in (name, *others)}
-    return Check(
+    return GuestCheck(
         check,
         lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder)),
     )
@@ -93,7 +93,7 @@ MUTANTS = [
             "\tif (p->se.sched_delayed)\n\t\treturn;\n\n\t/* Update root cfs_rq's estimated",
             "\t/* Update root cfs_rq's estimated",
         ),
-        Check(base.check_util_est, base.check_util_est),
+        GuestCheck(base.check_util_est, base.check_util_est),
     ),
     GuestMutant(
         ("base",),
@@ -103,7 +103,7 @@ MUTANTS = [
             "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
             "\tif (p->se.sched_delayed && env->migration_type > migrate_misfit) {\n",
         ),
-        Check(base.check_sleepers, _balance),
+        GuestCheck(base.check_sleepers, _balance),
     ),
     GuestMutant(
         ("base",),
@@ -113,7 +113,7 @@ MUTANTS = [
             "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
             "\tif (p->se.sched_delayed) {\n",
         ),
-        Check(base.check_sleepers, _balance),
+        GuestCheck(base.check_sleepers, _balance),
     ),
     GuestMutant(
         ("base",),
@@ -143,13 +143,13 @@ MUTANTS = [
         ("base", "base@7.3"),
         "utilization-follows-what-is-granted",
         Edit(CPUFREQ, "\tthis_cpu_write(arch_freq_scale, gem5_freq_scale(policy, khz));\n", ""),
-        Check(base.check_grants, _grants),
+        GuestCheck(base.check_grants, _grants),
     ),
     GuestMutant(
         ("base", "base@7.3"),
         "a-policy-follows-what-is-granted",
         Edit(CPUFREQ, "\t\tWRITE_ONCE(policy->cur, khz);\n", "\t\t;\n"),
-        Check(base.check_grants, _grants),
+        GuestCheck(base.check_grants, _grants),
     ),
     GuestMutant(
         ("base",),
@@ -159,7 +159,7 @@ MUTANTS = [
             "\tif (!dl_se->dl_runtime || !dl_se->dl_server_active)\n\t\treturn;\n\n\tdequeue",
             "\tif (!dl_se->dl_runtime)\n\t\treturn;\n\n\tdequeue",
         ),
-        Check(base.check_fair_server, base.check_fair_server, says="dl_rq->running_bw > old"),
+        GuestCheck(base.check_fair_server, base.check_fair_server, says="dl_rq->running_bw > old"),
     ),
     GuestMutant(
         ("feec",),
@@ -277,7 +277,7 @@ MUTANTS = [
         FEEC,
         "most-capacity-is-best-where-no-cpu-has-the-boost",
         Edit(FAIR, "\tif (a->fits < 0 && a->capacity != b->capacity)\n", "\tif (0)\n"),
-        Check(feec.check_boosted, _boosted),
+        GuestCheck(feec.check_boosted, _boosted),
     ),
     GuestMutant(
         ("feec",),
@@ -297,7 +297,7 @@ MUTANTS = [
             "\tif (decayed)\n\t\tcfs_rq_util_change(&rq->cfs, 0);\n\n\tif (flags",
             "\tif (flags",
         ),
-        Check(feec.check_asks_after_rest, feec.check_asks_after_rest),
+        GuestCheck(feec.check_asks_after_rest, feec.check_asks_after_rest),
     ),
     GuestMutant(
         ("feec",),
@@ -349,7 +349,7 @@ MUTANTS = [
             "\t\tmin = cpu_util_irq(cpu_rq(cpu)) + cpu_bw_dl(cpu_rq(cpu));\n",
             "\t\tmin = 0;\n",
         ),
-        Check(feec.check_reserved, _reserved),
+        GuestCheck(feec.check_reserved, _reserved),
     ),
     GuestMutant(
         ("push@7.3",),

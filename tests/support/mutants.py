@@ -58,7 +58,7 @@ class BrokenKernel(Protocol):
 
 
 @dataclass(frozen=True)
-class Check:
+class GuestCheck:
     """A test of a kernel that fails when the kernel does not do what it claims.
 
     :param asserts: the function whose own assertion must then fail.
@@ -78,10 +78,10 @@ class GuestMutant:
     kernels: tuple[str, ...]
     claim: str
     edit: Edit
-    check: Check
+    check: GuestCheck
 
 
-def must_fail(check: Check, kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     """``check`` finds that ``kernel`` is broken, by the assertion or warning that it names.
 
     A guest that does not boot, a program that fails or a limit of time finds nothing.

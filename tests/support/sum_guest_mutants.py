@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support.mutants import Check, Edit, GuestMutant
+from tests.support.mutants import Edit, GuestCheck, GuestMutant
 from tests.support.sum_checks import (
     Guest,
     check_background,
@@ -43,12 +43,12 @@ SCHED = "kernel/sched/sched.h"
 SUM = ("sum", "sum@7.3")
 
 
-def _clamped(check: Callable[..., None], *of: str | int) -> Check:
+def _clamped(check: Callable[..., None], *of: str | int) -> GuestCheck:
     """``check`` in a guest, ``of`` a feature and maybe a case of it.
 
     The kernel does not check its own sums: what its users see must be enough.
     """
-    return Check(
+    return GuestCheck(
         check,
         lambda kernel, platform, folder: check(
             Guest(kernel.image, platform, folder, checked=False), *of
