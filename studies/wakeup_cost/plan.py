@@ -52,4 +52,4 @@ class Comparable:
 
 #: The cover letter of the RFC counts its changes of the kernel; our checks, events and features
 #: are no part of it.
-COMPARABLE = {"sum": Comparable((1, 2, 4, 6, 9, 10), "304, 701 (RFC v2)")}
+COMPARABLE = {"sum": Comparable((1, 2, 4, 5, 6, 8, 11, 12), "304, 701 (RFC v2)")}
