@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stuck N CPU MASK MS [BUSY]: N tasks that never sleep run on CPU for 100 ms, then may use the
- * CPUs of MASK for MS. Each says where it is at the end and after how many microseconds it had left
- * CPU, or -1. On each CPU of BUSY a task always runs, from 400 ms before the others begin.
+ * stuck N CPU MASK MS [BUSY [YIELD]]: N tasks that never sleep run on CPU for 100 ms, then may use
+ * the CPUs of MASK for MS. Each says where it is at the end and after how many microseconds it had
+ * left CPU, or -1. On each CPU of BUSY a task always runs, from 400 ms before the others begin. If
+ * YIELD is given, the N tasks yield all the time.
  */
 #include <sched.h>
 #include <signal.h>
@@ -41,13 +42,13 @@ int main(int argc, char **argv)
 	pid_t others[64];
 	long long ms;
 
-	if (argc != 5 && argc != 6)
+	if (argc < 5 || argc > 7)
 		return 2;
 	tasks = atoi(argv[1]);
 	cpu = atoi(argv[2]);
 	mask = strtoul(argv[3], NULL, 0);
 	ms = atoll(argv[4]);
-	for (int on = 0; argc == 6 && on < 64; on++) {
+	for (int on = 0; argc > 5 && on < 64; on++) {
 		if (!(strtoul(argv[5], NULL, 0) & 1UL << on))
 			continue;
 		others[busy] = fork();
@@ -69,9 +70,12 @@ int main(int argc, char **argv)
 			;
 		freed = now_us();
 		use(mask);
-		while (now_us() < freed + 1000 * ms)
+		while (now_us() < freed + 1000 * ms) {
 			if (left < 0 && sched_getcpu() != cpu)
 				left = now_us() - freed;
+			if (argc > 6)
+				sched_yield();
+		}
 		printf("%d %lld\n", sched_getcpu(), left);
 		return 0;
 	}

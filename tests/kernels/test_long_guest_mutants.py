@@ -12,6 +12,7 @@ from configs.platform import Platform
 from kernels.build import KernelArtefact
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image
+from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.releases import source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.long, pytest.mark.guest]
     ("mutant", "name"),
     [
         pytest.param(mutant, kernel, id=f"{kernel}-{mutant.claim}")
-        for mutant in [*SUM_MUTANTS, *MUTANTS]
+        for mutant in [*SUM_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
         for kernel in mutant.kernels
     ],
 )

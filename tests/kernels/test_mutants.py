@@ -15,12 +15,13 @@ from kernels.patching import apply_series
 from kernels.variants import SERIES
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import BrokenKernel, Edit, GuestCheck, must_fail
+from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.queues import source_files
 from tests.support.releases import source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CLAIMS
 
-ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *MUTANTS]
+ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
 KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
 
 

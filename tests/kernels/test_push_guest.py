@@ -23,16 +23,21 @@ from tests.support.push_checks import (
     STUCK,
     check_alone,
     check_eight,
+    check_elsewhere,
     check_full,
     check_idle,
+    check_idle_group,
     check_last,
     check_no_wait,
     check_off,
     check_overutilized,
+    check_partition,
     check_pinned,
     check_reasons,
+    check_recent,
     check_uncapped,
     check_waiting,
+    partitioned,
     run,
 )
 from tests.support.releases import kernel_of
@@ -65,6 +70,7 @@ def results(
     [
         *(check_off, check_waiting, check_alone, check_reasons, check_no_wait, check_pinned),
         *(check_uncapped, check_overutilized, check_idle, check_last, check_full),
+        *(check_elsewhere, check_idle_group, check_recent),
     ],
     ids=lambda check: check.__name__,
 )
@@ -76,6 +82,12 @@ def test_eight_capped_tasks_are_not_spread(
     push: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
     check_eight(run(push, juno, EIGHT, tmp_path))
+
+
+def test_a_partition_knows_its_own_idle_cpus(
+    push: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_partition(partitioned(push, juno, tmp_path))
 
 
 def test_an_emptied_cpu_keeps_what_deadline_tasks_need(

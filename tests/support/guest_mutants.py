@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels of `base`, `feec` and `push` that are broken on purpose; a check must find each."""
+"""Kernels of `base` and `feec` that are broken on purpose; a check must find each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from configs.platform_file import load_platform
 from kernels.build import KernelArtefact
 from tests.support import base_checks as base
 from tests.support import feec_checks as feec
-from tests.support import push_checks as push
-from tests.support.guest_cases import Found
 from tests.support.mutants import Edit, GuestCheck, GuestMutant
 
 FAIR = "kernel/sched/fair.c"
@@ -69,15 +67,6 @@ def _cases(*names: str) -> dict[str, feec.Case]:
 
 def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec.check_reserved(feec.reserved(kernel, platform, folder))
-
-
-def _pushed(name: str, check: Callable[[dict[str, Found]], None], *others: str) -> GuestCheck:
-    """``check`` of the case ``name``, and of ``others`` that it compares with."""
-    cases = {case: push.CASES[case] for case in (name, *others)}
-    return GuestCheck(
-        check,
-        lambda kernel, platform, folder: check(push.run(kernel, platform, cases, folder)),
-    )
 
 
 def _grants(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
@@ -350,81 +339,5 @@ MUTANTS = [
             "\t\tmin = 0;\n",
         ),
         GuestCheck(feec.check_reserved, _reserved),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "waiting-tasks-are-pushed",
-        Edit(
-            FAIR,
-            "\tplist_add(&prev->pushable_tasks, &rq->fair_pushable);\n",
-            "",
-        ),
-        _pushed("waiting", push.check_waiting),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "the-tick-pushes",
-        Edit(FAIR, "\trq->fair_push_armed = true;\n", "\trq->fair_push_armed = false;\n"),
-        _pushed("alone", push.check_alone),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "one-that-may-go-nowhere-is-not-looked-at",
-        Edit(
-            FAIR,
-            "\tif (p->nr_cpus_allowed == 1 || is_migration_disabled(p) || p->se.sched_delayed ||\n",
-            "\tif (is_migration_disabled(p) || p->se.sched_delayed ||\n",
-        ),
-        _pushed("pinned", push.check_pinned),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "only-stuck-tasks-are-looked-at",
-        Edit(
-            FAIR,
-            "\treturn max(task_util_est(p), READ_ONCE(p->se.avg.runnable_avg)) > limit;\n",
-            "\treturn limit;\n",
-        ),
-        _pushed("uncapped", push.check_uncapped),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "nobody-is-stuck-while-overutilized",
-        Edit(
-            FAIR,
-            "\t} else if (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
-            "\t}\n\tif (sched_feat(FAIR_PUSH_STUCK) && fair_push_stuck(p, cpu_of(rq))) {\n",
-        ),
-        _pushed("overutilized", push.check_overutilized),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "a-search-for-one-that-waits-looks-at-all-cpus",
-        Edit(
-            FAIR,
-            "\treturn sched_feat(FAIR_PUSH_IDLE) && task_on_rq_queued(p);\n",
-            "\treturn false;\n",
-        ),
-        _pushed("last", push.check_last),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "a-search-that-finds-none-clears-the-note",
-        Edit(
-            FAIR,
-            "\t\t    new_cpu == prev_cpu && cpumask_subset(cpu_active_mask, p->cpus_ptr))\n",
-            "\t\t    0)\n",
-        ),
-        _pushed("full", push.check_full),
-    ),
-    GuestMutant(
-        ("push@7.3",),
-        "an-idle-cpu-is-no-reason-for-one-that-runs-alone",
-        Edit(
-            FAIR,
-            "sched_feat(FAIR_PUSH_IDLE) && rq->nr_running - cfs_h_nr_delayed(rq) > 1 &&\n",
-            "sched_feat(FAIR_PUSH_IDLE) &&\n",
-        ),
-        _pushed("alone-uncapped", push.check_no_wait),
     ),
 ]

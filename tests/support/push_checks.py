@@ -15,7 +15,7 @@ from configs.platform import Platform
 from kernels.build import KernelArtefact
 from kernels.guest_files import FEATURES
 from tests.support import guest_cases
-from tests.support.guest_cases import Found
+from tests.support.guest_cases import GROUP, Found
 
 #: Off in a kernel that nobody has written to.
 STUCK, IDLE = "FAIR_PUSH_STUCK", "FAIR_PUSH_IDLE"
@@ -31,19 +31,22 @@ class Case:
     :param program: name and arguments of one of the C programs here.
     :param on: features that are on.
     :param cap: ``cpu.uclamp.max`` of its group.
+    :param idle: whether its group has ``cpu.idle``.
     """
 
     program: str
     on: tuple[str, ...] = ()
     cap: str = "max"
+    idle: bool = False
 
     @property
     def switch_lines(self) -> list[str]:
         """See `guest_cases.GuestCase`."""
-        return [
+        features = [
             f"write {FEATURES} {'' if feature in self.on else 'NO_'}{feature}"
             for feature in (STUCK, IDLE)
         ]
+        return [*features, f"write {GROUP}/cpu.idle {int(self.idle)}"]
 
 
 CASES = {
@@ -59,7 +62,12 @@ CASES = {
     # CPU 5 alone is idle, and SIS_UTIL ends a search that begins at CPU 0 before it is there.
     "last": Case(f"stuck 1 0 {ANYWHERE} 200 0x1f", on=(STUCK, IDLE)),
     "full": Case(f"stuck 12 4 {ANYWHERE} 400", on=(STUCK, IDLE)),
+    "elsewhere": Case("stuck 4 0 0x3 400", on=(STUCK, IDLE)),
+    "idle-group": Case(f"stuck 2 4 {ANYWHERE} 200 0 1", on=(STUCK, IDLE), idle=True),
+    "recent": Case("recent 5", on=(STUCK, IDLE)),
 }
+#: In a partition of the little CPUs, whose capacities are equal.
+PARTITION = {"partition": Case("stuck 8 0 0xf 400", on=(STUCK, IDLE))}
 #: Eight capped tasks that start on a big CPU; Gondois's cap of 100 in 1024.
 EIGHT = {
     "mainline": Case(f"stuck 8 4 {ANYWHERE} 1000", cap="9.77"),
@@ -73,6 +81,17 @@ def run(
     """What a guest finds in each of ``cases``, where both features are off as it boots."""
     off = [f"word {FEATURES} NO_{feature}" for feature in (STUCK, IDLE)]
     return guest_cases.run(kernel, platform, cases, folder, off)
+
+
+def partitioned(kernel: KernelArtefact, platform: Platform, folder: Path) -> dict[str, Found]:
+    """What a guest finds in a partition of the CPUs 0 to 3."""
+    first = [
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpuset",
+        f"write {GROUP}/cpuset.cpus 0-3",
+        f"write {GROUP}/cpuset.cpus.partition root",
+        f"word {GROUP}/cpuset.cpus.partition root",
+    ]
+    return guest_cases.run(kernel, platform, PARTITION, folder, first)
 
 
 def looks(result: Found) -> dict[str, int]:
@@ -156,6 +175,32 @@ def check_full(results: Mapping[str, Found]) -> None:
     """Twelve tasks on six CPUs switch a thousand times; once no CPU is idle, nobody looks."""
     assert results["full"].counted["push_moved"] >= 4
     assert results["full"].counted["push_check"] < 50
+
+
+def check_elsewhere(results: Mapping[str, Found]) -> None:
+    """Four tasks may use two CPUs. That these are busy does not hide the idle ones from others."""
+    assert results["elsewhere"].counted["push_moved"] >= 1
+    assert results["elsewhere"].counted["push_check"] > 50
+
+
+def check_idle_group(results: Mapping[str, Found]) -> None:
+    """Two tasks of a group with ``cpu.idle`` share a CPU, which is answered without a search.
+
+    That says nothing about others: the idle CPUs are not forgotten, and each yield is a check.
+    """
+    assert results["idle-group"].counted["push_check"] > 100
+
+
+def check_recent(results: Mapping[str, Found]) -> None:
+    """The search for one that waits leaves its next wakeup the CPU where it ran before."""
+    assert results["recent"].counted["push_same"] > 0
+    assert results["recent"].cpus == 5 * [3]
+
+
+def check_partition(results: Mapping[str, Found]) -> None:
+    """Eight tasks on the four CPUs of a partition: once none is idle there, nobody looks."""
+    assert results["partition"].counted["push_moved"] >= 2
+    assert results["partition"].counted["push_check"] < 50
 
 
 def check_eight(results: Mapping[str, Found]) -> None:
