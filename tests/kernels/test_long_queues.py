@@ -26,6 +26,7 @@ from kernels.releases import DEFAULT
 from kernels.source import Source, offered
 from kernels.variants import SERIES, Kernel, load_kernels
 from kernels.worktree import OUT
+from tests.support.fragments import changed_fragment
 from tests.support.queues import source_of
 
 pytestmark = pytest.mark.long
@@ -76,19 +77,10 @@ class Patched:
     tree: Path
 
     def fragment(self, **changed: str) -> str:
-        """The base fragment with options set (``y``), off (``n``) or left out (empty)."""
+        """The base fragment with options set (``y``), off (``n``) or left to Kconfig (empty)."""
         changed |= LEFT_TO_KCONFIG.get(self.kernel.series[-1], {})
-        kept = []
         text = fragment_text(load_kernels()["base"], release_of(self.kernel))
-        for line in text.splitlines():
-            if not set(options(line)) & set(changed):
-                kept.append(line)
-        for key, value in changed.items():
-            if value == "n":
-                kept.append(f"# CONFIG_{key} is not set")
-            elif value:
-                kept.append(f"CONFIG_{key}={value}")
-        return "\n".join(kept) + "\n"
+        return changed_fragment(text, changed)
 
     def compile_parts(self, name: str, **changed: str) -> None:
         """Compile `PARTS` with ``changed`` options into ``out-NAME`` next to the tree; no warning.

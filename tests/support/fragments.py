@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fragments of a kernel's configuration with other options than the kernel has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernels.build import options
+
+
+def changed_fragment(text: str, changed: Mapping[str, str]) -> str:
+    """``text`` with options set (``y``), off (``n``) or left to Kconfig (empty)."""
+    kept = [line for line in text.splitlines() if not set(options(line)) & set(changed)]
+    for key, value in changed.items():
+        if value == "n":
+            kept.append(f"# CONFIG_{key} is not set")
+        elif value:
+            kept.append(f"CONFIG_{key}={value}")
+    return "\n".join(kept) + "\n"
