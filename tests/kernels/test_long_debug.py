@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,16 +11,13 @@ import pytest
 
 from configs.platform import Platform
 from engines.base import EngineFailed
-from kernels.build import configure, fragment_text, make, names
-from kernels.naming import kernel_named, kernel_names, variant_named
-from kernels.patching import apply_series
-from kernels.releases import DEFAULT
+from kernels.naming import kernel_names
 from kernels.state import state_expectations
-from kernels.variants import SERIES, Variant, load_kernels, load_variants
 from tests.support.kernel_guest import boot
-from tests.support.mutants import Edit
+from tests.support.mutants import Edit, edited_image
 from tests.support.releases import source_for
-from tests.support.stress import SPLAT, counters, survive
+from tests.support.stress import SPLAT, busiest, busy_switches, counters, survive
+from tests.support.threaded_guest import check_busy_threads, survive_threaded
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -29,74 +25,46 @@ DEBUG = (
     *("PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_LIST", "DEBUG_PREEMPT"),
     *("SCHED_STACK_END_CHECK", "BUG_ON_DATA_CORRUPTION", "KALLSYMS_ALL"),
 )
-#: The variant of each kernel that has most switched on.
-BUSIEST = {"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"}
-FEATURES = "/sys/kernel/debug/sched/features"
-#: What else is switched on.
-BESIDES = {"sum": [(FEATURES, "UCLAMP_CHECK")]}
 #: Simulated, for each seed: another one is another order of everything.
 STRESS_MS = 1_000
 SEEDS = range(1, 5)
+#: Of the host's time.
+THREADED_MS = 3_000
+#: Mainline's `sched_cfs_period_timer()` prints when the host stops a CPU for three periods. It
+#: holds a lock that a wake-up needs, and printing wakes up a task: lockdep would say so.
+PRINTS_LATER = [
+    Edit(
+        "kernel/sched/fair.c",
+        f'pr_warn_ratelimited(\n\t"cfs_period_timer[cpu%d]: period too short, {end}',
+        f'printk_deferred(KERN_WARNING\n\t"cfs_period_timer[cpu%d]: period too short, {end}',
+    )
+    for end in ("scaling up", "but cannot")
+]
 
 
 @dataclass(frozen=True)
 class Debugged:
-    """The image of ``kernel`` with `DEBUG`, and what to switch on in it.
-
-    :ivar rebuild: builds the image again after a change below ``tree``.
-    """
+    """The image of ``kernel`` with `DEBUG`."""
 
     kernel: str
     image: Path
-    tree: Path
-    rebuild: Callable[[], None]
-
-    @property
-    def variant(self) -> Variant:
-        """Its busiest one."""
-        name, at, release = self.kernel.partition("@")
-        return variant_named(f"{BUSIEST[name]}{at}{release}")[1]
-
-    @property
-    def switches(self) -> list[tuple[str, str]]:
-        """Of its busiest variant, and besides."""
-        return [*self.variant.switches, *BESIDES.get(self.kernel.partition("@")[0], [])]
 
 
 @pytest.fixture(scope="module", params=kernel_names())
 def debugged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Debugged:
     """Each kernel's debug build, one after the other."""
-    folder = tmp_path_factory.mktemp(request.param)
-    tree, out, log = folder / "src", folder / "out", folder / "log"
-    spec, source = kernel_named(request.param), source_for(request.param)
-    release = spec.release or DEFAULT
-    source.unpack(tree)
-    for series in spec.series:
-        apply_series(tree, SERIES / series, source)
-    fragment = fragment_text(spec, release)
-    fragment += "".join(f"CONFIG_{option}=y\n" for option in DEBUG)
-    configure(tree, out, fragment, log)
-
-    def build() -> None:
-        make(tree, out, ["Image"], log, **names(spec, release))
-
-    build()
-    return Debugged(spec.name, out / "arch/arm64/boot/Image", tree, build)
-
-
-def test_no_kernel_is_left_out() -> None:
-    assert set(BUSIEST) == set(load_kernels())
-    for kernel, variant in BUSIEST.items():
-        assert load_variants()[variant].kernel == kernel
+    name: str = request.param
+    folder = tmp_path_factory.mktemp(name)
+    return Debugged(name, edited_image(name, PRINTS_LATER, source_for(name), folder, DEBUG))
 
 
 def test_everything_that_can_be_switched_may_be(
     debugged: Debugged, juno: Platform, tmp_path: Path
 ) -> None:
     """All events, EAS off and on, a CPU gone and back, another governor; no lock is misused."""
-    tracing, variant = "/sys/kernel/tracing", debugged.variant
+    tracing, variant = "/sys/kernel/tracing", busiest(debugged.kernel)
     script = [
-        *(f"write {path} {value}" for path, value in debugged.switches),
+        *(f"write {path} {value}" for path, value in busy_switches(debugged.kernel)),
         *(" ".join(line) for line in state_expectations(variant, juno)),
         "trace-setup 1024 sched:sched_switch power:cpu_idle",
         f"write {tracing}/events/lisa/enable 1",
@@ -130,7 +98,7 @@ def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, see
         debugged.image,
         juno,
         tmp_path / "run",
-        switches=debugged.switches,
+        switches=busy_switches(debugged.kernel),
         ms=STRESS_MS,
         seed=seed,
         deadlines="@" not in debugged.kernel,
@@ -140,9 +108,24 @@ def test_survives_stress(debugged: Debugged, juno: Platform, tmp_path: Path, see
     assert not counters(done.text("stats.txt")).get("uclamp_broken")
 
 
-@pytest.mark.parametrize("debugged", ["sum"], indirect=True)
-def test_what_a_throttled_group_leaves_is_inherited_under_stress(
+def test_survives_stress_on_host_threads(
     debugged: Debugged, juno: Platform, tmp_path: Path
+) -> None:
+    """CPUs are at the same place in the kernel at the same time, and lockdep looks on."""
+    done = survive_threaded(
+        debugged.image,
+        juno,
+        tmp_path / "run",
+        switches=busy_switches(debugged.kernel),
+        ms=THREADED_MS,
+        without=("deadline",) if "@" in debugged.kernel else (),
+    )
+    assert re.search(r"Lock dependency validator", done.console)
+    check_busy_threads(debugged.kernel, done.counters)
+
+
+def test_what_a_throttled_group_leaves_is_inherited_under_stress(
+    juno: Platform, tmp_path: Path
 ) -> None:
     """Two locks of a class nest there: without the note that they may, lockdep says so."""
     edit = Edit(
@@ -150,16 +133,10 @@ def test_what_a_throttled_group_leaves_is_inherited_under_stress(
         "\traw_spin_lock_nested(&child->removed.lock, SINGLE_DEPTH_NESTING);\n",
         "\traw_spin_lock(&child->removed.lock);\n",
     )
-    file = debugged.tree / edit.file
-    whole = file.read_text()
-    try:
-        file.write_text(edit.edited(whole))
-        debugged.rebuild()
-        with pytest.raises((AssertionError, EngineFailed)):
-            survive(debugged.image, juno, tmp_path / "run", switches=debugged.switches, ms=400)
-    finally:
-        file.write_text(whole)
-        debugged.rebuild()
+    edits = [*PRINTS_LATER, edit]
+    image = edited_image("sum", edits, source_for("sum"), tmp_path / "build", DEBUG)
+    with pytest.raises((AssertionError, EngineFailed)):
+        survive(image, juno, tmp_path / "run", switches=busy_switches("sum"), ms=400)
     console = (tmp_path / "run/console.log").read_text(errors="replace")
     complaint = console.partition("possible recursive locking detected")[2][:2000]
     assert "__uclamp_sum_inherit" in complaint, console[-4000:]

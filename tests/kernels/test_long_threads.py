@@ -9,8 +9,10 @@ import pytest
 
 from configs.platform import Platform
 from kernels.naming import kernel_names
+from kernels.variants import load_kernels, load_variants
 from tests.support.releases import booted, kernel_of
-from tests.support.threaded_guest import survive_threaded
+from tests.support.stress import BUSIEST, busy_switches
+from tests.support.threaded_guest import WORKS, check_busy_threads, survive_threaded
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -18,19 +20,21 @@ pytestmark = [pytest.mark.long, pytest.mark.guest]
 STRESS_MS = 3_000
 
 
+def test_no_kernel_is_left_out() -> None:
+    assert set(BUSIEST) == set(WORKS) == set(load_kernels())
+    for kernel, variant in BUSIEST.items():
+        assert load_variants()[variant].kernel == kernel
+
+
 @pytest.mark.parametrize("name", [booted(name, name) for name in kernel_names()])
 def test_survives_stress_on_host_threads(name: str, juno: Platform, tmp_path: Path) -> None:
     """Each CPU is a thread of the host."""
-    switches = []
-    if name.partition("@")[0] == "sum":
-        switches = [("/sys/kernel/debug/sched/features", "UCLAMP_CHECK")]
-    counted = survive_threaded(
+    done = survive_threaded(
         kernel_of(name).image,
         juno,
         tmp_path / "run",
-        switches=switches,
+        switches=busy_switches(name),
         ms=STRESS_MS,
         without=("deadline",) if "@" in name else (),
     )
-    assert counted["select_wakeup"] > 100
-    assert not counted.get("uclamp_broken")
+    check_busy_threads(name, done.counters)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import shutil
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -103,19 +103,33 @@ def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, fol
     assert where == name, f"{where} fails, not {name}: {failure}"
 
 
-def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:
-    """The image of ``kernel`` with ``edit``, built where kernels are built."""
+def edited_image(
+    kernel: str, edits: Sequence[Edit], source: Source, folder: Path, options: Sequence[str] = ()
+) -> Path:
+    """The image of ``kernel`` with ``edits``, built where kernels are built.
+
+    :param options: configuration options that are on, in addition to the kernel's own.
+    """
     spec, release = kernel_named(kernel), source.release.name
     queues = [SERIES / series for series in spec.series]
     with worktree(source, queues) as tree:
-        text = (tree / edit.file).read_text()
-    queue = folder / "mutant"
+        texts = {edit.file: (tree / edit.file).read_text() for edit in edits}
+    queue = folder / "edited"
     queue.mkdir(parents=True)
-    (queue / "series").write_text("0001-mutant.patch\n")
-    (queue / "0001-mutant.patch").write_text(edit.patch(text))
+    names_of = [f"{number:04}-edit.patch" for number in range(1, len(edits) + 1)]
+    (queue / "series").write_text("".join(f"{name}\n" for name in names_of))
+    for name, edit in zip(names_of, edits, strict=True):
+        (queue / name).write_text(edit.patch(texts[edit.file]))
+        texts[edit.file] = edit.edited(texts[edit.file])
     image, log = folder / "Image", folder / "log"
-    with worktree(source, [*queues, queue]) as tree:
-        configure(tree, tree / OUT, fragment_text(spec, release), log)
+    fragment = fragment_text(spec, release) + "".join(f"CONFIG_{name}=y\n" for name in options)
+    with worktree(source, [*queues, queue], options) as tree:
+        configure(tree, tree / OUT, fragment, log)
         make(tree, tree / OUT, ["Image"], log, **names(spec, release))
         shutil.copyfile(tree / OUT / "arch/arm64/boot/Image", image)
     return image
+
+
+def mutant_image(kernel: str, edit: Edit, source: Source, folder: Path) -> Path:
+    """`edited_image` with one edit."""
+    return edited_image(kernel, [edit], source, folder)

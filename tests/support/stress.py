@@ -10,7 +10,9 @@ from pathlib import Path
 from configs.platform import Platform
 from host.proc import run
 from host.toolchain import arm64_tool
+from kernels.naming import variant_named
 from kernels.switches import STATS
+from kernels.variants import Variant
 from rootfs.image import FLAGS, LINK_FLAGS
 from tests.support.kernel_guest import Booted, boot
 
@@ -25,8 +27,23 @@ OPERATIONS = (
 #: After the stress: nearly twenty half-lives of utilization, so that nothing is left. In pieces:
 #: what a CPU has left is looked at when another one wakes up and goes idle.
 IDLE = 12 * ["sleep-ms 50"]
+#: The variant of each kernel that has most switched on.
+BUSIEST = {"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"}
+#: What else is switched on.
+BESIDES = {"sum": [("/sys/kernel/debug/sched/features", "UCLAMP_CHECK")]}
 #: What the kernel says when something is wrong with it, and no run may contain.
 SPLAT = re.compile(r"WARNING|BUG|INFO: |possible|Call trace|stall|lockup")
+
+
+def busiest(kernel: str) -> Variant:
+    """The variant of ``kernel``, such as ``sum@7.3``, that has most switched on."""
+    name, at, release = kernel.partition("@")
+    return variant_named(f"{BUSIEST[name]}{at}{release}")[1]
+
+
+def busy_switches(kernel: str) -> list[tuple[str, str]]:
+    """File and value of each switch of `busiest`, and of what checks the kernel meanwhile."""
+    return [*busiest(kernel).switches, *BESIDES.get(kernel.partition("@")[0], [])]
 
 
 def guest_program(name: str, folder: Path) -> Path:

@@ -2,7 +2,9 @@
 """Booting a kernel on plain QEMU, with a host thread for each CPU and without the plugin's clock.
 
 There CPUs are at the same place in the kernel at the same time, as they never are on the fast
-engine. Time is the host's, and nothing can be measured. There is no cpufreq, so no EAS.
+engine. Time is the host's, and nothing can be measured. The DVFS controller is plain memory, whose
+registers have the same content for all domains. So each cluster has one OPP, of the same frequency
+(`one_opp`). That is enough for EAS.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from configs.board import Board
 from configs.devicetree import device_tree_source
-from configs.platform import Platform
+from configs.platform import Cluster, Platform
 from engines.base import EngineFailed
 from engines.qemu.board import BOARD
 from engines.qemu.provider import qemu
@@ -27,9 +30,20 @@ from rootfs.cpio import Archive
 from tests.support.stress import check_survived, counters, guest_program, stress_line
 from tests.support.waiting import HANG_S, until
 
+#: Counters of each kernel that are not zero under stress with all of `busy_switches`.
+WORKS = {
+    "base": (),
+    "feec": ("feec_tie_nr", "push_check", "tick_check"),
+    "push": ("push_check", "tick_check"),
+    "sum": ("uclamp_checked", "uclamp_checked_idle", "uclamp_comp"),
+}
 #: What the agent says last on the console, where it has no other channel.
 END = re.compile(r"^(EXIT \d+|FAIL .*)\r?$", re.MULTILINE)
 PANIC = "Kernel panic"
+#: Of RCU's threads, real-time.
+RCU_PRIORITY = 50
+#: Of the only OPP of each cluster.
+KHZ = 1_000_000
 #: What stands between the parts that `SHOW` prints.
 MARK = "== part\n"
 SHOW = f"""#!/bin/busybox sh
@@ -42,13 +56,32 @@ echo '{MARK.strip()}'
 """
 
 
-def device_tree(platform: Platform) -> bytes:
-    """As on the fast engine, but without a DVFS controller; the agent writes to the console."""
-    board = replace(BOARD, transport="eascope,transport-console")
-    source = device_tree_source(platform, board)
-    node = 'compatible = "arm,gem5-energy-ctrl";'
-    assert source.count(node) == 1
-    source = source.replace(node, f'{node}\nstatus = "disabled";')
+@dataclass(frozen=True)
+class Threaded:
+    """What a guest printed, and its kernel's counters."""
+
+    console: str
+    counters: dict[str, int]
+
+
+def one_opp(platform: Platform) -> Platform:
+    """``platform`` with the slowest OPP of each cluster alone, at `KHZ`."""
+
+    def cluster(whole: Cluster) -> Cluster:
+        return replace(whole, opps=(replace(whole.opps[0], khz=KHZ),))
+
+    return replace(platform, clusters=tuple(map(cluster, platform.clusters)))
+
+
+def registers(platform: Platform) -> dict[int, int]:
+    """Offset -> content of EnergyCtrl: it is enabled, and each domain has one performance level."""
+    uv = platform.clusters[0].opps[0].uv
+    return {0x00: 1, 0x04: len(platform.clusters), 0x0C: 1_000, 0x1C: 1, 0x24: KHZ, 0x28: uv}
+
+
+def device_tree(platform: Platform, board: Board) -> bytes:
+    """The DTB of ``platform``, whose CPUs have one OPP, on ``board``."""
+    source = device_tree_source(one_opp(platform), board)
     dtc = need("dtc", "device-tree-compiler")
     return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
 
@@ -69,7 +102,10 @@ def boot_threaded(
     """
     out.mkdir(parents=True)
     console, dtb, initrd = out / "console.log", out / "machine.dtb", out / "initramfs.cpio"
-    dtb.write_bytes(device_tree(platform))
+    # Registers are in memory that the kernel does not use. The agent writes to the console.
+    end_of_memory = BOARD.ram + (platform.memory_mib << 20)
+    board = replace(BOARD, transport="eascope,transport-console", energy_ctrl=end_of_memory)
+    dtb.write_bytes(device_tree(platform, board))
     more = Archive()
     for name, path in programs.items():
         more.file(f"bin/{name}", path.read_bytes(), 0o755)
@@ -78,11 +114,12 @@ def boot_threaded(
     command = [
         *qemu().command,
         *("-machine", "virt,gic-version=2", "-cpu", "cortex-a57"),
-        *("-smp", str(len(platform.cpus)), "-m", str(platform.memory_mib)),
+        *("-smp", str(len(platform.cpus)), "-m", str(platform.memory_mib + 1)),
+        *_written(registers(platform), end_of_memory),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none", "-monitor", "none", "-serial", f"file:{console}"),
         *("-kernel", str(image.absolute()), "-dtb", str(dtb), "-initrd", str(initrd)),
-        *("-append", f"{BOOT} {arguments}".strip()),
+        *("-append", f"{BOOT} mem={platform.memory_mib}M {arguments}".strip()),
         *("-accel", "tcg,thread=multi"),
     ]
     with (out / "log").open("wb") as log:
@@ -96,6 +133,15 @@ def boot_threaded(
     if end != "EXIT 0":
         raise EngineFailed(end, text.splitlines()[-20:], [])
     return text
+
+
+def _written(words: Mapping[int, int], base: int) -> list[str]:
+    """QEMU's arguments that write 32-bit ``words`` to memory before the machine starts."""
+    devices = [
+        f"loader,addr={base + offset:#x},data={word:#x},data-len=4"
+        for offset, word in words.items()
+    ]
+    return [argument for device in devices for argument in ("-device", device)]
 
 
 def with_script(initramfs: bytes, script: bytes) -> bytes:
@@ -137,11 +183,10 @@ def survive_threaded(
     ms: int,
     seed: int = 1,
     without: Sequence[str] = (),
-) -> dict[str, int]:
+) -> Threaded:
     """The same as `tests.support.stress.survive`, for ``ms`` of the host's time or more.
 
     :param without: what is left out of `tests.support.stress.OPERATIONS`.
-    :return: the kernel's counters.
     """
     programs = {"stress": guest_program("stress", out.parent / f"{out.name}-program")}
     programs["show"] = out.parent / "show"
@@ -155,8 +200,16 @@ def survive_threaded(
         f"wait stress {HANG_S * 1000:.0f}",
         *("spawn show /bin/show", f"wait show {HANG_S * 1000:.0f}"),
     ]
-    arguments = "ignore_loglevel panic_on_warn=1"
+    # More urgent than the stress, whose real-time tasks would keep RCU's threads from running.
+    arguments = f"ignore_loglevel panic_on_warn=1 rcutree.kthread_prio={RCU_PRIORITY}"
     console = boot_threaded(image, platform, script, out, arguments=arguments, programs=programs)
     before, said, counted, after = console.replace("\r", "").split(MARK)
     check_survived(before + after, said, without)
-    return counters(counted)
+    return Threaded(console, counters(counted))
+
+
+def check_busy_threads(kernel: str, counted: Mapping[str, int]) -> None:
+    """EAS was asked, and what ``kernel`` adds did its work without an error."""
+    expected = {"select_wakeup", "feec_called", *WORKS[kernel.partition("@")[0]]}
+    assert {name for name in expected if not counted[name]} == set(), counted
+    assert not counted.get("uclamp_broken")
