@@ -126,8 +126,9 @@ def kept_objects(source: Source, queues: Sequence[Path], more: Sequence[str] = (
 
 
 def _whose(source: Source, queues: Sequence[Path], more: Sequence[str]) -> str:
-    """The name by which the objects of a kernel are kept."""
-    return "-".join([*source.owner, *(queue.name for queue in queues), *more])
+    """The name by which the objects of a kernel are kept; what follows ``+`` is ``more``."""
+    name = "-".join([*source.owner, *(queue.name for queue in queues)])
+    return "+".join([name, *more])
 
 
 class _Kept:
@@ -230,7 +231,10 @@ class _Kept:
             self._write(source)
 
     def take_objects(self, whose: str, source: Source) -> None:
-        """Put the objects of ``whose`` into `OUT`; without any, leave a copy of those present."""
+        """Put the objects of ``whose`` into `OUT`, or else a copy of another kernel's.
+
+        Preferred are the last ones with the same further fragments: others differ in every file.
+        """
         out = self.tree / OUT
         if self.whose == whose:
             return
@@ -245,11 +249,12 @@ class _Kept:
         wanted = self.objects / whose
         if wanted.exists():
             wanted.rename(out)
-        elif self.whose and (self.objects / self.whose).exists():
-            shutil.copytree(self.objects / self.whose, out, symlinks=True)
-        for old in sorted(self.objects.glob("*"), key=lambda folder: -folder.stat().st_mtime)[
-            KEPT_OBJECTS:
-        ]:
+        kept = sorted(self.objects.glob("*"), key=lambda folder: -folder.stat().st_mtime)
+        if kept and not out.exists():
+            more = whose.partition("+")[2]
+            alike = [folder for folder in kept if folder.name.partition("+")[2] == more]
+            shutil.copytree((alike or kept)[0], out, symlinks=True)
+        for old in kept[KEPT_OBJECTS:]:
             shutil.rmtree(old, ignore_errors=True)
         self.whose = whose
         self._write(source)

@@ -182,6 +182,20 @@ def test_objects_of_few_kernels_are_kept(toy: Toy, tmp_path: Path) -> None:
     assert build(toy, queues[0]) == {"a.c"}, "from a copy of another kernel's objects"
 
 
+def test_objects_with_the_same_options_are_copied_first(toy: Toy, tmp_path: Path) -> None:
+    """Another configuration differs in every file."""
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    other = queue(tmp_path, "other", ("b.c", 5, "five"))
+    kernels = [([base], ["debug"]), ([base], []), ([base, other], ["debug"]), ([base, other], [])]
+    found = []
+    for queues, more in kernels:
+        with worktree(toy, queues, more) as tree:
+            config = tree / OUT / ".config"
+            found.append(config.read_text() if config.exists() else "")
+            config.write_text(f"{len(queues)} {more}")
+    assert found == ["", "1 ['debug']", "1 ['debug']", "1 []"]
+
+
 def test_who_waits_for_another_build_says_so(
     toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
