@@ -118,7 +118,6 @@ def test_survives_stress_on_host_threads(
         tmp_path / "run",
         switches=busy_switches(debugged.kernel),
         ms=THREADED_MS,
-        without=("deadline",) if "@" in debugged.kernel else (),
     )
     assert re.search(r"Lock dependency validator", done.console)
     check_busy_threads(debugged.kernel, done.counters)

@@ -35,6 +35,5 @@ def test_survives_stress_on_host_threads(name: str, juno: Platform, tmp_path: Pa
         tmp_path / "run",
         switches=busy_switches(name),
         ms=STRESS_MS,
-        without=("deadline",) if "@" in name else (),
     )
     check_busy_threads(name, done.counters)
