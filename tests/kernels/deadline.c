@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * deadline ROUNDS: a deadline task reserves 6 of 10.1 ms on CPU 4 and uses 3 of them, so it sleeps
+ * deadline ROUNDS: a deadline task reserves 6 of 10.1 ms on CPU 4 and uses 5 of them, so it sleeps
  * while its reservation is still in force. A task that never sleeps goes there ROUNDS times, and is
  * then free to use CPU 0 as well.
  */
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CPU		4
-#define USED_US		3000
+#define USED_US		5000
 #define RUNTIME_NS	6000000
 /* Not a multiple of the tick: ticks come at every phase of it. */
 #define PERIOD_NS	10100000

@@ -16,28 +16,42 @@ from tests.support.feec_checks import (
     BALANCING,
     BOOSTED,
     PLACING,
-    PUSHING,
-    check_asks_after_rest,
     check_auto_filter,
-    check_batch,
     check_boosted,
-    check_delay,
-    check_delay_after_rest,
-    check_events,
     check_filter,
     check_guard,
-    check_misfit,
     check_number,
     check_opp,
-    check_overutilized,
-    check_pinned,
-    check_push,
-    check_rate,
     check_reserved,
-    check_tick,
-    check_uncapped,
     reserved,
     run,
+)
+from tests.support.feec_delay_checks import (
+    DELAYED,
+    check_asks_after_rest,
+    check_delay,
+    check_delay_after_rest,
+    check_delay_after_throttling,
+    check_delay_without_task,
+)
+from tests.support.feec_push_checks import (
+    PUSHING,
+    check_batch,
+    check_clamps_leave,
+    check_crowd,
+    check_events,
+    check_grows,
+    check_misfit,
+    check_naps,
+    check_overutilized,
+    check_pinned,
+    check_preempted,
+    check_push,
+    check_rate,
+    check_stays,
+    check_tick,
+    check_uncapped,
+    check_without_eas,
 )
 from tests.support.guest_cases import Found
 from tests.support.releases import kernel_of, of_releases
@@ -88,7 +102,8 @@ def pushed(
     "check",
     [
         *(check_push, check_batch, check_tick, check_rate, check_misfit, check_uncapped),
-        *(check_pinned, check_overutilized),
+        *(check_pinned, check_overutilized, check_stays, check_crowd, check_naps),
+        *(check_preempted, check_grows, check_without_eas),
     ],
     ids=lambda check: check.__name__,
 )
@@ -119,12 +134,27 @@ def test_events_say_who_is_pushed_and_why(
     check_events(feec, juno, tmp_path)
 
 
-def test_the_overutilized_mark_waits(balanced: dict[str, Found]) -> None:
-    check_delay(balanced)
+@pytest.fixture(scope="module")
+def delayed(
+    feec: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Found]:
+    return run(feec, juno, DELAYED, tmp_path_factory.mktemp("delayed"))
 
 
-def test_the_mark_waits_again_after_a_rest(balanced: dict[str, Found]) -> None:
-    check_delay_after_rest(balanced)
+def test_the_overutilized_mark_waits(delayed: dict[str, Found]) -> None:
+    check_delay(delayed)
+
+
+def test_the_mark_waits_again_after_a_rest(delayed: dict[str, Found]) -> None:
+    check_delay_after_rest(delayed)
+
+
+def test_the_mark_waits_again_after_throttling(delayed: dict[str, Found]) -> None:
+    check_delay_after_throttling(delayed)
+
+
+def test_with_a_delay_a_cpu_without_a_task_sets_no_mark(delayed: dict[str, Found]) -> None:
+    check_delay_without_task(delayed)
 
 
 def test_the_delay_takes_no_request_for_a_frequency(
@@ -137,6 +167,12 @@ def test_an_emptied_cpu_keeps_what_deadline_tasks_need(
     feec: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
     check_reserved(reserved(feec, juno, tmp_path))
+
+
+def test_the_clamps_of_one_that_runs_alone_leave_with_it(
+    feec: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_clamps_leave(feec, juno, tmp_path)
 
 
 def test_everything_is_at_work_under_stress(

@@ -10,6 +10,7 @@ import pytest
 
 from configs.platform import Platform
 from kernels.build import KernelArtefact
+from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.long, pytest.mark.guest]
     ("mutant", "name"),
     [
         pytest.param(mutant, kernel, id=f"{kernel}-{mutant.claim}")
-        for mutant in [*SUM_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
+        for mutant in [*SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
         for kernel in mutant.kernels
     ],
 )

@@ -13,6 +13,7 @@ from engines.base import EngineFailed
 from kernels.naming import kernel_named
 from kernels.patching import apply_series
 from kernels.variants import SERIES
+from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import BrokenKernel, Edit, GuestCheck, must_fail
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
@@ -21,7 +22,7 @@ from tests.support.releases import source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CLAIMS
 
-ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
+ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
 KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
 
 
@@ -73,7 +74,16 @@ def test_a_mutant_may_be_found_by_a_warning(tmp_path: Path) -> None:
         raise EngineFailed("the guest died", console_tail=[], log_tail=[])
 
     (tmp_path / "console.log").write_text("WARNING: something else\n")
-    with pytest.raises(AssertionError, match="does not say 'sums differ'"):
+    with pytest.raises(AssertionError, match="nothing says 'sums differ'"):
         _checked(GuestCheck(dies, dies, says="sums differ"), tmp_path)
     (tmp_path / "console.log").write_text("uclamp: sums differ: cpu 1\n")
     _checked(GuestCheck(dies, dies, says="sums differ"), tmp_path)
+
+
+def test_a_mutant_may_be_found_by_what_ends_the_run(tmp_path: Path) -> None:
+    def ends(*_: object) -> None:
+        raise EngineFailed("there is no register", console_tail=[], log_tail=[])
+
+    _checked(GuestCheck(ends, ends, says="no register"), tmp_path)
+    with pytest.raises(AssertionError, match="nothing says 'two registers'"):
+        _checked(GuestCheck(ends, ends, says="two registers"), tmp_path)

@@ -63,7 +63,8 @@ class GuestCheck:
 
     :param asserts: the function whose own assertion must then fail.
     :param ask: boots the kernel and calls that function.
-    :param says: instead, what the kernel warns of on its console before the guest dies.
+    :param says: instead, what the kernel warns of on its console before the guest dies, or why the
+        engine ends the run.
     """
 
     asserts: Callable[..., None]
@@ -95,7 +96,8 @@ def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, fol
     assert failure, f"it survives {name}"
     if check.says:
         said = "".join(file.read_text(errors="replace") for file in folder.rglob("console.log"))
-        assert check.says in said, f"the kernel does not say {check.says!r}: {failure}"
+        said += str(failure) if isinstance(failure, EngineFailed) else ""
+        assert check.says in said, f"nothing says {check.says!r}: {failure}"
         return
     if isinstance(failure, EngineFailed):
         raise failure
