@@ -20,7 +20,7 @@ from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.queues import source_files
 from tests.support.releases import source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
-from tests.support.sum_mutants import CLAIMS
+from tests.support.sum_mutants import CLAIMS, first_warning
 
 ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
 KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
@@ -87,3 +87,30 @@ def test_a_mutant_may_be_found_by_what_ends_the_run(tmp_path: Path) -> None:
     _checked(GuestCheck(ends, ends, says="no register"), tmp_path)
     with pytest.raises(AssertionError, match="nothing says 'two registers'"):
         _checked(GuestCheck(ends, ends, says="two registers"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            "[    0.124074] uclamp: sums differ: cpu 5 util_avg 983 nr 2 bias 0",
+            "kernel/sched/uclamp.c:740 at uclamp_broken+0x104/0x140, CPU#5: stress/69",
+            "sums differ",
+        ),
+        (
+            "[    0.118644] ------------[ cut here ]------------",
+            "kernel/sched/uclamp.c:215 at uclamp_del+0x258/0x28c, CPU#4: stress/68",
+            "uclamp_del",
+        ),
+        (
+            "[    0.118644] part->cpu != cpu_of(rq)",
+            "CPU: 4 PID: 68 at kernel/sched/uclamp.c:226 uclamp_del+0x258/0x28c",
+            "part->cpu != cpu_of(rq)",
+        ),
+    ],
+)
+def test_a_warning_is_named_by_what_it_says_its_condition_or_its_function(
+    before: str, after: str, said: str
+) -> None:
+    more = "[    0.2] uclamp: bias is stale: cpu 1\n[    0.2] WARNING: CPU: 1 at x.c:1 f+0x1/0x2\n"
+    assert first_warning(f"{before}\n[    0.12] WARNING: {after}\n{more}") == said

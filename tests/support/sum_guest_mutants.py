@@ -352,7 +352,7 @@ MUTANTS = [
         _clamped(check_throttled_do_not_wait, "UTIL_EST", "nested"),
     ),
     GuestMutant(
-        SUM,
+        ("sum",),  # on 7.3 the CPU has its utilization at once: excess hides it, an open fault
         "a-cap-comes-to-a-throttled-group-with-what-it-caps",
         Edit(
             UCLAMP,
