@@ -187,13 +187,13 @@ def test_objects_with_the_same_options_are_copied_first(toy: Toy, tmp_path: Path
     base = queue(tmp_path, "base", ("a.c", 5, "five"))
     other = queue(tmp_path, "other", ("b.c", 5, "five"))
     kernels = [([base], ["debug"]), ([base], []), ([base, other], ["debug"]), ([base, other], [])]
-    found = []
+    configurations = []
     for queues, more in kernels:
         with worktree(toy, queues, more) as tree:
             config = tree / OUT / ".config"
-            found.append(config.read_text() if config.exists() else "")
+            configurations.append(config.read_text() if config.exists() else "")
             config.write_text(f"{len(queues)} {more}")
-    assert found == ["", "1 ['debug']", "1 ['debug']", "1 []"]
+    assert configurations == ["", "1 ['debug']", "1 ['debug']", "1 []"]
 
 
 def test_who_waits_for_another_build_says_so(
