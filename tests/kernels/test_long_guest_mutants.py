@@ -14,7 +14,7 @@ from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
-from tests.support.releases import source_for
+from tests.support.releases import kernel_of, source_for
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
@@ -35,3 +35,6 @@ def test_a_broken_kernel_is_found(
     unknown: Any = None  # where its source is from
     broken = KernelArtefact(name, image, image, image, "", unknown)
     must_fail(mutant.check, broken, juno, tmp_path)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    mutant.check.ask(kernel_of(name), juno, whole)

@@ -27,16 +27,16 @@ from experiments.guest_image import guest_image
 from host.proc import need, run
 from kernels.switches import STATS
 from rootfs.cpio import Archive
-from tests.support.stress import check_survived, counters, guest_program, stress_line
+from tests.support.stress import IDLE, check_survived, counters, guest_program, stress_line
 from tests.support.waiting import HANG_S, until
 
-#: No task has a deadline. In 6.12 one that holds a lock with priority inheritance may stay
-#: throttled: the timer that ends this finds the task boosted, does nothing, and is not set again.
+#: No task has a deadline. Once, in 6.12, one stayed throttled, with its timer off, after it gave
+#: back a lock with priority inheritance. The cause is not proven.
 WITHOUT = ("deadline",)
 #: Counters of each kernel that are not zero under stress with all of `busy_switches`.
 WORKS = {
     "base": (),
-    "feec": ("feec_tie_nr", "push_check", "tick_check"),
+    "feec": ("feec_tie_nr", "push_moved", "tick_check", "misfit_push"),
     "push": ("push_check", "tick_check"),
     "sum": ("uclamp_checked", "uclamp_checked_idle", "uclamp_comp"),
 }
@@ -195,6 +195,8 @@ def survive_threaded(
         "write /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1",
         *(f"write {path} {value}" for path, value in switches),
         # On a slow host it takes longer until everything was done.
+        # EAS is asked while little runs; the stress may leave the system overutilized.
+        *IDLE,
         stress_line(ms, seed, WITHOUT, turns=round(HANG_S * 1000 / ms)),
         f"wait stress {HANG_S * 1000:.0f}",
         *("spawn show /bin/show", f"wait show {HANG_S * 1000:.0f}"),
