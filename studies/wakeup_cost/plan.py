@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PLATFORM = "juno-r2"
-SEEDS = 3
+SEEDS = 10
 #: Of the short and the full form of each scenario.
 ROUND_TRIPS = (1_000, 10_000)
 VARIANTS = ("mainline", "feec-b", "feec-c", "uclamp-sum", "uclamp-sum-fixed")
