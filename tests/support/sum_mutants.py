@@ -23,7 +23,7 @@ class BrokenClaim:
     conditions, so there it is the function that warns. If ``says`` is empty the kernel survives,
     but ``counter``, which counts under stress, stays zero.
 
-    :param also: other first warnings on 6.12, where it has not run since it names one.
+    :param on_612: the first warning on 6.12, where it is another one.
     """
 
     claim: str
@@ -33,11 +33,11 @@ class BrokenClaim:
     file: str = UCLAMP
     counter: str = ""
     kernels: tuple[str, ...] = ("sum", "sum@7.3")
-    also: tuple[str, ...] = ()
+    on_612: str = ""
 
-    def may_say(self, kernel: str) -> tuple[str, ...]:
-        """What the first warning of ``kernel`` may be."""
-        return (self.says, *(() if "@" in kernel else self.also))
+    def first_warning_of(self, kernel: str) -> str:
+        """What the first warning of ``kernel`` must be."""
+        return self.says if "@" in kernel else self.on_612 or self.says
 
     @property
     def edit(self) -> Edit:
@@ -85,14 +85,13 @@ CLAIMS = [
         "\treturn (int)uclamp_clamp(p, util) - (int)util;\n",
         "\treturn (int)uclamp_clamp(p, util) - (int)util + 1;\n",
         "bias without clamp",
-        also=("bias is stale", "bias of the estimate is stale"),
     ),
     BrokenClaim(
         "no-task-no-bias",
         "\tWRITE_ONCE(sum->est_bias, sum->est_bias - part->est_bias);\n\tpart->est_bias = 0;\n",
         "\tpart->est_bias = 0;\n",
         "sums differ",
-        also=(BIAS_WITHOUT_TASKS,),
+        on_612=BIAS_WITHOUT_TASKS,
     ),
     BrokenClaim(
         "an-estimate-has-a-bias",
@@ -106,21 +105,18 @@ CLAIMS = [
         "\tif (abs(uclamp_bias(p, uclamp_part_avg(p)) - p->uclamp_part.bias) >= 8)\n"
         "\t\tp->uclamp_part.bias = uclamp_bias(p, uclamp_part_avg(p));\n",
         "bias is stale",
-        also=("bias without clamp",),
     ),
     BrokenClaim(
         "what-waits-is-forgotten",  # as it was before: a bias that stays
         "\t\tpart->floor = uclamp_util_value(p, UCLAMP_MIN);\n",
         "\t\tpart->floor = part->bias;\n",
         "lower clamp is stale",
-        also=("sum is less than what runs",),
     ),
     BrokenClaim(
         "what-waits-decays-as-one",
         "\tsum->waiting = uclamp_decay(sum->waiting, period - sum->period);\n",
         "",
         "sums differ",
-        also=(BIAS_WITHOUT_TASKS,),
     ),
     BrokenClaim(
         "what-is-promised-stays",
@@ -134,7 +130,6 @@ CLAIMS = [
         "\tif (sum->blocked > 0)\n"
         "\t\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
         "sum of sleeping tasks differs",
-        also=("negative bias without utilization", "bias is left"),
     ),
     BrokenClaim(
         "what-slept-boosted-decays",
@@ -142,14 +137,12 @@ CLAIMS = [
         "\tif (sum->blocked < 0)\n"
         "\t\tsum->blocked = uclamp_decay(sum->blocked, period - sum->period);\n",
         "sum of sleeping tasks differs",
-        also=("bias is left",),
     ),
     BrokenClaim(
         "who-wakes-is-not-asleep",
         "\t\tsum->blocked -= left;\n",
         "",
         "sum of sleeping tasks differs",
-        also=("negative bias without utilization", "bias is left"),
     ),
     BrokenClaim(
         "who-leaves-asleep-is-removed",
@@ -157,7 +150,6 @@ CLAIMS = [
         "\t\t\t      period);\n",
         "",
         "sum of sleeping tasks differs",
-        also=("negative bias without utilization", "bias is left"),
     ),
     BrokenClaim(
         "who-changes-groups-asleep-is-there",
@@ -166,22 +158,20 @@ CLAIMS = [
         "\tattach_entity_load_avg(cfs_rq, se);\n",
         "sleeping task is not accounted for",
         FAIR,
-        also=("task is not accounted for",),  # while its dequeue is delayed
     ),
     BrokenClaim(
         "what-leaves-a-cpu-leaves-it",
         "\tif (uclamp_is_runnable(p)) {\n\t\tuclamp_drop_runnable(rq, p);\n",
         "\tif (uclamp_is_runnable(p)) {\n",
         "uclamp_del",
-        also=("task is not accounted for", "part->cpu != cpu_of(rq)", "uclamp_is_runnable(p)"),
+        on_612="part->cpu != cpu_of(rq)",
     ),
     BrokenClaim(
         "who-runs-is-who-runs",
         "\tsum->curr = p;\n",
         "\tif (!p || !sum->curr)\n\t\tsum->curr = p;\n",
-        "task is not accounted for",
+        "other tasks wait",
         kernels=("sum",),  # on 7.3 who has run is put back first: there is nobody then
-        also=("another task runs", "other tasks wait"),
     ),
     BrokenClaim(
         "who-has-run-waits",
@@ -202,7 +192,6 @@ CLAIMS = [
         "",
         "other tasks wait",
         kernels=("sum",),  # on 7.3 who is throttled sleeps
-        also=(BIAS_WITHOUT_TASKS,),
     ),
     BrokenClaim(
         "caps-that-change-bound-io",
