@@ -145,7 +145,8 @@ def check_misfit(pushed: Mapping[str, Found]) -> None:
     """One too big for its CPU is pushed with ``eas_push`` = 2, else left to load balance."""
     assert pushed["misfit"].lines[0][0] >= 4
     assert pushed["misfit"].counted["misfit_push"] == 1
-    assert pushed["misfit"].lines[0][1] < pushed["misfit-stuck-only"].lines[0][1]
+    # Push waits for the next tick, 4 ms at most. Load balance took 2.6 to 6 ms, by chance.
+    assert pushed["misfit"].lines[0][1] < 5000
     alone = pushed["misfit-stuck-only"].counted
     assert alone["misfit_push"] == alone["tick_moved"] == 0
     assert alone["lb_active"] == 1
