@@ -11,17 +11,6 @@
 #include "include/eas.h"
 #include "include/task.h"
 
-static int use(unsigned long mask)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	for (int cpu = 0; cpu < 64; cpu++)
-		if (mask & 1UL << cpu)
-			CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* A small task on CPUs of mask: load balance looks at the system, and EAS places the task. */
 static pid_t small(unsigned long mask)
 {
@@ -29,7 +18,7 @@ static pid_t small(unsigned long mask)
 
 	if (pid)
 		return pid;
-	if (use(mask))
+	if (use_cpus(mask))
 		exit(fail("grows: affinity"));
 	for (;;) {
 		usleep(5000);
@@ -70,7 +59,7 @@ int main(int argc, char **argv)
 	if (wait_for_eas())
 		return fail("grows: EAS");
 	before = counted("overutilized_set");
-	if (use(~0UL))
+	if (use_cpus(~0UL))
 		return fail("grows: affinity");
 	for (int64_t end = now_us() + 1000LL * atoi(argv[2]);
 	     now_us() < end && sched_getcpu() == cpu;)

@@ -12,20 +12,9 @@
 
 #define MOST	64
 
-static int use(unsigned long mask)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	for (int cpu = 0; cpu < MOST; cpu++)
-		if (mask & 1UL << cpu)
-			CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
-
 static int nap(unsigned long mask, int64_t end, int run_us, int sleep_us)
 {
-	if (use(mask))
+	if (use_cpus(mask))
 		return fail("naps: affinity");
 	while (now_us() < end) {
 		int64_t until = now_us() + run_us;

@@ -194,9 +194,9 @@ def survive_threaded(
         # A host that is busy lets CPUs wait: that is no fault of RCU's readers.
         "write /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1",
         *(f"write {path} {value}" for path, value in switches),
-        # On a slow host it takes longer until everything was done.
         # EAS is asked while little runs; the stress may leave the system overutilized.
         *IDLE,
+        # On a slow host it takes longer until everything was done.
         stress_line(ms, seed, WITHOUT, turns=round(HANG_S * 1000 / ms)),
         f"wait stress {HANG_S * 1000:.0f}",
         *("spawn show /bin/show", f"wait show {HANG_S * 1000:.0f}"),

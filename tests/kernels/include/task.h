@@ -25,6 +25,18 @@ static inline int pin(pid_t pid, int cpu)
 	return sched_setaffinity(pid, sizeof(set), &set);
 }
 
+/* The calling task may use the CPUs of @mask. */
+static inline int use_cpus(unsigned long mask)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (mask & 1UL << cpu)
+			CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
 static inline int64_t now_us(void)
 {
 	struct timespec time;
