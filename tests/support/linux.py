@@ -62,11 +62,17 @@ def with_rt_app(initramfs: Path, target: Path, *, elided: bool) -> Path:
     So two runs are the same up to the first turn of the loop: one script, one file name.
     """
     program = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
-    archive = Archive()
-    archive.file(ELIDED_PATH[1:], elide_hint(program) if elided else program, 0o755)
-    image = initramfs.read_bytes()
-    target.write_bytes(image + bytes(-len(image) % 4) + archive.data())
+    target.write_bytes(
+        with_program(initramfs.read_bytes(), elide_hint(program) if elided else program)
+    )
     return target
+
+
+def with_program(image: bytes, program: bytes) -> bytes:
+    """The image with ``program`` under the elided rt-app's name."""
+    archive = Archive()
+    archive.file(ELIDED_PATH[1:], program, 0o755)
+    return image + bytes(-len(image) % 4) + archive.data()
 
 
 @dataclass(frozen=True)
