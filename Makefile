@@ -5,8 +5,8 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models results \
-	first-figure releases engine-agreement elision memory-time cluster-power model-axes hardware noise pages \
-	power-calibration power-expressions activity-error power-validation
+	first-figure releases campaigns engine-agreement elision memory-time cluster-power model-axes \
+	hardware noise pages power-calibration power-expressions activity-error power-validation
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -52,6 +52,9 @@ first-figure: setup ## video playback with EAS and without it: record and page (
 
 releases: setup ## variants on two releases of Linux: record and page (resumable)
 	@nice $(PYTHON) -m studies.releases
+
+campaigns: setup ## shipped campaigns: records, pages and drawings (resumable)
+	@nice $(PYTHON) -m studies.campaigns $(CAMPAIGNS)
 
 model-axes: setup ## which verdicts of the results survive the model axes: record and page (resumable)
 	@nice $(PYTHON) -m studies.axes $(RESULTS)

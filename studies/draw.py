@@ -19,6 +19,7 @@ from host.version import from_changed_checkout
 from studies import front
 from studies.agreement import page as agreement
 from studies.axes import page as axes
+from studies.campaigns import page as campaigns
 from studies.characterisation import page as characterisation
 from studies.cluster_power import page as cluster_power
 from studies.drawing import Drawing
@@ -46,6 +47,7 @@ _EVERY: Mapping[str, Drawing] = {
     **noise.DRAWINGS,
     **memory_time.DRAWINGS,
     **cluster_power.DRAWINGS,
+    **campaigns.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {
@@ -121,7 +123,15 @@ def save(name: str, record: ResultRecord, folder: Path | None = None) -> Path:
     record.write((folder or RESULTS) / f"{name}.json")
     page = (folder or PAGES) / f"{name}.md"
     write_atomic(page, text.encode())
+    _draw_figures(name, record, page.with_suffix(""))
     return page
+
+
+def _draw_figures(name: str, record: ResultRecord, folder: Path) -> None:
+    """Write the drawings of the page ``name``, if it has any."""
+    draw = _EVERY[name].draw
+    if draw is not None:
+        draw(record, folder)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -144,6 +154,9 @@ def main(arguments: list[str] | None = None) -> int:
             else:
                 page, text = PAGES / f"{name}.md", drawn(name)
             write_atomic(page, text.encode())
+            if name in DRAWINGS:
+                record = DRAWINGS[name].kind.read(RESULTS / f"{name}.json")
+                _draw_figures(name, record, page.with_suffix(""))
             say(f"  {page}")
     return ending.code
 

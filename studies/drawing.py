@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from analysis.results.origin import ResultRecord
@@ -17,8 +18,10 @@ class Drawing:
     :ivar kind: the type of its record.
     :ivar parts: by name; its notes set each in its place.
     :ivar also: further figures for its notes, such as the change of any cell.
+    :ivar draw: writes its drawings into a folder that has the page's name; None: it has none.
     """
 
     kind: type[ResultRecord]
     parts: Callable[[Any], Mapping[str, str]]
     also: Callable[[Any], Mapping[str, str]] = lambda record: {}
+    draw: Callable[[Any, Path], None] | None = None

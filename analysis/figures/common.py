@@ -138,6 +138,11 @@ def note_of(
     return Note(wrapped(headline or title, TITLE_IN, title_pt, "bold"), title_pt, text, pt)
 
 
+def note_with(title: str, text: str) -> Note:
+    """The texts above and below a figure that is not of one comparison."""
+    return Note(wrapped(title, TITLE_IN, 9.5, "bold"), 9.5, fill(text, LINE), NOTE_PT)
+
+
 def label(figure: Figure, note: Note) -> None:
     """Write the texts above and below."""
     height = figure.get_figheight()

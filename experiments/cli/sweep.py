@@ -16,7 +16,7 @@ from experiments.cli.output import print_json, shown
 from experiments.cli.plan import add_jobs
 
 if TYPE_CHECKING:
-    from experiments.sweeps.survey import Missing, Survey
+    from experiments.sweeps.survey import Survey
 
 SUMMARY = "run the missing cells of a campaign with Snakemake, on this host or on a cluster"
 EXAMPLE = (
@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """
     from experiments.sweeps.array_script import write_array
     from experiments.sweeps.ledger import platforms_folder
-    from experiments.sweeps.session import begin, check_snakemake, profile_folder
+    from experiments.sweeps.missing import run_missing
+    from experiments.sweeps.session import begin, profile_folder
     from experiments.sweeps.survey import survey_of
     from experiments.writable import check_runs
 
@@ -58,34 +59,17 @@ def run(options: argparse.Namespace) -> int:
         profile_folder(options.profile)
     check_runs()
     survey = survey_of(campaign, platforms_folder(), look_up=False)
-    groups = survey.to_run(retry=options.retry_failed)
-    jobs = options.jobs or jobs_here()
+    jobs, retry = options.jobs or jobs_here(), options.retry_failed
     if script is not None:
+        groups = survey.to_run(retry=retry)
         if not groups:
             print("nothing to run: no script was written")
             return 0
-        write_array(begin(campaign, groups, jobs, retry=options.retry_failed), script, jobs)
+        write_array(begin(campaign, groups, jobs, retry=retry), script, jobs)
         print(f"script:   {shown(script)} (sbatch {shown(script)})")
         return 0
-    if groups:
-        check_snakemake(options.profile)
-        _run(options, survey, groups, jobs)
-        survey = survey_of(campaign, platforms_folder(), look_up=False)
+    survey = run_missing(survey, jobs, profile=options.profile, retry=retry)
     return _print_end(survey, as_json=options.json)
-
-
-def _run(options: argparse.Namespace, survey: Survey, groups: list[Missing], jobs: int) -> None:
-    from experiments.sweeps.session import begin, run_session
-    from experiments.sweeps.survey import cost_of
-    from host.proc import duration, say
-
-    cost = cost_of(survey, retry=options.retry_failed)
-    session = begin(survey.campaign, groups, jobs, retry=options.retry_failed)
-    say(
-        f"  {session.cells} of {survey.cells} cells to run in {len(session.parts)} parts, about "
-        f"{duration(cost.core_s / jobs)} with {jobs} at a time"
-    )
-    run_session(session, jobs, options.profile, cost.core_s / jobs)
 
 
 def _print_end(survey: Survey, *, as_json: bool) -> int:

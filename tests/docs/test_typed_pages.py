@@ -55,6 +55,7 @@ NOT_TYPED = {
     "make results": CAMPAIGN,
     "make model-axes": CAMPAIGN,
     "make noise": CAMPAIGN,
+    "make campaigns": CAMPAIGN,
     "make hardware": CHECKOUT,
     "make pages": CHECKOUT,
     "make figures": CHECKOUT,

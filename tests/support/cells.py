@@ -8,8 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from engines.base import Engine, Identity, Machine
 from engines.registry import get_engine
+from experiments import cell as cells
+from experiments import request as requests
 from experiments.cell import Cell, prepare
 from experiments.request import Request, resolve
 from host.record import Record
@@ -69,6 +73,18 @@ class Artefacts:
         """The real engine, but for what it would have to fetch and build."""
         engine = get_engine(name, mode)
         return _WithFakes(engine, self)
+
+
+def with_artefacts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
+    """Give `experiments.cell` and `experiments.request` what stands for built artefacts."""
+    standing = Artefacts(folder)
+    monkeypatch.setenv("EASCOPE_CACHE", str(folder / "cache"))
+    monkeypatch.setattr(cells, "_kernel", standing.kernel)
+    monkeypatch.setattr(cells, "guest_image", lambda *asked: standing.initramfs())
+    monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
+    monkeypatch.setattr(requests, "get_engine", standing.engine)
+    monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))
+    return standing
 
 
 class _WithFakes:

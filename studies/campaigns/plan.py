@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plan: what the cells of each shipped campaign are compared with, and how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from analysis.results.campaigns import ENERGY, LATENCY
+
+#: Kinds of drawings: lines over a number, fronts of two measures, rows of differences.
+LINES, CROSSING, FRONTS, ROWS = "lines", "crossing", "fronts", "differences"
+AS_IS, NO_ERROR = "as is", "none"
+OPPS, RATE_LIMIT, EM_ERROR = "big.opps", "controls.rate_limit_us", "em_error"
+
+
+def _any_other(own: str, other: str) -> bool:
+    return own != other
+
+
+def spacing_of(label: str) -> tuple[int, str] | None:
+    """Number and spacing of ``4 even``; None for a platform's own OPPs."""
+    count, _, spacing = label.partition(" ")
+    return (int(count), spacing) if count.isdigit() else None
+
+
+#: OPPs of the one label that belongs to all spacings: the slowest and the fastest.
+ENDS = 2
+
+
+def more_opps(own: str, other: str) -> bool:
+    """Whether ``other`` has more OPPs than ``own`` at the same spacing."""
+    mine, theirs = spacing_of(own), spacing_of(other)
+    if mine is None or theirs is None:
+        return False
+    return theirs[0] > mine[0] and (mine[1] == theirs[1] or mine[0] == ENDS)
+
+
+@dataclass(frozen=True)
+class CampaignPage:
+    """A campaign's page.
+
+    :param drawing: the kind of its drawings.
+    :param reference: values of axes; each cell is compared with the one that has these.
+    :param axis: whose values are compared with each other; empty for none.
+    :param beaten_in: measures that a value of ``axis`` must all have less of to be better.
+    :param rival: whether a value may be better than another one.
+    """
+
+    drawing: str
+    reference: Mapping[str, str]
+    axis: str = ""
+    beaten_in: tuple[str, ...] = ()
+    rival: Callable[[str, str], bool] = _any_other
+
+
+#: By campaign, in the order of the list of results.
+PAGES: Mapping[str, CampaignPage] = {
+    "opp-sweep": CampaignPage(LINES, {OPPS: AS_IS}, OPPS, (ENERGY,), more_opps),
+    "topology-sweep": CampaignPage(
+        FRONTS, {"topology": "4+2"}, "topology", (ENERGY, LATENCY), _any_other
+    ),
+    "em-error-sweep": CampaignPage(CROSSING, {"variant": "cas", EM_ERROR: NO_ERROR}),
+    "rate-limit-sweep": CampaignPage(LINES, {RATE_LIMIT: "500"}),
+    "eas-paper": CampaignPage(ROWS, {"variant": "mainline"}),
+    "uclamp-paper": CampaignPage(ROWS, {"variant": "mainline"}),
+}
+
+
+def record_name(campaign: str) -> str:
+    """The name of a campaign's record and page."""
+    return f"campaign-{campaign}"

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of a campaign, from its finished cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analysis.derive import Derived
+from analysis.difference import difference
+from analysis.engine import engine_words, error_words
+from analysis.records.cell import CellRecord
+from analysis.results.campaigns import (
+    ENERGY,
+    LATENCY,
+    MISSED,
+    WORK,
+    CampaignResult,
+    SweptCell,
+    SweptDifference,
+    SweptMeasure,
+    SweptScenario,
+)
+from analysis.statistics import estimate
+from experiments.finished import derived_by
+from experiments.sweeps.campaign import Campaign
+from experiments.sweeps.long_table import axes_of, finished
+from experiments.sweeps.survey import Survey
+from studies.campaigns.plan import CampaignPage
+from studies.versions import origin_over_seeds
+
+#: Values of the axes, in the campaign's order.
+Labels = tuple[str, ...]
+#: A measure's value by seed.
+BySeed = Mapping[int, float]
+#: Measures without a difference: a count of zero has no percentage.
+_NO_DIFFERENCE = (MISSED,)
+#: How the latencies of a run are named until one of them is chosen: by kind and task.
+_RESPONSE, _WAKE_UP = "response time", "wake-up latency"
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """The numbers of a cell, by measure and seed; latencies by kind and task."""
+
+    numbers: dict[str, dict[int, float]]
+    latencies: dict[tuple[str, str], dict[int, float]]
+
+
+def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str) -> CampaignResult:
+    """The record of a surveyed campaign, all cells of which are done.
+
+    :param whole: the campaign before it was cut.
+    """
+    campaign, names = survey.campaign, axes_of(survey)
+    cells: list[CellRecord] = []
+    firsts: dict[str, Derived] = {}
+    powers: dict[str, None] = {}
+    taken: dict[Labels, _Taken] = {}
+    for labels, seed, run in finished(survey):
+        derived = derived_by(run, campaign.power)
+        cells.append(derived.cell)
+        powers[derived.result.power_model.name] = None
+        scenario = labels[names.index("scenario")]
+        first = firsts.setdefault(scenario, derived)
+        if first.cell.own_platform and not derived.cell.own_platform:
+            firsts[scenario] = derived
+        _take(taken.setdefault(labels, _Taken({}, {})), seed, derived)
+    chosen = {
+        scenario: _chosen(first.cell, _of_scenario(taken, names, scenario))
+        for scenario, first in firsts.items()
+    }
+    by_labels = {
+        labels: _with_latency(each, chosen[labels[names.index("scenario")]])
+        for labels, each in taken.items()
+    }
+    first_cell = cells[0]
+    return CampaignResult(
+        origin=origin_over_seeds(command, cells),
+        campaign=campaign.name,
+        summary=campaign.summary,
+        question=campaign.question,
+        limits=campaign.limits,
+        engine=engine_words(first_cell),
+        power=" and ".join(powers),
+        duration=first_cell.duration,
+        kernel=first_cell.kernel.source_words,
+        planned_seeds=len(whole.seeds),
+        seeds=campaign.seeds,
+        axes=_values(campaign),
+        left_out=_left_out(whole, campaign),
+        reference=page.reference,
+        scenarios=tuple(
+            _scenario(scenario, firsts[scenario], chosen[scenario]) for scenario in firsts
+        ),
+        cells=tuple(_cells(by_labels, names, page)),
+    )
+
+
+def _values(campaign: Campaign) -> dict[str, tuple[str, ...]]:
+    return {axis.name: tuple(choice.label for choice in axis.choices) for axis in campaign.axes}
+
+
+def _left_out(whole: Campaign, cut: Campaign) -> dict[str, tuple[str, ...]]:
+    kept = _values(cut)
+    lacking = {
+        name: tuple(value for value in values if value not in kept[name])
+        for name, values in _values(whole).items()
+    }
+    return {name: values for name, values in lacking.items() if values}
+
+
+def _take(taken: _Taken, seed: int, derived: Derived) -> None:
+    """Add the numbers of a run; what it cannot give stays out."""
+    result = derived.result
+    numbers = {WORK: result.work, MISSED: result.missed_deadlines}
+    if result.frames is not None:
+        numbers[MISSED] = result.frames.late + result.frames.skipped
+    if result.energy_per_work_j is not None:
+        numbers[ENERGY] = 1e3 * result.energy_per_work_j
+    for name, value in numbers.items():
+        if value is not None:
+            taken.numbers.setdefault(name, {})[seed] = value
+    for kind, table in ((_RESPONSE, result.response_us), (_WAKE_UP, result.latency_us)):
+        for task in derived.cell.tasks:
+            if task.name in table:
+                by_seed = taken.latencies.setdefault((kind, task.name), {})
+                by_seed[seed] = table[task.name].p95
+
+
+def _of_scenario(
+    taken: Mapping[Labels, _Taken], names: Sequence[str], scenario: str
+) -> list[_Taken]:
+    place = names.index("scenario")
+    return [each for labels, each in taken.items() if labels[place] == scenario]
+
+
+def _chosen(cell: CellRecord, taken: Sequence[_Taken]) -> tuple[str, str] | None:
+    """The latency by which all cells of a scenario are compared; None if no cell has any.
+
+    If the scenario has frames: the response time of the task that paces them. Else of the tasks of
+    which all cells have response times, or else wake-up latencies, the one with the largest mean.
+    """
+    common = set.intersection(*({*each.latencies} for each in taken))
+    paced = (_RESPONSE, cell.frames.paced_by) if cell.frames else None
+    if paced in common:
+        return paced
+    for kind in (_RESPONSE, _WAKE_UP):
+        means = {
+            key: sum(_mean(each.latencies[key]) for each in taken)
+            for key in sorted(common)
+            if key[0] == kind
+        }
+        if means:
+            return max(means, key=lambda key: means[key])
+    return None
+
+
+def _with_latency(taken: _Taken, chosen: tuple[str, str] | None) -> Mapping[str, BySeed]:
+    """The numbers in the order of measures."""
+    numbers: dict[str, BySeed] = dict(taken.numbers)
+    if chosen is not None:
+        numbers[LATENCY] = taken.latencies[chosen]
+    return {name: numbers[name] for name in (ENERGY, LATENCY, MISSED, WORK) if name in numbers}
+
+
+def _mean(by_seed: BySeed) -> float:
+    return sum(by_seed.values()) / len(by_seed)
+
+
+def _scenario(name: str, first: Derived, chosen: tuple[str, str] | None) -> SweptScenario:
+    result = first.result
+    missed = "" if result.missed_deadlines is None else "missed deadlines of all tasks"
+    return SweptScenario(
+        scenario=name,
+        work_unit=first.cell.work.unit,
+        latency="" if chosen is None else f"{chosen[0]} of {chosen[1]}, 95th percentile",
+        missed=missed if result.frames is None else "frames late or skipped",
+        error=error_words(first),
+    )
+
+
+def _cells(
+    taken: Mapping[Labels, Mapping[str, BySeed]], names: Sequence[str], page: CampaignPage
+) -> Iterator[SweptCell]:
+    places = {names.index(name): value for name, value in page.reference.items()}
+    for labels, numbers in taken.items():
+        wanted = tuple(places.get(place, value) for place, value in enumerate(labels))
+        base = {} if wanted == labels else taken.get(wanted, {})
+        measures = {name: _measure(name, by_seed, base) for name, by_seed in numbers.items()}
+        yield SweptCell(
+            axes=dict(zip(names, labels, strict=True)),
+            seeds=len(numbers[WORK]),
+            beaten_by=tuple(_better(taken, names, labels, page)),
+            measures=measures,
+        )
+
+
+def _measure(name: str, by_seed: BySeed, base: Mapping[str, BySeed]) -> SweptMeasure:
+    made = estimate(lambda means: means[name], ({name: list(by_seed.values())},))
+    low, high = made.interval() or (None, None)
+    alone = SweptMeasure(made.value, low, high, None)
+    if name in _NO_DIFFERENCE or name not in base:
+        return alone
+    return replace(alone, against=_against(base[name], by_seed))
+
+
+def _against(base: BySeed, own: BySeed) -> SweptDifference | None:
+    """Over the seeds that both have; None if there is none."""
+    seeds = sorted(base.keys() & own.keys())
+    if not seeds:
+        return None
+    made = difference([base[seed] for seed in seeds], [own[seed] for seed in seeds])
+    return SweptDifference(made.baseline, made.seeds, made.absolute, made.low, made.high)
+
+
+def _better(
+    taken: Mapping[Labels, Mapping[str, BySeed]],
+    names: Sequence[str],
+    labels: Labels,
+    page: CampaignPage,
+) -> Iterator[str]:
+    """The values of the page's axis that have clearly less in all of its measures."""
+    if not page.axis:
+        return
+    place = names.index(page.axis)
+    for other, numbers in taken.items():
+        alike = other[:place] == labels[:place] and other[place + 1 :] == labels[place + 1 :]
+        if not alike or not page.rival(labels[place], other[place]):
+            continue
+        if all(_less(taken[labels], numbers, name) for name in page.beaten_in):
+            yield other[place]
+
+
+def _less(own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str) -> bool:
+    """Whether ``other`` has clearly less of a measure."""
+    if name not in own or name not in other:
+        return False
+    # Most are decided without the interval, which takes the host some 10 ms.
+    if _mean(other[name]) >= _mean(own[name]):
+        return False
+    made = _against(own[name], other[name])
+    return made is not None and made.high is not None and made.high < 0

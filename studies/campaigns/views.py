@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which cells of a campaign stand in which drawing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from analysis.results.campaigns import CampaignResult, SweptCell
+from studies.campaigns.answers import grouped, varied
+from studies.campaigns.plan import CROSSING, FRONTS, LINES, PAGES, ROWS
+
+_TITLES = {
+    LINES: "Energy per unit of work, latency and misses",
+    CROSSING: "EAS with a wrong energy model compared with CAS",
+    FRONTS: "Energy per unit of work against latency",
+    ROWS: "Energy per unit of work, differences",
+}
+
+
+@dataclass(frozen=True)
+class DrawingView:
+    """The cells of a drawing.
+
+    :param kind: of `studies.campaigns.plan`.
+    """
+
+    kind: str
+    title: str
+    cells: tuple[SweptCell, ...]
+
+
+def views(record: CampaignResult) -> dict[str, DrawingView]:
+    """The drawings of a page by the names of their files."""
+    kind = PAGES[record.campaign].drawing
+    # Lines and fronts take all axes but the platform; rows have those of their words alone.
+    taken = ("scenario", "variant") if kind == ROWS else tuple(record.axes)
+    apart = [name for name in varied(record, record.axes) if name not in taken]
+    if kind != ROWS:
+        apart = varied(record, ["platform"])
+    made = {}
+    for values, cells in grouped(record.cells, apart).items():
+        words = [
+            value if name == "platform" else f"{name.rpartition('.')[2]} {value}"
+            for name, value in zip(apart, values, strict=True)
+        ]
+        slug = re.sub(r"[^a-z0-9]+", "-", " ".join([kind, *words]).lower())
+        title = ", ".join([_TITLES[kind], *words])
+        made[slug] = DrawingView(kind, title, tuple(cells))
+    return made

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages of shipped campaigns, from made-up runs of few of their cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from analysis.derive import Derived, derive
+from analysis.records.result import Percentiles
+from analysis.results.campaigns import CampaignResult
+from analysis.results.origin import RESULTS
+from configs.activity import Activity
+from configs.platform import Platform
+from experiments.sweeps.campaign import Campaign
+from experiments.sweeps.campaign_file import campaign_names, load_campaign
+from experiments.sweeps.ledger import platforms_folder
+from experiments.sweeps.part import run_part
+from experiments.sweeps.survey import Survey, survey_of
+from host.errors import EascopeError, RequestError
+from studies.campaigns import record as recording
+from studies.campaigns import run as running
+from studies.campaigns.__main__ import main
+from studies.campaigns.answers import answer
+from studies.campaigns.page import draw, parts
+from studies.campaigns.plan import PAGES, more_opps, record_name
+from studies.campaigns.record import record_of
+from studies.campaigns.run import complete, cut, swept
+from studies.campaigns.views import views
+from studies.draw import DRAWINGS
+from studies.notes import PAGES as FOLDER
+from studies.notes import page_of
+from tests.support.campaigns import StandInRuns, part_of
+from tests.support.cells import Artefacts, with_artefacts
+from tests.support.synthetic import make_run
+
+#: Energy (mJ per unit of work) and latency (us) of a cell, before what its seed adds.
+Figures = Callable[[Mapping[str, str]], tuple[float, float]]
+
+#: The cells that tests have of each campaign.
+CUTS = {
+    "opp-sweep": [
+        *("scenario=eas/video-playback", "variant=mainline"),
+        "big.opps=as is,2 even,4 even,12 even,4 geometric,12 geometric,4 power,12 power",
+    ],
+    "topology-sweep": ["scenario=eas/game", "topology=2+2,4+2,4+4,6+2", "variant=mainline"],
+    "em-error-sweep": [
+        "scenario=eas/game",
+        "em_error=none,big=-50%,big=-10%,big=+10%,big=+50%,little=-50%,little=+50%",
+    ],
+    "rate-limit-sweep": [
+        "scenario=ui/jank",
+        "platform=juno-r2",
+        "controls.rate_limit_us=500,2000,4000,20000",
+    ],
+    "eas-paper": [
+        *("scenario=eas/game,ui/jank", "platform=juno-r2", "controls.speeds=board"),
+        "variant=mainline,cas,feec-d",
+    ],
+    "uclamp-paper": [
+        *("scenario=uclamp/capped-background", "variant=mainline,uclamp-sum"),
+        "controls.dvfs=model",
+    ],
+}
+
+
+@pytest.fixture
+def base(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Derived:
+    """A run whose figures tests replace."""
+    (tmp_path / "base").mkdir()
+    return derive(make_run(tmp_path / "base", juno, "mainline", 0), juno, juno_activity)
+
+
+@pytest.fixture
+def made_record(base: Derived, monkeypatch: pytest.MonkeyPatch) -> Callable[..., CampaignResult]:
+    """Makes the record of a campaign's cut whose runs have given figures."""
+
+    def record(name: str, figures: Figures, seeds: int = 10) -> CampaignResult:
+        whole, page = load_campaign(name), PAGES[name]
+        campaign = cut(whole, page, seeds, CUTS[name])
+        monkeypatch.setattr(recording, "finished", lambda _: made_up(campaign, base, figures))
+        monkeypatch.setattr(recording, "derived_by", lambda run, power: run)
+        survey = cast("Survey", SimpleNamespace(campaign=campaign))
+        names = [axis.name for axis in campaign.axes]
+        monkeypatch.setattr(recording, "axes_of", lambda _: names)
+        return record_of(survey, whole, page, "a test")
+
+    return record
+
+
+def made_up(
+    campaign: Campaign, base: Derived, figures: Figures
+) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+    """Axes, seed and run of each cell; seeds change both figures by less than one percent."""
+    task = base.cell.tasks[0].name
+    for point in campaign.points():
+        energy, latency = figures(point.labels)
+        for seed in campaign.seeds:
+            factor = 1 + 0.001 * ((7 * seed) % 10)
+            times = Percentiles(*[latency * factor] * 5)
+            result = replace(
+                base.result,
+                energy_per_work_j=energy * factor / 1e3,
+                latency_us={task: times},
+                response_us={},
+                missed_deadlines=float(seed % 2),
+            )
+            yield tuple(point.labels.values()), seed, replace(base, result=result)
+
+
+def flat(axes: Mapping[str, str]) -> tuple[float, float]:
+    del axes
+    return 10.0, 2000.0
+
+
+def by_opps(axes: Mapping[str, str]) -> tuple[float, float]:
+    """Up to four OPPs save energy, at any spacing but one."""
+    count, _, spacing = axes["big.opps"].partition(" ")
+    if not count.isdigit():
+        return 10.0, 2000.0
+    steps = int(count) if spacing == "power" else min(int(count), 4)
+    return 14.0 - 0.1 * steps, 2000.0
+
+
+def by_topology(axes: Mapping[str, str]) -> tuple[float, float]:
+    """4+4 is faster but takes more; 6+2 is beaten by the board's own."""
+    return {"2+2": (8.0, 3000.0), "4+2": (9.0, 2000.0), "4+4": (10.0, 1000.0)}.get(
+        axes["topology"], (11.0, 2500.0)
+    )
+
+
+def by_error(axes: Mapping[str, str]) -> tuple[float, float]:
+    """EAS takes 2 % less than CAS, and a percent more for each ten of an error of the big ones."""
+    cluster, _, percent = axes["em_error"].partition("=")
+    if axes["variant"] == "cas":
+        return 10.0, 2000.0
+    wrong = abs(float(percent.removesuffix("%"))) if cluster == "big" else 0.0
+    return 9.8 + 0.01 * wrong, 2000.0
+
+
+def by_limit(axes: Mapping[str, str]) -> tuple[float, float]:
+    """From 4 ms on latency grows, with mainline alone."""
+    late = int(axes["controls.rate_limit_us"]) >= 4000 and axes["variant"] == "mainline"
+    return 10.0, 2600.0 if late else 2000.0
+
+
+def by_variant(axes: Mapping[str, str]) -> tuple[float, float]:
+    """Variants of placement and clamps save energy on the first platform."""
+    saves = axes["variant"] in ("feec-d", "uclamp-sum") and axes["platform"] == "juno-r2"
+    return (9.0 if saves else 10.0), (2100.0 if axes["variant"] == "cas" else 2000.0)
+
+
+#: For each campaign: figures, and what the answer says of them.
+ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
+    "opp-sweep": (by_opps, ["4 (even), 4 (geometric) and 12 or more (power) in eas/video"]),
+    "topology-sweep": (by_topology, ["than 2+2, 4+2 and 4+4 in eas/game with mainline"]),
+    "em-error-sweep": (
+        by_error,
+        [
+            "is that of CAS at -20 % and +20 % of big in eas/game",
+            "nowhere between -50 and +50 % of little",
+            "with the right model EAS uses clearly less in 1 and clearly more in 0 of 1",
+        ],
+    ),
+    "rate-limit-sweep": (by_limit, ["up to 2000 us in 1 of 2; up to 20000 us in 1 of 2"]),
+    "eas-paper": (
+        by_variant,
+        [
+            "cas: energy clearly less in 0 and clearly more in 0 of 2, latency clearly less in 0 "
+            "and clearly more in 2 of 2",
+            "feec-d: energy clearly less in 2 and clearly more in 0 of 2",
+        ],
+    ),
+    "uclamp-paper": (
+        by_variant,
+        [
+            "uclamp-sum on juno-r2: clearly less in 1 and clearly more in 0 of 1",
+            "uclamp-sum on pixel6: clearly less in 0 and clearly more in 0 of 1",
+        ],
+    ),
+}
+
+
+def test_every_shipped_campaign_has_a_page_and_a_cut() -> None:
+    assert sorted(PAGES) == campaign_names() == sorted(CUTS) == sorted(ANSWERED)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_answers_from_its_record(
+    name: str, made_record: Callable[..., CampaignResult], tmp_path: Path
+) -> None:
+    figures, said = ANSWERED[name]
+    record = made_record(name, figures)
+    assert CampaignResult.decode(record.encode(), Path("x")) == record
+    shown = parts(record)
+    assert [words for words in said if words not in shown["answer"]] == []
+    assert "\n" not in shown["answer"]
+    assert "Not run: " in shown["limits"]
+    assert "10 seeds (0 to 9) of the campaign's 20" in shown["conditions"]
+    text = page_of(record_name(name), shown)
+    draw(record, tmp_path / record_name(name))
+    linked = set(re.findall(r"\]\(([\w/-]+\.(?:svg|pdf))\)", text))
+    drawn = {path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("campaign-*/*")}
+    assert linked == drawn
+    assert len(linked) == 2 * len(views(record)) > 0
+    # Equal runs differ in nothing.
+    assert answer(made_record(name, flat)) != shown["answer"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_few_seeds_decide_nothing(
+    name: str, made_record: Callable[..., CampaignResult], tmp_path: Path
+) -> None:
+    record = made_record(name, ANSWERED[name][0], seeds=2)
+    shown = parts(record)
+    assert shown["answer"] == "undecided: the record has 2 seeds, and an interval needs 10"
+    assert "no difference on this page is decided" in shown["limits"]
+    assert ".." not in shown["tables"]
+    assert not any(cell.beaten_by for cell in record.cells)
+    draw(record, tmp_path / "drawn")
+    assert len(list((tmp_path / "drawn").glob("*.svg"))) == len(views(record))
+
+
+def test_a_number_of_opps_is_beaten_by_more_of_its_own_spacing() -> None:
+    assert more_opps("3 even", "4 even")
+    assert not more_opps("4 even", "3 even")
+    assert not more_opps("3 even", "4 power")
+    assert more_opps("2 even", "4 power"), "two OPPs are the ends of every spacing"
+    assert not more_opps("as is", "4 even")
+    assert not more_opps("4 even", "as is")
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ("scenario", "--only 'scenario': allowed: AXIS=VALUES"),
+        ("scenarios=eas/game", "unknown axis 'scenarios' (did you mean scenario?)"),
+        ("scenario=eas/gam", "unknown value of scenario 'eas/gam'"),
+        ("big.opps=2 even", "--only big.opps: allowed: values with 'as is', the reference"),
+    ],
+)
+def test_a_wrong_cut_is_one_line(only: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["opp-sweep", "--only", only]) == 2
+    captured = capsys.readouterr().err
+    assert said in captured
+    assert captured.count("\n") == 1
+
+
+def test_an_unknown_campaign_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["op-sweep"]) == 2
+    assert "unknown campaign 'op-sweep' (did you mean opp-sweep?)" in capsys.readouterr().err
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
+    """Cells without kernels, images or engines."""
+    return with_artefacts(tmp_path, monkeypatch)
+
+
+CUT = ["scenario=eas/game", "em_error=none,big=+10%"]
+
+
+def stand_in(runs: StandInRuns) -> Callable[..., Survey]:
+    """Stands for the sweep: the missing cells as one part, on no engine."""
+
+    def run_missing(survey: Survey, jobs: int) -> Survey:
+        del jobs
+        run_part(part_of(survey), runs)
+        return survey_of(survey.campaign, platforms_folder(), look_up=False)
+
+    return run_missing
+
+
+def test_the_command_runs_what_is_missing_and_writes_record_page_and_drawings(
+    artefacts: Artefacts, juno: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = StandInRuns(juno)
+    monkeypatch.setattr(running, "run_missing", stand_in(runs))
+    command = ["em-error-sweep", "--seeds", "2", "--folder", str(tmp_path / "mine")]
+    command += [word for only in CUT for word in ("--only", only)]
+    assert main(command) == 0
+    assert len(runs.cells) == 2 * 3
+    record = CampaignResult.read(tmp_path / "mine" / "campaign-em-error-sweep.json")
+    assert record.seeds == (0, 1)
+    assert record.planned_seeds == 20
+    assert record.left_out["scenario"] == ("eas/video-playback", "eas/misfit-ramp")
+    assert {cell.axes["em_error"] for cell in record.cells} == {"none", "big=+10%"}
+    page = (tmp_path / "mine" / "campaign-em-error-sweep.md").read_text()
+    assert "one seed" not in page
+    assert (tmp_path / "mine" / "campaign-em-error-sweep" / "crossing.svg").is_file()
+    assert main([*command, "--complete"]) == 0
+    assert len(runs.cells) == 2 * 3, "nothing is run twice"
+
+
+def test_a_failed_cell_makes_no_record_but_complete_seeds_do(
+    artefacts: Artefacts, juno: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = cut(load_campaign("em-error-sweep"), PAGES["em-error-sweep"], 2, CUT)
+    monkeypatch.setattr(running, "run_missing", stand_in(StandInRuns(juno, fails=("cas",))))
+    with pytest.raises(
+        EascopeError, match=r"^2 of 6 cells have no run: eascope status em-error-sweep"
+    ):
+        swept(campaign, 1)
+    with pytest.raises(RequestError, match="--complete: no seed's cells are all there"):
+        complete(campaign)
+    run_part(
+        part_of(survey_of(replace(campaign, seeds=(0,)), platforms_folder()), retry=True),
+        StandInRuns(juno),
+    )
+    assert complete(campaign).campaign.seeds == (0,)
+
+
+def content(svg: Path) -> list[str]:
+    """The words of a drawing; how letters are drawn differs between versions of matplotlib."""
+    return re.findall(r"<!-- (.+?) -->", svg.read_text())
+
+
+def test_committed_drawings_are_drawn_from_their_records(tmp_path: Path) -> None:
+    for campaign in PAGES:
+        name = record_name(campaign)
+        if name not in DRAWINGS:
+            continue
+        record = CampaignResult.read(RESULTS / f"{name}.json")
+        draw(record, tmp_path / name)
+        for made in (FOLDER / name, tmp_path / name):
+            assert {path.name for path in made.iterdir()} == {
+                f"{view}{end}" for view in views(record) for end in (".svg", ".pdf")
+            }
+        for view in views(record):
+            committed, again = (folder / name / f"{view}.svg" for folder in (FOLDER, tmp_path))
+            assert content(committed) == content(again), "run: make pages"
