@@ -48,6 +48,8 @@ UNITS = {
 
 
 PER_SECOND = "_per_s"
+#: Where a run has what its programs print, by program and measure.
+PROGRAM = "program"
 #: Measures of programs whose unit their name does not end with.
 _BARE = {"tps": "1/s"}
 
@@ -57,6 +59,14 @@ def unit_of(name: str) -> str:
     if name in _BARE:
         return _BARE[name]
     return next((unit for end, unit in UNITS.items() if name.endswith(end)), "")
+
+
+def printed_row(program: str, name: str) -> MeasureRow:
+    """The line of a measure that a program prints."""
+    unit = unit_of(name)
+    label = f"{program} {name.removesuffix(PER_SECOND).removesuffix('_' + unit)}"
+    path = (PROGRAM, program, name)
+    return MeasureRow("printed by programs", label, unit, path, digits=3 if unit == "s" else 1)
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class MeasureRow:
     @property
     def raw_unit(self) -> str:
         """The unit of `raw`: that of ``result.json``, whose keys name it, ``1`` for a number."""
-        if self.path[0] == "program":
+        if self.path[0] == PROGRAM:
             return unit_of(self.path[-1]) or "1"
         named = next((unit for end, unit in UNITS.items() if self.path[0].endswith(end)), "1")
         return "W" if self.per_second and named == "J" else named
@@ -138,11 +148,7 @@ def rows(
     yield from _placement(platform)
     yield from _frequency(platform)
     yield from _times(tasks)
-    for program, name in printed:
-        unit = unit_of(name)
-        label = f"{program} {name.removesuffix(PER_SECOND).removesuffix('_' + unit)}"
-        path = ("program", program, name)
-        yield MeasureRow("printed by programs", label, unit, path, digits=3 if unit == "s" else 1)
+    yield from (printed_row(program, name) for program, name in printed)
 
 
 def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:

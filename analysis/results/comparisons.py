@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from analysis.records.verdict import Verdict
 from analysis.results.origin import ResultRecord
@@ -51,6 +51,14 @@ class ClusterResult(Record):
 
 
 @dataclass(frozen=True)
+class Printed(Record):
+    """A measure that a program prints, with its difference from the first variant."""
+
+    values: Spread
+    change: Change | None
+
+
+@dataclass(frozen=True)
 class VariantResult(Record):
     """One variant on one scenario; None where a measure does not exist.
 
@@ -60,6 +68,7 @@ class VariantResult(Record):
     :param per_work_change: of that energy, from the first variant; None for that one.
     :param work_change: of the work done, from the first variant; None for that one.
     :param energy_mj_by_seed: in the order of seeds; empty in converted records.
+    :param printed: by program and measure, as ``latency.p99_us``; those that have a unit.
     """
 
     name: str
@@ -76,6 +85,7 @@ class VariantResult(Record):
     energy_per_work_mj: Spread | None = None
     per_work_change: Change | None = None
     work_change: Change | None = None
+    printed: Mapping[str, Printed] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from analysis.records.cell import Expectation
 from configs.platform_file import load_platform
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
-from studies.pages.plan import FIVE, NAMES
+from studies.pages.plan import FIVE, NAMES, OF_PROGRAMS
 
 NAME = "hardware"
-#: The pages whose records are read. Controls are not what a source had.
-PAGES = tuple(name for name in NAMES if name != "controls")
+#: The pages whose records are read. Controls are not what a source had, and no source measured
+#: programs with these variants.
+PAGES = tuple(name for name in NAMES if name not in ("controls", *OF_PROGRAMS))
 #: The page and the scenarios that nobody has measured on its platform.
 PREDICTED_ON, PREDICTED = "uclamp-pixel6", FIVE
 #: Goals, as shares: of the decided with the source's sign, and of sizes within a factor of two.

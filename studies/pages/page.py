@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from analysis.records.verdict import REFUTED, SHOWN
 from analysis.results.comparisons import (
@@ -16,12 +16,12 @@ from analysis.results.comparisons import (
 )
 from analysis.results.findings import Conditions, control_words, findings, seed_words
 from analysis.results.noise import recorded
-from analysis.rows import PER_WORK
+from analysis.rows import PER_WORK, printed_row
 from analysis.statistics import ENOUGH
 from analysis.verdict_text import counts, details
 from host.table import Table
 from studies.drawing import Drawing
-from studies.pages.plan import NAMES
+from studies.pages.plan import NAMES, OF_PROGRAMS, PROGRAMS
 
 
 def parts(record: Comparisons) -> dict[str, str]:
@@ -36,11 +36,29 @@ def parts(record: Comparisons) -> dict[str, str]:
     }
 
 
+def parts_of_programs(record: Comparisons) -> dict[str, str]:
+    """Markdown of a page of programs: no source states anything, so nothing is judged."""
+    base = record.scenarios[0].variants[0].name
+    energies = [[result.scenario, _energies(record, result)] for result in record.scenarios]
+    rows = [
+        [result.scenario, *row]
+        for result in record.scenarios
+        for row in _printed_rows(result, PROGRAMS[result.scenario])
+    ]
+    return {
+        "printed": Table.of(["scenario", *_printed_heads(record.scenarios[0])], rows, 2).markdown(),
+        "energies": Table.of(["scenario", f"energy, % of {base}'s"], energies, 2).markdown(),
+        "conditions": _conditions(record),
+        "scenarios": "\n\n".join(_scenarios(record)),
+    }
+
+
 def changes(record: Comparisons) -> dict[str, str]:
     """The change of a variant's energy from the first variant's, by scenario and variant.
 
     Where a scenario stands under several sets of controls, the first one counts, and
-    ``SCENARIO/VARIANT/range`` has the least and the largest of all.
+    ``SCENARIO/VARIANT/range`` has the least and the largest of all. ``SCENARIO/VARIANT/MEASURE``
+    is the change of a measure that a program prints.
     """
     known: dict[str, list[tuple[Change, str]]] = {}
     for result in record.scenarios:
@@ -49,7 +67,13 @@ def changes(record: Comparisons) -> dict[str, str]:
             if change is not None:
                 name = f"{result.scenario}/{variant.name}"
                 known.setdefault(name, []).append((change, _by(result)))
-    words = {}
+    words = {
+        f"{result.scenario}/{variant.name}/{measure}": _in_words(printed.change)
+        for result in record.scenarios
+        for variant in result.variants
+        for measure, printed in variant.printed.items()
+        if printed.change is not None
+    }
     for name, some in known.items():
         change, by = some[0]
         words[name] = _in_words(change) + by
@@ -158,21 +182,26 @@ def _summary(record: Comparisons) -> Table:
     """One line per scenario: energy against the first variant's, and the verdicts."""
     rows = []
     for result in record.scenarios:
-        changes = [
-            f"{variant.name} {change_text(_primary(result, variant), 'the same')}"
-            for variant in result.variants[1:]
-        ]
         name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
-        floor = noise_floor(record, result, per_work=result.other_work)
-        energies = "; ".join(changes) + (_by(result) if changes else "")
-        energies += f"; noise floor {floor}" if floor and changes else ""
-        rows.append([name, energies or "-", counts(result.judged)])
+        rows.append([name, _energies(record, result), counts(result.judged)])
     heads = [
         "scenario",
         f"energy, % of {record.scenarios[0].variants[0].name}'s",
         "verdicts",
     ]
     return Table.of(heads, rows, left=2)
+
+
+def _energies(record: Comparisons, result: ScenarioResult) -> str:
+    """The changes of each variant's energy, and the noise floor if it was measured."""
+    changes = [
+        f"{variant.name} {change_text(_primary(result, variant), 'the same')}"
+        for variant in result.variants[1:]
+    ]
+    if not changes:
+        return "-"
+    floor = noise_floor(record, result, per_work=result.other_work)
+    return "; ".join(changes) + _by(result) + (f"; noise floor {floor}" if floor else "")
 
 
 def _by_controls(record: Comparisons) -> bool:
@@ -192,6 +221,8 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
             yield f"{result.source_had}."
         yield _figures(record, result).markdown()
         yield _placement(result).markdown()
+        if printed := _printed_rows(result, result.variants[0].printed):
+            yield Table.of(_printed_heads(result), printed).markdown()
         verdicts = "\n".join(_verdicts(record, result))
         if verdicts:
             yield verdicts
@@ -259,6 +290,29 @@ def _placement(result: ScenarioResult) -> Table:
     return Table.of(heads, rows)
 
 
+def _printed_heads(result: ScenarioResult) -> list[str]:
+    base, *others = (variant.name for variant in result.variants)
+    return ["printed", base, *(f"{name}, %" for name in others)]
+
+
+def _printed_rows(result: ScenarioResult, measures: Iterable[str]) -> list[list[str]]:
+    """A row of each measure: the first variant's values, and how the others differ."""
+    rows = []
+    base, *others = result.variants
+    for measure in measures:
+        line = printed_row(*measure.split("."))
+        first = base.printed.get(measure)
+        known = [variant.printed.get(measure) for variant in others]
+        rows.append(
+            [
+                f"{line.label} ({line.unit})",
+                spread_text(first.values if first else None, line.digits),
+                *(change_text(each.change if each else None) for each in known),
+            ]
+        )
+    return rows
+
+
 def spread_text(spread: Spread | None, digits: int) -> str:
     """The mean, and its ends in brackets where they differ by what is shown."""
     if spread is None:
@@ -307,4 +361,7 @@ def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
     )
 
 
-DRAWINGS = {name: Drawing(Comparisons, parts, changes) for name in NAMES}
+DRAWINGS = {
+    name: Drawing(Comparisons, parts_of_programs if name in OF_PROGRAMS else parts, changes)
+    for name in NAMES
+}

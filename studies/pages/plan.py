@@ -72,6 +72,19 @@ WEIGHTS = ("uclamp/capped-background", "uclamp/hidden-overutilization-nice")
 #: What followed the rework, written for 7.3, and the rework in its form for 6.12.
 PUSHED = ("uclamp/eight-capped-hogs", ("mainline", "cas", "feec-d", "mainline@7.3", "push-v8@7.3"))
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
+#: Programs, each with the measures that its page's answer has. pgbench is on no page: its server
+#: needs a second build of each variant's kernel.
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "programs/hackbench": ("hackbench.time_s",),
+    "programs/perf-pipe": ("pipe.ops_per_s",),
+    "programs/sysbench": ("sysbench.events_per_s", "sysbench.latency_p95_us"),
+    "programs/schbench": (
+        *("schbench.requests_per_s", "schbench.wakeup_p50_us", "schbench.wakeup_p99_us"),
+        "schbench.request_p99_us",
+    ),
+    "programs/cyclictest-idle": ("latency.avg_us", "latency.p99_us", "latency.max_us"),
+    "programs/cyclictest-loaded": ("latency.avg_us", "latency.p99_us", "latency.max_us"),
+}
 
 
 @dataclass(frozen=True)
@@ -185,6 +198,11 @@ def _pushed(platform: str) -> tuple[PageGroup, ...]:
     return (PageGroup(*PUSHED),)
 
 
+def _programs(platform: str) -> tuple[PageGroup, ...]:
+    variants = _there("mainline", "cas", "uclamp-sum", "feec-b")
+    return tuple(PageGroup(scenario, variants) for scenario in PROGRAMS)
+
+
 #: What is set otherwise, one at a time.
 CONTROLS = (
     AS_IT_IS,
@@ -265,9 +283,13 @@ _PAGES: Mapping[str, tuple[str, _Groups]] = {
     "eas-juno-r2": ("juno-r2", _and_source(_eas)),
     "push-pixel6": ("pixel6", _pushed),
     "controls": ("juno-r2", _controls),
+    "programs-juno-r2": ("juno-r2", _programs),
+    "programs-pixel6": ("pixel6", _programs),
 }
 #: The pages, which are the records, by name.
 NAMES = tuple(_PAGES)
+#: Those of programs, about which no source states anything.
+OF_PROGRAMS = tuple(name for name, (_, groups) in _PAGES.items() if groups is _programs)
 
 
 def pages() -> list[Page]:

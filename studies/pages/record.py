@@ -13,12 +13,13 @@ from analysis.results.comparisons import (
     ClusterResult,
     Comparisons,
     Latency,
+    Printed,
     ScenarioResult,
     Spread,
     VariantResult,
 )
 from analysis.results.origin import RUNS, Origin
-from analysis.rows import PER_WORK, WORK
+from analysis.rows import PER_WORK, PROGRAM, WORK, unit_of
 from experiments.controls import AS_IT_IS
 from experiments.scenario import Scenario
 from studies.pages.plan import PageGroup
@@ -108,7 +109,18 @@ def _variant(compared: Comparison, name: str, rate: Line | None) -> VariantResul
         energy_per_work_mj=spread_of(per_work, name),
         per_work_change=change_of(per_work, name, compared.baseline),
         work_change=change_of(compared.line(*WORK), name, compared.baseline),
+        printed=dict(_printed(compared, name)),
     )
+
+
+def _printed(compared: Comparison, variant: str) -> Iterator[tuple[str, Printed]]:
+    """Measures of programs that have a unit, as ``latency.p99_us``, in the order of a report."""
+    for line in compared.lines:
+        if line.row.path[0] == PROGRAM and unit_of(line.row.path[-1]):
+            values = spread_of(line, variant)
+            if values is not None:
+                change = change_of(line, variant, compared.baseline)
+                yield ".".join(line.row.path[1:]), Printed(values, change)
 
 
 def spread_of(line: Line | None, variant: str) -> Spread | None:

@@ -54,7 +54,6 @@ def test_every_scenario_of_the_issue_has_its_page() -> None:
     perf = {"eas/sched-pipe-perf"}  # a binary that the person brings
     elsewhere = {"smoke", "busy", "eas/sched-pipe-pinned"}  # checks of engines; the page of costs
     elsewhere |= on["push-pixel6"]
-    # No page has programs: their instructions take the kernel's time, not their own.
     elsewhere |= {name for name in names() if name.startswith("programs/")}
     # No source measured them: workloads of the rework with a part of their time in memory.
     elsewhere |= {name for name in names() if name.startswith("memory/")}
