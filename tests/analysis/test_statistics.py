@@ -15,7 +15,7 @@ from analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, s
 from analysis.verdicts import judge
 from host.table import Section
 from tests.support import coverage
-from tests.support.coverage import CASES, GAPS, covered, states
+from tests.support.coverage import CASES, GAPS, covered, covered_rare, states
 from tests.support.repo import REPO
 
 
@@ -58,6 +58,23 @@ def test_the_page_has_the_measured_coverage() -> None:
     shares = [float(str(cell).split()[0]) for row in rows for cell in row[2:5]]
     assert len(shares) == len(CASES) * len(GAPS)
     assert all(93 <= share <= 97 for share in shares)
+    assert coverage.rare_table().markdown() in (REPO / "docs/reference/measures.md").read_text()
+
+
+def test_rare_states_have_the_products_intervals() -> None:
+    """Of rows with a spread and of a row whose values are equal."""
+    values = np.array([[0.0] * 20, [0.0] * 19 + [6.0], list(range(20))])
+    for level in (0.95, coverage.STRICT):
+        ends = coverage._with_spread(values, level)
+        for row, low, high in zip(values, *ends, strict=True):
+            made = mean_of(row.tolist())
+            assert made.interval(level) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+
+
+def test_seldom_states_are_covered_seldom() -> None:
+    """As the page says: with one run in five well, with one in twenty and no noise badly."""
+    assert 93 <= covered_rare(0.2, 1.0, 0.95, 2000) <= 98
+    assert covered_rare(0.05, 0.0, 0.95, 2000) < 75
 
 
 def test_a_shape_that_is_not_symmetric_has_an_interval_that_is_not() -> None:

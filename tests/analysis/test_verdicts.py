@@ -20,6 +20,7 @@ from analysis.records.verdict import (
     Effect,
     Verdict,
 )
+from analysis.statistics import estimate
 from analysis.verdict_text import counts, details, short, size_words
 from analysis.verdicts import judge
 
@@ -92,6 +93,20 @@ def test_verdicts(statement: str, cas: float, verdict: str) -> None:
 )
 def test_a_bound_itself_counts_by_its_sign(statement: str, verdict: str) -> None:
     assert verdict_on(statement, runs(mainline=[5.0] * 20, cas=[5.0] * 20)).verdict == verdict
+
+
+def test_one_of_several_comparisons_refutes_at_a_stricter_level() -> None:
+    """Two comparisons have two chances to be refuted by noise."""
+    values = around(1.0)
+    made = estimate(lambda means: means[0], [{0: values}])
+    ends = [made.interval(level) for level in (0.95, 0.975)]
+    assert ends[0]
+    assert ends[1]
+    bound = (ends[0][0] + ends[1][0]) / 2
+    alone = f"energy_j.total < {bound}"
+    assert verdict_on(alone, runs(cas=values)).verdict == REFUTED
+    both = f"{alone} and energy_j.total < 100"
+    assert verdict_on(both, runs(cas=values)).verdict == UNDECIDED
 
 
 def test_fewer_than_twenty_seeds_decide_nothing() -> None:

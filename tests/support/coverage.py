@@ -3,7 +3,7 @@
 
 The intervals are the product's, with as many resamples, of many experiments at once: one row of an
 array is one experiment. A test holds them to what `analysis.statistics` gives for one.
-``python -m tests.support.coverage`` prints the table of ``docs/reference/measures.md``.
+``python -m tests.support.coverage`` prints the tables of ``docs/reference/measures.md``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from host.table import Table
 
 #: Share of runs that are in the other state.
 OTHERWISE = 0.2
+#: Shares of another state that runs have seldom.
+RARE = (0.2, 0.1, 0.05)
+#: Of the first of seven statements that are judged together.
+STRICT = 1 - (1 - LEVEL) / 7
 #: Standard deviations between the states; runs of eas/video-playback had 3 to 6.
 GAPS = (0, 3, 6)
 #: Experiments for each figure of the table.
@@ -95,9 +99,9 @@ def intervals(samples: tuple[Values, ...]) -> tuple[Values, NDArray[np.bool_]]:
     return ends, paired
 
 
-def _ends(groups: tuple[Values, ...]) -> Values:
+def _ends(groups: tuple[Values, ...], level: float = LEVEL) -> Values:
     """As `Estimate.interval`, of each row."""
-    parts = [_ends_of_some(some) for some in _some(groups)]
+    parts = [_ends_of_some(some, level) for some in _some(groups)]
     return np.concatenate(parts, axis=1) if parts else np.empty((2, 0))
 
 
@@ -106,21 +110,21 @@ def _some(groups: tuple[Values, ...]) -> Iterator[tuple[Values, ...]]:
         yield tuple(group[begin : begin + _AT_ONCE] for group in groups)
 
 
-def _ends_of_some(groups: tuple[Values, ...]) -> Values:
+def _ends_of_some(groups: tuple[Values, ...], level: float) -> Values:
     boot = stats.bootstrap(
         groups,
         statistics._sum_of_means,
         n_resamples=0,
         method="BCa",
-        confidence_level=LEVEL,
+        confidence_level=level,
         bootstrap_result=SimpleNamespace(bootstrap_distribution=_resampled(groups)),
         axis=-1,
     ).confidence_interval
     if len(groups) == 1:
-        student = stats.ttest_1samp(groups[0], 0.0, axis=-1).confidence_interval(LEVEL)
+        student = stats.ttest_1samp(groups[0], 0.0, axis=-1).confidence_interval(level)
     else:
         test = stats.ttest_ind(groups[0], -groups[1], equal_var=False, axis=-1)
-        student = test.confidence_interval(LEVEL)
+        student = test.confidence_interval(level)
     low, high = np.minimum(boot.low, student.low), np.maximum(boot.high, student.high)
     return np.array([low, high])
 
@@ -135,6 +139,43 @@ def _resampled(groups: tuple[Values, ...]) -> Values:
         counts = np.stack([np.bincount(each, minlength=seeds) for each in chosen])
         total += group @ counts.T / seeds
     return total
+
+
+def covered_rare(share: float, noise: float, level: float, experiments: int) -> float:
+    """Percent of the intervals of one variant that cover the mean.
+
+    :param share: of runs in another state, `GAPS`' last away.
+    :param noise: standard deviation in a state.
+    """
+    random = np.random.Generator(np.random.PCG64(round(1 / share)))
+    shape = (experiments, 20)
+    gap = GAPS[-1]
+    values = noise * random.normal(size=shape) + gap * (random.random(shape) < share)
+    low, high = _with_spread(values, level)
+    return 100 * float(((low <= gap * share) & (gap * share <= high)).mean())
+
+
+def _with_spread(values: Values, level: float) -> Values:
+    """The ends of each row's interval; a row of equal values has one point, as in the product."""
+    ends = np.array([values[:, 0], values[:, 0]])
+    spread = np.ptp(values, axis=1) > 0
+    ends[:, spread] = _ends((values[spread],), level)
+    return ends
+
+
+def rare_table() -> Table:
+    """Coverage of intervals of 20 seeds by how often another state comes."""
+    heads = ["another state in", "with noise, 95 %", f"with noise, {100 * STRICT:.1f} %"]
+    heads += ["without noise, 95 %", "all seeds alike"]
+    rows = []
+    for share in RARE:
+        made = [
+            covered_rare(share, noise, level, EXPERIMENTS)
+            for noise, level in ((1.0, LEVEL), (1.0, STRICT), (0.0, LEVEL))
+        ]
+        made.append(100 * ((1 - share) ** 20 + share**20))
+        rows.append([f"1 of {round(1 / share)} runs", *(f"{each:.1f} %" for each in made)])
+    return Table.of(heads, rows)
 
 
 def table() -> Table:
@@ -153,3 +194,4 @@ def table() -> Table:
 
 if __name__ == "__main__":
     print(table().markdown())
+    print(rare_table().markdown())
