@@ -11,6 +11,7 @@ from pathlib import Path
 
 from analysis.glance import shortened
 from analysis.results.agreement import Agreement, AgreementColumn
+from analysis.results.cluster_power import MeasuredCluster
 from analysis.results.demo import Demo
 from analysis.results.error import EARLIER_BILLING
 from analysis.results.hardware import Hardware
@@ -23,6 +24,8 @@ from power.billed import StatedPower
 from studies.agreement import page as agreement_page
 from studies.characterisation.page import PLATFORMS
 from studies.characterisation.record import capacities
+from studies.cluster_power import page as cluster_power_page
+from studies.cluster_power import plan as cluster_power
 from studies.demo import plan as demo
 from studies.hardware import page as hardware_page
 from studies.hardware import plan as hardware
@@ -91,6 +94,7 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
     gem5 = agreement.columns[1:]
     memory = memory_time_page.parts(MemoryTime.read(results / f"{memory_time.NAME}.json"))
     errors = [chip.mean_error for chip in chips() if chip.rows]
+    cluster = MeasuredCluster.read(results / f"{cluster_power.NAME}.json")
     return {
         "energy": ", within ".join(
             f"{_worst(agreement, column):.1f} % of gem5's {column.cpu_words} CPUs"
@@ -110,6 +114,7 @@ def validity_parts(results: Path = RESULTS) -> dict[str, str]:
         "seeds": agreement_page.also(agreement)["seeds"],
         **{f"memory.{name}": memory[name] for name in ("stated", "share", "singles")},
         "calibrated": validation_parts()["left-out-error"],
+        "cluster": cluster_power_page.against_goal(cluster),
         "chips": f"{100 * min(errors):+.0f} to {100 * max(errors):+.0f} %",
         "published": _against_profile(PUBLISHED),
         "measured": _against_profile(MEASURED),

@@ -28,6 +28,13 @@ def parts(record: MeasuredCluster) -> dict[str, str]:
     }
 
 
+def against_goal(record: MeasuredCluster) -> str:
+    """The mean absolute error, the goal, and whether it is met: for the README."""
+    (every,) = _by(record, "all")
+    word = "met" if every.mean_absolute_percent < GOAL_PERCENT else "missed"
+    return f"{every.mean_absolute_percent:.1f} % (goal {GOAL_PERCENT} %: {word})"
+
+
 def _by(record: MeasuredCluster, by: str) -> list[ClusterGroup]:
     return [group for group in record.groups if group.by == by]
 

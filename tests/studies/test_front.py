@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.agreement import Agreement
+from analysis.results.cluster_power import MeasuredCluster
 from analysis.results.comparisons import Comparisons
 from analysis.results.demo import Demo
 from analysis.results.findings import NO_CONTROLS
@@ -58,6 +59,20 @@ def test_another_record_of_the_demo_changes_the_readme(tmp_path: Path) -> None:
     other = front.drawn(README, tmp_path / "results")
     for words in (" 1.23 ", "changes its OPP 77 times"):
         assert (words in other, words in README) == (True, False)
+
+
+@pytest.mark.parametrize(("error", "word"), [(16.48, "missed"), (14.2, "met")])
+def test_the_error_of_a_whole_cluster_is_in_the_readme_with_its_goal(
+    error: float, word: str, tmp_path: Path
+) -> None:
+    shutil.copytree(RESULTS, tmp_path / "results")
+    path = tmp_path / "results" / "cluster-power.json"
+    record = MeasuredCluster.read(path)
+    every, *others = record.groups
+    every = replace(every, mean_absolute_percent=error)
+    replace(record, groups=(every, *others)).write(path)
+    words = f"end to end, .*: {error:.1f} % \\(goal 15 %: {word}\\) for"
+    assert re.search(words, front.drawn(README, tmp_path / "results"))
 
 
 def test_figures_in_the_texts_come_from_records() -> None:
