@@ -187,8 +187,10 @@ def _holm(tests: Mapping[int, _Test]) -> dict[int, tuple[str, float]]:
 
 def _under_known_bad(entry: Expectation, results: Results) -> Iterator[tuple[str, str]]:
     """Variants that were run and under which the statement must fail, with its verdicts there."""
+    own = parse(entry.statement).variants
     for name in entry.fails_under:
-        if name in results:
+        # Runs that meet themselves test nothing; scenarios of old runs may name them.
+        if name in results and name not in own:
             try:
                 test = _test(entry, {**results, entry.variant: results[name]})
             except _NotTested:

@@ -325,24 +325,34 @@ def _expect(table: StrictTable) -> Expectation:
     if any(part.sign in ("==", "!=") for part in parsed.parts):
         allowed = "< <= > >=: no number of runs shows that two numbers are equal; abs(A - B) < M"
         raise table.error("statement", allowed)
-    if len({variant, *parsed.variants}) > 2:
+    own = {variant, *parsed.variants}
+    if len(own) > 2:
         raise table.error("statement", "measures of two variants at most, its own among them")
     if table.has("finding"):
         raise table.error("finding", "nothing: results/findings/PLATFORM/SCENARIO.toml has it")
     percent, size, size_of, measured = _size(table, len(parsed.parts))
-    fails = table.data["fails_under"] if table.has("fails_under") else []
-    if (
-        not isinstance(fails, list)
-        or variant in fails
-        or not all(isinstance(name, str) for name in fails)
-    ):
-        raise table.error("fails_under", f"a list of variants other than {variant}")
     expect = Expectation(
-        *(variant, statement, table.text("source"), percent, tuple(fails)),
+        *(variant, statement, table.text("source"), percent, _fails_under(table, own)),
         *(size, size_of, measured),
     )
     table.finish()
     return expect
+
+
+def _fails_under(table: StrictTable, own: set[str]) -> tuple[str, ...]:
+    """The variants under which a statement must fail.
+
+    The statement's own variants are no test of it: their runs would be compared with themselves.
+    """
+    names = table.data["fails_under"] if table.has("fails_under") else []
+    if (
+        not isinstance(names, list)
+        or not all(isinstance(name, str) for name in names)
+        or own & {*names}
+    ):
+        others = ", ".join(sorted(own))
+        raise table.error("fails_under", f"a list of variants other than {others}")
+    return tuple(names)
 
 
 def _size(table: StrictTable, comparisons: int) -> tuple[float | None, float | None, int, str]:

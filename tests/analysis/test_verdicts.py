@@ -197,12 +197,19 @@ def test_a_statement_that_is_shown_of_its_counterexample_is_not_counted() -> Non
     weak = verdict_on("energy_j.total > 0.5", results, fails_under=("mainline", "absent"))
     assert (weak.verdict, weak.also_shown_of) == (SHOWN, ("mainline",))
     assert "not counted: shown of mainline, too, where it should fail" in details(weak)
-    able = verdict_on(MORE, results, fails_under=("mainline",))
+    less = runs(mainline=around(1.0), cas=around(1.1), feec_b=around(0.8))
+    able = verdict_on(MORE, less, fails_under=("feec-b",))
     assert (able.verdict, able.also_shown_of) == (SHOWN, ())
-    assert (weak.known_bad, able.known_bad) == ({"mainline": SHOWN}, {"mainline": UNDECIDED})
+    assert (weak.known_bad, able.known_bad) == ({"mainline": SHOWN}, {"feec-b": REFUTED})
     other = verdict_on(MORE, results, fails_under=("feec-b",))
     assert (other.known_bad, other.also_shown_of) == ({"feec-b": SHOWN}, ("feec-b",))
     assert counts([weak, able]) == "1 shown, 0 refuted, 0 undecided, 1 not counted"
+
+
+def test_a_statement_is_not_tested_by_its_own_reference() -> None:
+    results = runs(mainline=around(1.0), cas=around(1.1))
+    verdict = verdict_on(MORE, results, fails_under=("mainline",))
+    assert (verdict.verdict, verdict.known_bad) == (SHOWN, {})
 
 
 def test_words() -> None:

@@ -156,6 +156,13 @@ WRONG = {
         {"more": EXPECT + '"migrations > 3"\nfails_under = ["cas"]'},
         ["expect[0].fails_under", "a list of variants other than cas"],
     ),
+    "a counterexample that is the reference": (
+        {
+            "more": EXPECT
+            + '"energy_j.total > energy_j.total[mainline]"\nfails_under = ["mainline"]'
+        },
+        ["expect[0].fails_under", "a list of variants other than cas, mainline"],
+    ),
     "a measure that is none": (
         {"more": EXPECT + '"migrations > 3 and fairnes > 0.5"'},
         ["expect[0].statement = 'fairnes'", "no 'fairnes' there", "(did you mean fairness?)"],
