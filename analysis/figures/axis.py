@@ -9,21 +9,29 @@ from matplotlib.figure import Figure
 
 from analysis.difference import Difference
 from analysis.figures import style
+from analysis.figures.common import Note, label
 
 #: Height of a row, and of what is above and below the rows, in inches; share of the labels.
 ROW, ABOVE, BELOW, LEFT = 0.2, 0.3, 0.5, 0.42
+#: Height of a note below, in inches.
+FOOT = 0.36
 
 
-def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Figure:
+def draw(
+    rows: Sequence[tuple[str, Difference]], title: str, measure: str, note: Note | None = None
+) -> Figure:
     """Differences in percent: a filled mark where the 95 % interval excludes zero.
 
     Without an interval, or in percent of zero, a row has a cross or no mark.
 
     :param rows: words and difference of each comparison, from the top.
+    :param note: its title replaces ``title``; its text goes below.
     """
-    height = ABOVE + ROW * len(rows) + BELOW
+    below = BELOW + (FOOT + note.below if note else 0)
+    above = ABOVE + (note.above if note else 0)
+    height = above + ROW * len(rows) + below
     figure = Figure(figsize=(style.WIDTH, height))
-    axes = figure.add_axes((LEFT, BELOW / height, 0.985 - LEFT, ROW * len(rows) / height))
+    axes = figure.add_axes((LEFT, below / height, 0.985 - LEFT, ROW * len(rows) / height))
     for place, (_, made) in enumerate(rows):
         if made.percent is None:
             continue
@@ -42,5 +50,8 @@ def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Fi
     axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
     axes.margins(x=0.08)
     axes.set_xlabel(f"difference of {measure} (%), 95 % intervals; filled: excludes zero")
-    figure.text(0.012, 1 - 0.2 / height, title, fontweight="bold")
+    if note is None:
+        figure.text(0.012, 1 - 0.2 / height, title, fontweight="bold")
+    else:
+        label(figure, note)
     return figure

@@ -169,10 +169,10 @@ def _area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _common(one: Box, other: Box) -> float:
+def _common(first: Box, second: Box) -> float:
     """The area that two rectangles share."""
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
+    wide = min(first[2], second[2]) - max(first[0], second[0])
+    high = min(first[3], second[3]) - max(first[1], second[1])
     return wide * high if wide > 0 and high > 0 else 0.0
 
 

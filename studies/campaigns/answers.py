@@ -75,11 +75,11 @@ def enough_opps(series: Sequence[tuple[int, SweptCell]], spacing: str) -> tuple[
 def _opps(record: CampaignResult) -> str:
     words = []
     for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
-        found = []
+        counts = []
         for spacing, series in spacings(cells).items():
             count, decided = enough_opps(series, spacing)
-            found.append(f"{count}{'' if decided else ' or more'} ({spacing})")
-        words.append(f"{joined(found)} in {scenario} with {variant}")
+            counts.append(f"{count}{'' if decided else ' or more'} ({spacing})")
+        words.append(f"{joined(counts)} in {scenario} with {variant}")
     return (
         "OPPs of the big cluster from which on no larger number clearly saves energy: "
         + "; ".join(words)
@@ -152,9 +152,9 @@ def _errors(record: CampaignResult) -> str:
     words = []
     for scenario in record.axes["scenario"]:
         for cluster, points in error_lines(record, scenario).items():
-            found = [f"{percent:+.0f} %" for percent in crossings(points)]
+            errors = [f"{percent:+.0f} %" for percent in crossings(points)]
             ends = f"{points[0].percent:+.0f} and {points[-1].percent:+.0f} %"
-            where = f"at {joined(found)}" if found else f"nowhere between {ends}"
+            where = f"at {joined(errors)}" if errors else f"nowhere between {ends}"
             words.append(f"{where} of {cluster} in {scenario}")
     right = [
         cell

@@ -52,7 +52,8 @@ def draw(record: CampaignResult, view: DrawingView) -> Figure:
 
 def _note(record: CampaignResult, view: DrawingView) -> Note:
     seeds = len(record.seeds)
-    bars = "bars: 95 % intervals of means" if seeds >= ENOUGH else "no intervals"
+    what = "differences" if view.kind in (CROSSING, ROWS) else "means"
+    bars = f"bars: 95 % intervals of {what}" if seeds >= ENOUGH else "no intervals"
     errors = dict.fromkeys(each.error for each in record.scenarios)
     text = (
         f"Engine: {record.engine} ({'; '.join(errors)}). {record.power.capitalize()} power; "
@@ -162,7 +163,7 @@ def _crossing(record: CampaignResult, view: DrawingView) -> Figure:
     rows = [
         [
             lines.LinePanel(
-                f"{scenario}: {words}, % of {reference}'s",
+                f"{scenario}: {words}, difference from {reference} (%)",
                 tuple(_error_series(record, scenario, measure)),
                 zero=True,
             )
@@ -237,10 +238,8 @@ def _rows(record: CampaignResult, view: DrawingView) -> Figure:
         for cell in view.cells
         if (made := _made(cell, ENERGY)) is not None
     ]
-    reference = record.reference["variant"]
-    return rows_figure.draw(
-        rows, f"{record.campaign}: {view.title}", f"energy per unit of work from {reference}'s"
-    )
+    note = _note(record, view)
+    return rows_figure.draw(rows, note.title, "energy per work", note)
 
 
 _DRAW: Mapping[str, Callable[[CampaignResult, DrawingView], Figure]] = {

@@ -14,7 +14,7 @@ _TITLES = {
     LINES: "Energy per unit of work, latency and misses",
     CROSSING: "EAS with a wrong energy model compared with CAS",
     FRONTS: "Energy per unit of work against latency",
-    ROWS: "Energy per unit of work, differences",
+    ROWS: "Energy per unit of work, differences from mainline",
 }
 
 
