@@ -40,7 +40,8 @@ class Measured(Record):
 class Quantified(Record):
     """A statement with a size, and its comparison on a page.
 
-    :param theirs: the source's figure in ``unit``; 0 for no difference.
+    :param theirs: the source's figure in ``theirs_unit``; 0 for no difference.
+    :param theirs_unit: its unit. Ours differs where it is a difference of counts that may be zero.
     :param page: the page whose record has the comparison.
     :param conditions: of the runs, in words.
     :param ours: the effect; None where the record has means alone.
@@ -55,6 +56,7 @@ class Quantified(Record):
     source: str
     measured: Measured
     theirs: float
+    theirs_unit: str
     page: str
     conditions: str
     seeds: int
@@ -92,12 +94,20 @@ class Quantified(Record):
 
         A level in percent, such as a share, is nearly always within a factor of two of another.
         """
-        return bool(self.theirs) and (self.relative or self.unit != PERCENT)
+        known = bool(self.theirs) and self.one_unit
+        return known and (self.relative or self.unit != PERCENT)
+
+    @property
+    def one_unit(self) -> bool:
+        """Whether the source's figure and ours can be compared in size."""
+        return self.theirs_unit == self.unit
 
     @property
     def ratio(self) -> float | None:
-        """Our size divided by the source's; None if one of them is zero or not known."""
-        return self.ours / self.theirs if self.ours is not None and self.theirs else None
+        """Our size divided by the source's; None without both sizes in one unit."""
+        if self.ours is None or not self.theirs or not self.one_unit:
+            return None
+        return self.ours / self.theirs
 
     @property
     def within_factor(self) -> bool:

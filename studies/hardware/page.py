@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analysis.claim import PERCENT
 from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from analysis.results.hardware import CLOSE, FACTOR, Counts, Hardware, Measured, Quantified
 from host.table import Table
@@ -108,7 +109,7 @@ def _row(each: Quantified) -> list[str]:
         f"{each.variant}: `{each.statement}`",
         each.source,
         _who(each.measured),
-        _figure(each.theirs, each),
+        _figure(each.theirs, each, of=each.theirs_unit),
         _ours(each),
         "-" if each.ratio is None else f"{each.ratio:.2f}",
         words,
@@ -131,15 +132,18 @@ def _ours(each: Quantified) -> str:
     if each.ours is None:
         return "not kept"
     if each.low is None or each.high is None:
-        return _figure(each.ours, each)
-    low, high = (_figure(end, each, unit=False) for end in (each.low, each.high))
-    return f"{_figure(each.ours, each)} ({low} .. {high})"
+        return _figure(each.ours, each, of=each.unit)
+    low, high = (_number(end, each, each.unit) for end in (each.low, each.high))
+    return f"{_figure(each.ours, each, of=each.unit)} ({low} .. {high})"
 
 
-def _figure(value: float, each: Quantified, *, unit: bool = True) -> str:
+def _figure(value: float, each: Quantified, *, of: str) -> str:
+    return f"{_number(value, each, of)} {of}".rstrip()
+
+
+def _number(value: float, each: Quantified, unit: str) -> str:
     sign = "+" if each.relative and value else ""
-    text = f"{value:{sign}.1f}" if each.unit == "%" else f"{value:{sign}.3g}"
-    return f"{text} {each.unit}".rstrip() if unit else text
+    return f"{value:{sign}.1f}" if unit == PERCENT else f"{value:{sign}.3g}"
 
 
 def _not_compared(record: Hardware) -> Iterator[str]:

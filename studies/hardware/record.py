@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.records.verdict import UNDECIDED, Verdict
+from analysis.claim import PERCENT
+from analysis.records.cell import Expectation
+from analysis.records.verdict import UNDECIDED, Effect, Verdict
 from analysis.results.comparisons import Comparisons, ScenarioResult
 from analysis.results.hardware import (
     EarlierCounts,
@@ -50,10 +52,9 @@ def record_of(
     :param stated: the statements; None: all that somebody measured.
     """
     compared, lacking = _compared(records, quantified() if stated is None else stated)
-    kernels = {record.kernel for record in records.values()}
     return Hardware(
         origin=Origin(
-            command, f"the records {', '.join(records)}", {"kernel": ", ".join(sorted(kernels))}
+            command, f"the records {', '.join(records)}", {"kernel": ", ".join(_kernels(records))}
         ),
         statements=tuple(sorted(compared, key=lambda each: each.badness, reverse=True)),
         not_compared=tuple(lacking),
@@ -62,6 +63,12 @@ def record_of(
         mutants=tuple(_mutants(records)),
         steps=tuple(steps),
     )
+
+
+def _kernels(records: Records) -> list[str]:
+    """Versions of the kernels of all runs."""
+    known = [record.origin.versions.get("kernel", record.kernel) for record in records.values()]
+    return sorted({version for versions in known for version in versions.split(", ")})
 
 
 def step_of(name: str, commit: str, records: Records) -> EarlierCounts:
@@ -146,6 +153,7 @@ def _quantified(stated: Stated, measured: Measured, compared: _Found) -> Quantif
         source=entry.source,
         measured=measured,
         theirs=stated.theirs,
+        theirs_unit=_unit(entry, effect),
         page=compared.page,
         conditions=compared.result.controls,
         seeds=verdict.seeds,
@@ -163,6 +171,13 @@ def _quantified(stated: Stated, measured: Measured, compared: _Found) -> Quantif
         unit=effect.unit,
         relative=effect.relative,
     )
+
+
+def _unit(entry: Expectation, effect: Effect | None) -> str:
+    """Of the source's figure: percent, or that of the comparison."""
+    if entry.size_percent is not None or effect is None:
+        return PERCENT
+    return effect.unit
 
 
 def _not_simulated() -> Iterator[Unsimulated]:

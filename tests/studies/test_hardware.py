@@ -112,8 +112,23 @@ def test_levels_in_percent_have_no_size_but_rates_do() -> None:
     level = verdict_of(MORE, SHOWN, (17.0, 16.0, 18.0), relative=False)
     assert not only(level).sized
     rate = verdict_of(MORE, SHOWN, (17.0, 16.0, 18.0), relative=False, unit="1/s")
-    assert only(rate).sized
-    assert only(rate).close
+    stated = replace(MORE, size_percent=None, size=18.5)
+    assert only(rate, stated).sized
+    assert only(rate, stated).close
+
+
+def test_a_size_in_percent_has_no_ratio_to_a_count() -> None:
+    late = only(verdict_of(MORE, REFUTED, (0.5, 0.2, 0.8), unit=""))
+    assert (late.ratio, late.sized, late.within_factor) == (None, False, False)
+    shown = parts(board(verdict_of(MORE, REFUTED, (0.5, 0.2, 0.8), unit="")))["statements"]
+    assert "| +18.5 % | +0.5 (+0.2 .. +0.8) | - |" in shown
+
+
+def test_the_record_names_the_kernels_of_all_runs() -> None:
+    first = page_of(result_of([]))
+    second = replace(first, origin=replace(first.origin, versions={"kernel": "6.12.1, 7.3.4"}))
+    record = record_of({"eas-pixel6": first, "push-pixel6": second}, "make hardware", stated=())
+    assert record.origin.versions == {"kernel": "6.12.1, 7.3.4"}
 
 
 def test_counts_and_order() -> None:
