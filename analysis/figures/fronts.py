@@ -182,7 +182,7 @@ def _legend(figure: Figure, top: float) -> None:
         Line2D([], [], color=OFF, linestyle="none", marker="s", markersize=4.5, label="not on it"),
         Line2D(
             [], [], color=OFF, linestyle="none", marker="s", markersize=4.5,
-            markerfacecolor="white", label="open: clearly beaten in both (intervals)",
+            markerfacecolor="white", label="open: another has clearly less energy and latency",
         ),
     ]  # fmt: skip
     figure.legend(

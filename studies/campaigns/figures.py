@@ -200,32 +200,41 @@ def _made(cell: SweptCell, measure: str) -> Difference | None:
 
 
 def _fronts(record: CampaignResult, view: DrawingView) -> Figure:
+    """A row for each scenario's latency, and one for its misses if there are any."""
     rows = [
         [
             fronts.FrontPanel(
                 f"{scenario}, {variant}",
-                f"{_meaning(record, scenario).latency} (ms)",
+                _x_label(_meaning(record, scenario), measure),
                 f"energy (mJ per {_meaning(record, scenario).work_unit})",
-                tuple(_front_points(cells)),
+                tuple(_front_points(cells, measure)),
             )
             for (variant,), cells in grouped(of_scenario, ("variant",)).items()
         ]
         for (scenario,), of_scenario in grouped(view.cells, ("scenario",)).items()
+        for measure in (LATENCY, MISSED)
+        if any(measure in each.measures and each.measures[measure].mean for each in of_scenario)
     ]
     return fronts.draw(rows, _note(record, view))
 
 
-def _front_points(cells: Sequence[SweptCell]) -> Iterator[fronts.FrontPoint]:
+def _x_label(meaning: SweptScenario, measure: str) -> str:
+    return f"{meaning.latency} (ms)" if measure == LATENCY else meaning.missed
+
+
+def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.FrontPoint]:
     for cell in cells:
-        if ENERGY in cell.measures and LATENCY in cell.measures:
-            energy, latency = cell.measures[ENERGY], cell.measures[LATENCY]
+        if ENERGY in cell.measures and measure in cell.measures:
+            energy, other = cell.measures[ENERGY], cell.measures[measure]
+            factor = _MEASURES[measure]
             yield fronts.FrontPoint(
                 name=cell.axes["topology"],
-                x=latency.mean / MS,
+                x=factor * other.mean,
                 y=energy.mean,
-                x_ends=_ends(latency, 1 / MS),
+                x_ends=_ends(other, factor),
                 y_ends=_ends(energy),
-                beaten=bool(cell.beaten_by),
+                # The page compares latencies, not misses.
+                beaten=measure == LATENCY and bool(cell.beaten_by),
             )
 
 

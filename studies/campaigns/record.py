@@ -171,11 +171,16 @@ def _mean(by_seed: BySeed) -> float:
 def _scenario(name: str, first: Derived, chosen: tuple[str, str] | None) -> SweptScenario:
     result = first.result
     missed = "" if result.missed_deadlines is None else "missed deadlines of all tasks"
+    if result.frames is not None and first.cell.frames is not None:
+        missed = "frames late or skipped"
+        pacing, drawing = first.cell.frames.paced_by, first.cell.frames.drawn_by
+        if pacing != drawing:
+            missed += f" ({pacing} begins a frame, {drawing} ends it)"
     return SweptScenario(
         scenario=name,
         work_unit=first.cell.work.unit,
         latency="" if chosen is None else f"{chosen[0]} of {chosen[1]}, 95th percentile",
-        missed=missed if result.frames is None else "frames late or skipped",
+        missed=missed,
         error=error_words(first),
     )
 

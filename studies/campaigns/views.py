@@ -13,7 +13,7 @@ from studies.campaigns.plan import CROSSING, FRONTS, LINES, PAGES, ROWS
 _TITLES = {
     LINES: "Energy per unit of work, latency and misses",
     CROSSING: "EAS with a wrong energy model compared with CAS",
-    FRONTS: "Energy per unit of work against latency",
+    FRONTS: "Energy per unit of work against latency and misses",
     ROWS: "Energy per unit of work, differences from mainline",
 }
 
