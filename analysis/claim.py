@@ -23,6 +23,8 @@ from analysis.statement import Lookup, Operation, Part, Term, constant, number
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 PERCENT = "%"
+#: Kinds of claims: a difference in a direction, none beyond a margin, or a measure by itself.
+DIFFERENCE, EQUIVALENCE, ABSOLUTE = "difference", "equivalence", "absolute"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,14 @@ class Claim:
     includes: bool
     unit: str
     relative: bool
+
+    @property
+    def kind(self) -> str:
+        """`DIFFERENCE`, `EQUIVALENCE` or `ABSOLUTE`."""
+        if not self.relative:
+            return ABSOLUTE
+        bounded = math.isfinite(self.low) and math.isfinite(self.high)
+        return EQUIVALENCE if bounded else DIFFERENCE
 
     def decided(self, interval: tuple[float, float]) -> bool | None:
         """Whether an interval is within the bounds; None if it is partly outside."""

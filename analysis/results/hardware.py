@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from analysis.claim import PERCENT
+from analysis.claim import ABSOLUTE, DIFFERENCE, EQUIVALENCE, PERCENT
 from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from analysis.results.comparisons import Change
 from analysis.results.origin import ResultRecord
@@ -48,6 +48,8 @@ class Quantified(Record):
     :param low: lower end of its interval.
     :param relative: whether the effect is a difference, which has a sign.
     :param met: whether the means meet the statement.
+    :param kind: of the comparison that the size is of (`analysis.claim`).
+    :param refuted_under: known-bad variants whose runs refute it.
     """
 
     scenario: str
@@ -63,6 +65,8 @@ class Quantified(Record):
     verdict: str
     reason: str
     met: bool
+    kind: str
+    refuted_under: tuple[str, ...] = ()
     ours: float | None = None
     low: float | None = None
     high: float | None = None
@@ -71,8 +75,13 @@ class Quantified(Record):
 
     @property
     def decided(self) -> bool:
-        """Whether it is shown or refuted."""
-        return self.verdict in (SHOWN, REFUTED)
+        """Whether it is refuted, or shown and counted."""
+        return self.verdict in (SHOWN, REFUTED) and not self.left_out
+
+    @property
+    def left_out(self) -> bool:
+        """Whether it is shown, but no run says that it could have failed."""
+        return self.verdict == SHOWN and not self.refuted_under
 
     @property
     def right(self) -> bool:
@@ -87,6 +96,16 @@ class Quantified(Record):
         if not self.relative or self.low is None or self.high is None:
             return False
         return self.high < 0 < self.theirs or self.theirs < 0 < self.low
+
+    @property
+    def outside(self) -> bool | None:
+        """Whether a difference's size in the source lies outside our interval.
+
+        None if it is no difference, or if the two cannot be compared.
+        """
+        if self.kind != DIFFERENCE or not self.one_unit or self.low is None or self.high is None:
+            return None
+        return not self.low <= self.theirs <= self.high
 
     @property
     def sized(self) -> bool:
@@ -185,19 +204,32 @@ class Prediction(Record):
 class Counts(Record):
     """How many statements of a size there are, and how many of them are right.
 
+    :param left_out: shown, but not counted.
+    :param right: of the decided.
+    :param by_means: of all, those of which the means are as the source says.
+    :param comparable: differences whose sizes have one unit, and an interval.
+    :param outside: of these, those whose size in the source is outside of it.
     :param sized: of the decided, those that have a size to be right about.
-    :param as_source: of the undecided, those of which the means are as the source says.
     """
 
     compared: int
-    decided: int
+    shown: int
+    refuted: int
+    undecided: int
+    left_out: int
     right: int
+    by_means: int
     opposite: int
+    comparable: int
+    outside: int
     sized: int
     within_factor: int
     close: int
-    undecided: int
-    as_source: int
+
+    @property
+    def decided(self) -> int:
+        """Those that are shown and counted, or refuted."""
+        return self.shown + self.refuted
 
 
 @dataclass(frozen=True)
@@ -228,21 +260,35 @@ class Hardware(ResultRecord):
         """Of the statements of today's records."""
         return counts_of(self.statements)
 
+    @property
+    def by_kind(self) -> Mapping[str, Counts]:
+        """The same for each kind of statement."""
+        return {
+            kind: counts_of(each for each in self.statements if each.kind == kind)
+            for kind in (DIFFERENCE, EQUIVALENCE, ABSOLUTE)
+        }
+
 
 def counts_of(statements: Iterable[Quantified]) -> Counts:
     """How many of some statements are decided, and how many are right."""
     every = tuple(statements)
     decided = [each for each in every if each.decided]
-    undecided = [each for each in every if not each.decided]
+    verdicts = [each.verdict for each in every]
+    left_out = sum(each.left_out for each in every)
+    outside = [each.outside for each in every if each.outside is not None]
     sized = [each for each in decided if each.sized]
     return Counts(
         compared=len(every),
-        decided=len(decided),
+        shown=verdicts.count(SHOWN) - left_out,
+        refuted=verdicts.count(REFUTED),
+        undecided=verdicts.count(UNDECIDED),
+        left_out=left_out,
         right=sum(each.right for each in decided),
+        by_means=sum(each.right for each in every),
         opposite=sum(each.opposite for each in every),
+        comparable=len(outside),
+        outside=sum(outside),
         sized=len(sized),
         within_factor=sum(each.within_factor for each in sized),
         close=sum(each.close for each in sized),
-        undecided=len(undecided),
-        as_source=sum(each.right for each in undecided),
     )

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from analysis.claim import PERCENT
+from analysis.claim import ABSOLUTE, DIFFERENCE, EQUIVALENCE, PERCENT
 from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from analysis.results.hardware import CLOSE, FACTOR, Counts, Hardware, Measured, Quantified
 from host.table import Table
@@ -14,6 +15,11 @@ from studies.hardware.plan import NAME, SIGNS, SIZES
 from studies.pages.page import change_text
 
 _TODAY = "today's records"
+_KINDS = {
+    DIFFERENCE: "a difference with a sign",
+    EQUIVALENCE: "no difference, within a margin",
+    ABSOLUTE: "a level",
+}
 
 
 def parts(record: Hardware) -> dict[str, str]:
@@ -21,7 +27,8 @@ def parts(record: Hardware) -> dict[str, str]:
     return {
         "answer": answer(record),
         "counts": _counts(record).markdown(),
-        "goals": _goals(record.counts).markdown(),
+        "kinds": _kinds(record).markdown(),
+        "goals": _goals_table(record.counts).markdown(),
         "statements": _statements(record).markdown(),
         "not-compared": "\n".join(_not_compared(record)) or "None.",
         "not-simulated": "\n".join(
@@ -35,27 +42,47 @@ def parts(record: Hardware) -> dict[str, str]:
 
 
 def answer(record: Hardware) -> str:
-    """The counts in a sentence and another one on sizes, which the README quotes."""
-    counts = record.counts
-    verdicts = [each.verdict for each in record.statements]
+    """The counts, with disagreement and missed goals: for the page, and quoted by the README."""
+    counts, differences = record.counts, record.by_kind[DIFFERENCE]
+    missed = [f"{goal.words} ({goal.now})" for goal in _goals(counts) if not goal.met]
     return (
-        f"of {counts.compared} figures of sources, {counts.decided} "
-        f"{'is' if counts.decided == 1 else 'are'} decided: {verdicts.count(SHOWN)} as stated, "
-        f"{verdicts.count(REFUTED)} refuted. {_of_none(counts.opposite)} opposite to the "
-        f"stated effect. Of {counts.sized} decided sizes, {_of_none(counts.within_factor).lower()} "
-        f"within a factor of {FACTOR:g}"
+        f"the source's size lies outside our interval in {differences.outside} of "
+        f"{differences.comparable} differences, and our mean has the source's sign in "
+        f"{differences.by_means} of {differences.compared}. Of {counts.compared} figures of "
+        f"sources, {counts.decided} {_are(counts.decided)} decided: {counts.shown} as stated "
+        f"({differences.shown or 'none'} of them a difference), {counts.refuted} refuted. "
+        f"{counts.left_out} more {_are(counts.left_out)} shown but not counted, because no "
+        f"known-bad variant refutes them. {counts.opposite or 'None'} "
+        f"{_are(max(counts.opposite, 1))} opposite to the stated effect. "
+        f"Goals missed: {', '.join(missed) or 'none'}"
     )
 
 
-def _of_none(count: int) -> str:
-    """``None is``, ``1 is``, ``3 are``."""
-    return f"{count or 'None'} {'is' if count < 2 else 'are'}"
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _kinds(record: Hardware) -> Table:
+    """Counts by kind of statement."""
+    heads = ["kind", "figures", "source's size outside our interval"]
+    heads += ["our mean has the source's sign", "shown", "refuted", "undecided"]
+    heads += ["shown, not counted"]
+    rows = []
+    for kind, words in _KINDS.items():
+        counts = record.by_kind[kind]
+        signs = f"{counts.by_means} of {counts.compared}"
+        sizes = f"{counts.outside} of {counts.comparable}"
+        row = [words, counts.compared, *((sizes, signs) if kind == DIFFERENCE else ("-", "-"))]
+        row += [counts.shown, counts.refuted, counts.undecided, counts.left_out]
+        rows.append([str(cell) for cell in row])
+    return Table.of(heads, rows, left=1)
 
 
 def _counts(record: Hardware) -> Table:
-    heads = ["records", "compared", "decided", "sign right", "other sign shown"]
+    heads = ["records", "compared", "source's size outside our interval", "decided"]
+    heads += ["sign right", "other sign shown"]
     heads += [f"size within a factor of {FACTOR:g}", f"within {100 * CLOSE:.0f} %"]
-    heads += ["undecided", "of these as the source by means"]
+    heads += ["undecided", "shown, not counted", "as the source by means"]
     rows = [(f"{step.name} ({step.commit})", step.counts) for step in record.steps]
     return Table.of(
         heads,
@@ -65,33 +92,42 @@ def _counts(record: Hardware) -> Table:
 
 
 def _counts_row(name: str, counts: Counts) -> list[str]:
-    row = [name, str(counts.compared), str(counts.decided), f"{counts.right} of {counts.decided}"]
-    row.append(str(counts.opposite))
+    row = [name, str(counts.compared), f"{counts.outside} of {counts.comparable}"]
+    row += [str(counts.decided), f"{counts.right} of {counts.decided}", str(counts.opposite)]
     row += [f"{sizes} of {counts.sized}" for sizes in (counts.within_factor, counts.close)]
-    return [*row, str(counts.undecided), str(counts.as_source)]
+    return [*row, *map(str, (counts.undecided, counts.left_out, counts.by_means))]
 
 
-def _goals(counts: Counts) -> Table:
-    """The goals and whether they are met; a share of nothing meets no goal."""
+@dataclass(frozen=True)
+class _Goal:
+    """A goal, how far it is reached, and whether it is met."""
+
+    words: str
+    now: str
+    met: bool
+
+
+def _goals(counts: Counts) -> list[_Goal]:
+    """The goals; a share of nothing meets none."""
     signs, sizes = counts.right, counts.within_factor
-    rows = [
-        (
+    return [
+        _Goal(
             f"at least {100 * SIGNS:.0f} % of the decided have the source's sign",
             f"{signs} of {counts.decided}",
-            _met(counts.decided > 0 and signs >= SIGNS * counts.decided),
+            counts.decided > 0 and signs >= SIGNS * counts.decided,
         ),
-        ("none shows the other sign", str(counts.opposite), _met(counts.opposite == 0)),
-        (
+        _Goal("none shows the other sign", str(counts.opposite), counts.opposite == 0),
+        _Goal(
             f"at least {100 * SIZES:.0f} % of the decided sizes within a factor of {FACTOR:g}",
             f"{sizes} of {counts.sized}",
-            _met(counts.sized > 0 and sizes >= SIZES * counts.sized),
+            counts.sized > 0 and sizes >= SIZES * counts.sized,
         ),
     ]
+
+
+def _goals_table(counts: Counts) -> Table:
+    rows = [(goal.words, goal.now, "met" if goal.met else "missed") for goal in _goals(counts)]
     return Table.of(["goal", "now", ""], rows, left=1)
-
-
-def _met(yes: bool) -> str:
-    return "met" if yes else "missed"
 
 
 def _statements(record: Hardware) -> Table:
@@ -102,6 +138,8 @@ def _statements(record: Hardware) -> Table:
 
 def _row(each: Quantified) -> list[str]:
     words = {SHOWN: "shown", REFUTED: "**refuted**", UNDECIDED: "undecided"}[each.verdict]
+    if each.left_out:
+        words += ", not counted"
     if each.opposite:
         words += ", **other sign**"
     return [

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.claim import PERCENT
+from analysis.claim import PERCENT, claim_of
 from analysis.records.cell import Expectation
-from analysis.records.verdict import UNDECIDED, Effect, Verdict
+from analysis.records.verdict import REFUTED, UNDECIDED, Effect, Verdict
 from analysis.results.comparisons import Comparisons, ScenarioResult
 from analysis.results.hardware import (
     EarlierCounts,
@@ -23,6 +23,7 @@ from analysis.results.hardware import (
     counts_of,
 )
 from analysis.results.origin import RESULTS, Origin
+from analysis.statement import parse
 from analysis.verdict_text import short
 from experiments.sources import sources
 from studies.hardware.plan import PAGES, PREDICTED, PREDICTED_ON, Stated, quantified
@@ -160,6 +161,8 @@ def _quantified(stated: Stated, measured: Measured, compared: _Found) -> Quantif
         verdict=UNDECIDED if idle else verdict.verdict,
         reason=f"shown of {', '.join(verdict.also_shown_of)}, too" if idle else verdict.reason,
         met=bool(verdict.met),
+        kind=_kind(entry),
+        refuted_under=tuple(name for name, word in _known_bad(verdict).items() if word == REFUTED),
     )
     if effect is None:
         return made
@@ -171,6 +174,23 @@ def _quantified(stated: Stated, measured: Measured, compared: _Found) -> Quantif
         unit=effect.unit,
         relative=effect.relative,
     )
+
+
+def _kind(entry: Expectation) -> str:
+    """Of the comparison that the size is of."""
+    claim = claim_of(parse(entry.statement).parts[entry.size_of - 1], lambda _: True)
+    if claim is None:
+        raise ValueError("a statement with neither a direction nor a margin")
+    return claim.kind
+
+
+def _known_bad(verdict: Verdict) -> dict[str, str]:
+    """The verdicts under known-bad variants.
+
+    In records of older scenarios, runs of the statement's own reference may meet themselves.
+    """
+    own = parse(verdict.statement).variants
+    return {name: word for name, word in verdict.known_bad.items() if name not in own}
 
 
 def _unit(entry: Expectation, effect: Effect | None) -> str:
@@ -190,7 +210,7 @@ def _mutants(records: Records) -> Iterator[Mutant]:
     for record in records.values():
         for result in record.scenarios:
             for verdict in result.judged:
-                for known_bad, word in verdict.known_bad.items():
+                for known_bad, word in _known_bad(verdict).items():
                     yield Mutant(
                         *(result.scenario, record.platform, verdict.variant, verdict.statement),
                         *(known_bad, word),

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -49,8 +50,9 @@ def verdict_of(
     unit: str = "%",
     relative: bool = True,
     also: tuple[str, ...] = (),
+    bad: Mapping[str, str] = MappingProxyType({"cas-performance": REFUTED}),
 ) -> Verdict:
-    """With an effect and the ends of its interval."""
+    """With an effect and the ends of its interval, and what is said of known-bad variants."""
     measured = Effect(*effect, (0.0, None), unit, relative, paired=False, correlation=None)
     return Verdict(
         *(entry.variant, entry.statement, entry.source, entry.size_percent, word),
@@ -58,6 +60,7 @@ def verdict_of(
         met=word != REFUTED,
         seeds=seeds,
         also_shown_of=also,
+        known_bad=dict(bad),
     )
 
 
@@ -137,22 +140,72 @@ def test_counts_and_order() -> None:
     )
     assert [each.theirs for each in record.statements] == [18.5, 0], "worst first"
     assert record.counts == Counts(
-        *(2, 2, 1, 1),
+        *(2, 1, 1, 0),
+        left_out=0,
+        right=1,
+        by_means=1,
+        opposite=1,
+        comparable=1,
+        outside=1,
         sized=1,
         within_factor=0,
         close=0,
-        undecided=0,
-        as_source=0,
     )
     shown = parts(record)
     assert shown["answer"] == (
-        "of 2 figures of sources, 2 are decided: 1 as stated, 1 refuted. "
-        "1 is opposite to the stated effect. "
-        "Of 1 decided sizes, none is within a factor of 2"
+        "the source's size lies outside our interval in 1 of 1 differences, and our mean has the "
+        "source's sign in 0 of 1. Of 2 figures of sources, 2 are decided: 1 as stated (none of "
+        "them a difference), 1 refuted. 0 more are shown but not counted, because no known-bad "
+        "variant refutes them. 1 is opposite to the stated effect. Goals missed: at least 80 % of "
+        "the decided have the source's sign (1 of 2), none shows the other sign (1), at least 50 % "
+        "of the decided sizes within a factor of 2 (0 of 1)"
     )
+    assert "| a difference with a sign | 1 | 1 of 1 | 0 of 1 | 0 | 1 | 0 | 0 |" in shown["kinds"]
+    assert "| no difference, within a margin | 1 | - | - | 1 | 0 | 0 | 0 |" in shown["kinds"]
     for words in ("| 1 of 2 | missed |", "| 1 | missed |", "| 0 of 1 | missed |"):
         assert words in shown["goals"]
     assert "**refuted**, **other sign**" in shown["statements"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "unit", "outside"),
+    [
+        ((-4.5, 5.2), "%", True),
+        ((-4.5, 20.0), "%", False),
+        ((19.0, 30.0), "%", True),
+        ((-4.5, 5.2), "", None),
+    ],
+)
+def test_undecided_differences_are_counted_where_their_intervals_exclude_the_sources_size(
+    interval: tuple[float, float], unit: str, outside: bool | None
+) -> None:
+    """Undecided is not only a matter of seeds: the interval may say that ours is another size."""
+    record = board(verdict_of(MORE, UNDECIDED, (1.0, *interval), unit=unit), stated=(MORE,))
+    (statement,) = record.statements
+    assert (statement.outside, statement.decided) == (outside, False)
+    counted = (int(outside or 0), int(outside is not None))
+    assert (record.counts.outside, record.counts.comparable) == counted
+
+
+def test_only_differences_have_a_size_to_be_outside_of() -> None:
+    narrow = only(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), SAME)
+    assert (narrow.kind, narrow.outside) == ("equivalence", None)
+    share = replace(MORE, statement="run_share.a.little > 95% and fairness > 98%", size_of=2)
+    judged = verdict_of(share, REFUTED, (88.0, 87.0, 89.0), relative=False)
+    level = only(replace(judged, effects=judged.effects * 2), share)
+    assert (level.kind, level.outside) == ("absolute", None)
+
+
+def test_what_no_run_could_refute_is_shown_but_not_counted() -> None:
+    shown = (30.0, 20.0, 40.0)
+    for bad in ({}, {"feec-b": UNDECIDED}, {"mainline": REFUTED}):
+        record = board(verdict_of(MORE, SHOWN, shown, bad=bad), stated=(MORE,))
+        assert (record.counts.shown, record.counts.left_out, record.counts.decided) == (0, 1, 0)
+        assert "| shown, not counted |" in parts(record)["statements"]
+        assert "1 more is shown but not counted" in parts(record)["answer"]
+    record = board(verdict_of(MORE, SHOWN, shown, bad={"feec-b": REFUTED}), stated=(MORE,))
+    assert (record.counts.shown, record.counts.left_out) == (1, 0)
+    assert record.statements[0].refuted_under == ("feec-b",)
 
 
 def test_goals_are_met_by_figures_that_meet_them() -> None:
@@ -213,13 +266,19 @@ def test_predictions_are_those_of_a_page_of_their_own() -> None:
 
 
 def test_statements_that_survive_a_known_bad_variant_are_named() -> None:
-    bad = {"mainline": REFUTED, "cas-performance": UNDECIDED}
-    fails = replace(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0)), known_bad=bad)
-    survives = replace(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), known_bad={"mainline": SHOWN})
+    bad = {"feec-b": REFUTED, "cas-performance": UNDECIDED}
+    fails = verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0), bad=bad)
+    survives = verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9), bad={"feec-b": SHOWN})
     shown = parts(board(fails, survives))["mutants"]
     assert shown.startswith("3 judged: 1 refuted, 1 undecided, 1 shown.")
     assert shown.count("\n* ") == 1
-    assert f"`{SAME.statement}` is shown of mainline, too" in shown
+    assert f"`{SAME.statement}` is shown of feec-b, too" in shown
+
+
+def test_runs_that_meet_themselves_are_no_test() -> None:
+    bad = {"mainline": REFUTED, "cas-performance": REFUTED}
+    record = board(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0), bad=bad))
+    assert [each.known_bad for each in record.mutants] == ["cas-performance"]
 
 
 def test_the_record_reads_back_and_its_page_is_drawn(tmp_path: Path) -> None:
@@ -238,12 +297,13 @@ def test_the_committed_scoreboard_is_what_the_committed_records_give() -> None:
 def test_the_readme_quotes_the_counts(tmp_path: Path) -> None:
     readme = front.README.read_text(encoding="utf-8")
     counts = Hardware.read(RESULTS / f"{NAME}.json").counts
-    assert f"of {counts.compared} figures of sources, {counts.decided} are decided" in readme
+    assert f"Of {counts.compared} figures of sources, {counts.decided} are decided" in readme
+    assert f"size lies outside our interval in {counts.outside} of {counts.comparable}" in readme
     shutil.copytree(RESULTS, tmp_path / "results")
     path = tmp_path / "results" / f"{NAME}.json"
     record = Hardware.read(path)
     replace(record, statements=record.statements[1:]).write(path)
-    assert f"of {counts.compared - 1} figures" in front.drawn(readme, tmp_path / "results")
+    assert f"Of {counts.compared - 1} figures" in front.drawn(readme, tmp_path / "results")
 
 
 def test_every_statement_with_a_size_is_compared_or_named() -> None:
