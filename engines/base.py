@@ -14,6 +14,7 @@ from typing import Protocol
 from configs.activity import Activity
 from configs.board import Board
 from configs.platform import Platform
+from configs.program_activity import ClusterProgram
 from engines.records import Traits
 from host.cache import digest_of, sha256_file
 from host.errors import EascopeError, RequestError, bad_input
@@ -30,6 +31,18 @@ LIMIT_S = 3600.0
 
 
 @dataclass(frozen=True)
+class ProgramSpeed:
+    """How fast a program of the guest runs, without the kernel that works for it.
+
+    :param path: of the program in the guest.
+    :param clusters: the time of an instruction on each cluster's core.
+    """
+
+    path: str
+    clusters: tuple[ClusterProgram, ...]
+
+
+@dataclass(frozen=True)
 class Machine:
     """All inputs of a run, except the engine itself.
 
@@ -37,6 +50,7 @@ class Machine:
     line; with ``elide`` rt-app's busy loop is not executed but accounted for. ``vmlinux`` is the
     same kernel as an ELF file with symbols, for engines that boot that. ``memory`` has the shares
     of tasks that wait for memory (`engines.timing.mixture`): for each, rt-app has a copy.
+    ``programs`` have speeds of their own, for engines whose activity states every rate.
     """
 
     platform: Platform
@@ -49,6 +63,7 @@ class Machine:
     elide: bool = True
     vmlinux: Path | None = None
     memory: tuple[float, ...] = ()
+    programs: tuple[ProgramSpeed, ...] = ()
 
 
 @dataclass(frozen=True)

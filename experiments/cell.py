@@ -20,6 +20,7 @@ from experiments.cell_record import cell_record
 from experiments.guest_image import guest_image
 from experiments.inputs import inputs_of, texts_of
 from experiments.prepared import with_prepared
+from experiments.program_speeds import speeds_of
 from experiments.request import GivenPlatform, Names
 from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario
@@ -180,7 +181,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         settings=settings,
     )
     dts = device_tree_source(names.given, names.engine.board, variant.dtb)
-    texts = texts_of(machine, names.kernel, image, names.scenario.path)
+    texts = texts_of(machine, names.kernel, image, names.scenario.path, names.figures)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
 
@@ -223,6 +224,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
         elide=request.elide,
         vmlinux=image.vmlinux,
         memory=names.scenario.memory,
+        programs=speeds_of(names.figures),
     )
 
 

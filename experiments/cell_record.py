@@ -23,6 +23,7 @@ from analysis.records.cell import (
     WindowRecord,
 )
 from engines.base import Identity
+from experiments.program_speeds import without_figures
 from experiments.request import Names
 from experiments.rtapp import FTRACE, Workload
 from experiments.trace_events import trace_kib
@@ -77,15 +78,21 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         source_conditions=_source_conditions(names),
         frames=scenario.frames,
         borrowed=tuple(platform.borrowed),
-        assumed=(
-            *names.activity.assumed,
-            *(names.activity.assumed_system if names.engine.traits.stated_rates else ()),
-        ),
+        assumed=_assumed(names),
         engine_identity=IdentityRecord.decode(identity.encode(), CELL),
         engine_traits=names.engine.traits,
         settings=Settings.decode(settings, CELL),
         replicate=workload.replicate,
     )
+
+
+def _assumed(names: Names) -> tuple[str, ...]:
+    """Rates that were not measured; on gem5, CPU models decide all but the busy loop's."""
+    activity = names.activity
+    if not names.engine.traits.stated_rates:
+        return activity.assumed
+    programs = without_figures(names.scenario, names.platform, names.figures)
+    return (*activity.assumed, *activity.assumed_system, *programs)
 
 
 def _kernel_record(name: str, image: KernelArtefact) -> KernelRecord:

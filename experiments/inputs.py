@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,8 @@ from configs.delta import platform_path
 from configs.pipeline import PIPELINES
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS
+from configs.program_activity import FOLDER as FIGURES
+from configs.program_activity import ProgramActivity
 from configs.resolved import machine_json, read_machine
 from configs.system_activity import system_path
 from engines.base import Machine
@@ -54,22 +56,30 @@ class Texts:
 
 
 #: Patches and archive by what they are made of: the cells of a campaign share them.
-_SHARED: dict[tuple[Path, str, str, str, Path], tuple[bytes, bytes]] = {}
+_SHARED: dict[tuple[Path, str, str, str, Path, tuple[str, ...]], tuple[bytes, bytes]] = {}
 
 
-def texts_of(machine: Machine, kernel: Kernel, image: KernelArtefact, scenario: Path) -> Texts:
+def texts_of(
+    machine: Machine,
+    kernel: Kernel,
+    image: KernelArtefact,
+    scenario: Path,
+    figures: Sequence[ProgramActivity],
+) -> Texts:
     """The texts for ``inputs/``, read from files.
 
     :param image: ``kernel`` as it was built.
     :param scenario: its file.
+    :param figures: of programs.
     """
     platform, activity = machine.platform, machine.activity
     # Two files may describe the same machine: each cell keeps its own.
-    key = (platform.path, platform.digest, activity.digest, kernel.name, image.config)
+    programs = tuple(each.digest for each in figures)
+    key = (platform.path, platform.digest, activity.digest, kernel.name, image.config, programs)
     if key not in _SHARED:
         _SHARED[key] = (
             json_bytes(_patches(kernel, image.release)),
-            _archive(_texts(platform, activity) | _kernel_texts(kernel, image)),
+            _archive(_texts(platform, activity) | _figures(figures) | _kernel_texts(kernel, image)),
         )
     return Texts(scenario.read_bytes(), *_SHARED[key])
 
@@ -120,6 +130,14 @@ def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
     if system.is_file():
         texts[f"activity/system/{system.name}"] = system.read_bytes()
     return texts
+
+
+def _figures(figures: Sequence[ProgramActivity]) -> dict[str, bytes]:
+    """Files of programs with figures, by their places below ``configs``."""
+    return {
+        f"activity/{FIGURES}/{each.path.parent.name}/{each.path.name}": each.path.read_bytes()
+        for each in figures
+    }
 
 
 def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:

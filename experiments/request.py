@@ -14,12 +14,14 @@ from configs.activity import (
 )
 from configs.platform import Platform
 from configs.platform_file import load_platform
+from configs.program_activity import ProgramActivity
 from engines.base import Engine, check_budget, check_cpus
 from engines.registry import DEFAULT_ENGINE, get_engine
 from engines.timing.mixture import mixture
 from experiments.conditions import conditions_of
 from experiments.controls import AS_IT_IS, Controls
 from experiments.program_kinds import check_present
+from experiments.program_speeds import figures_of
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from experiments.trace_events import check_queues_have
@@ -85,6 +87,8 @@ class Names:
     #: The platform as the kernel is given it: with the powers of the request's energy model.
     given: GivenPlatform
     kernel: Kernel
+    #: Of the scenario's programs, for an engine whose activity states every rate.
+    figures: tuple[ProgramActivity, ...] = ()
 
     def with_seed(self, seed: int) -> Names:
         """The same with another seed, on which no name or file depends."""
@@ -158,6 +162,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
         engine=engine,
         given=given,
         kernel=kernel,
+        figures=figures_of(scenario, platform, engine),
     )
 
 

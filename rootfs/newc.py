@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from host.errors import EascopeError
@@ -30,7 +30,11 @@ def entries(data: bytes) -> Iterator[Entry]:
 
     :raises EascopeError: what is no such archive, or is cut.
     """
-    at = 0
+    yield from _entries(data, 0)
+
+
+def _entries(data: bytes, at: int) -> Generator[Entry, None, int]:
+    """The entries of the archive that begins at byte ``at``; returns where it ends."""
     while True:
         head = data[at : at + _HEAD]
         if len(head) < _HEAD or head[:6] != MAGIC:
@@ -40,12 +44,35 @@ def entries(data: bytes) -> Iterator[Entry]:
         name = data[at + _HEAD : at + _HEAD + length - 1].decode()
         start = (at + _HEAD + length + 3) & ~3
         if name == "TRAILER!!!":
-            return
+            return start
         if start + size > len(data):
             raise EascopeError(f"a newc cpio archive that is cut: {name}")
         content = data[start : start + size]
         yield Entry(name.removeprefix("./"), inode, mode, content, (numbers[9], numbers[10]))
         at = (start + size + 3) & ~3
+
+
+def files_of(image: bytes) -> dict[str, bytes]:
+    """Regular files of a guest image by path, of newc archives one after the other.
+
+    As in the guest, a file of a later archive replaces an earlier one. Of several names of one
+    file, only the last has the content.
+
+    :raises EascopeError: when the image is no such archive.
+    """
+    return {
+        f"/{each.name}": each.content for each in _all_entries(image) if stat.S_ISREG(each.mode)
+    }
+
+
+def _all_entries(image: bytes) -> Iterator[Entry]:
+    """The entries of archives that follow one another, with zeros between them."""
+    at = 0
+    while at < len(image):
+        if any(image[at : at + 4]):
+            at = yield from _entries(image, at)
+        else:
+            at += 4
 
 
 def archive_of(data: bytes) -> Archive:

@@ -15,6 +15,7 @@ from engines.qemu.settings import (
     BudgetSettings,
     LoopSettings,
     MixtureSettings,
+    ProgramSettings,
     QemuClusterSettings,
     QemuSettings,
 )
@@ -80,6 +81,8 @@ def _plugin_options(settings: QemuSettings) -> Iterator[str]:
         yield from _loop_options(settings.clusters, settings.loop)
     for mixture in settings.mixtures:
         yield from _mixture_options(settings.clusters, mixture)
+    for program in settings.programs:
+        yield from _program_options(settings.clusters, program)
     if settings.budget is not None:
         yield from _budget_options(settings.budget)
 
@@ -109,6 +112,14 @@ def _mixture_options(
     yield f"mixture={mixture.number}:{hints}:{words}"
     for cluster, weights in zip(clusters, mixture.weights, strict=True):
         yield f"mixture_weights={mixture.number}:{cluster.index}:{'+'.join(map(str, weights))}"
+
+
+def _program_options(
+    clusters: tuple[QemuClusterSettings, ...], program: ProgramSettings
+) -> Iterator[str]:
+    yield f"program={program.number}:{'+'.join(f'{page:016x}' for page in program.pages)}"
+    for cluster, weights in zip(clusters, program.weights, strict=True):
+        yield f"program_weights={program.number}:{cluster.index}:{'+'.join(map(str, weights))}"
 
 
 def _budget_options(budget: BudgetSettings) -> Iterator[str]:

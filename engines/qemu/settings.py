@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from configs.activity import Activity
 from configs.platform import Cluster, Platform
-from engines.base import LIMIT_S, Machine
+from engines.base import LIMIT_S, Machine, ProgramSpeed
 from engines.qemu.board import BOARD
 from engines.qemu.eliding_copy import (
     BULK_TURNS,
@@ -21,8 +21,10 @@ from engines.qemu.eliding_copy import (
     marked_function,
     skipped_instructions,
 )
+from engines.qemu.program_pages import MOST_PAGES, program_pages
 from engines.records import CONSOLE
 from engines.timing.mixture import Mixture, mixture
+from host.errors import EascopeError
 from host.record import Record
 from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BEGINS, FUNCTION_BYTES, LDEXP_RANGE
 
@@ -37,6 +39,8 @@ DEAD_S = 600
 TRANSLATION_MIB = 128
 #: Where the plugin writes its rows.
 RAW_COUNTERS = "counters.raw"
+#: Programs with figures in one run: the plugin has room for so many.
+MOST_PROGRAMS = 16
 #: The plugin's unit of work: an instruction outside of the busy loop is so many.
 WORK_UNITS = 1 << 16
 
@@ -105,6 +109,20 @@ class MixtureSettings(Record):
 
 
 @dataclass(frozen=True)
+class ProgramSettings(Record):
+    """A program with a speed of its own.
+
+    :param number: from 1; 0 is any other program.
+    :param pages: digests of the pages of its code.
+    :param weights: time of an instruction in `WORK_UNITS`, by cluster and OPP as those have them.
+    """
+
+    number: int
+    pages: tuple[int, ...]
+    weights: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
 class BudgetStepSettings(Record):
     """While at most ``cpus`` CPUs are on, no cluster is granted an OPP above ``max_khz``."""
 
@@ -124,8 +142,9 @@ class BudgetSettings(Record):
 class QemuSettings(Record):
     """The record. No field has a default, because a default would not enter the key.
 
-    ``mixtures`` and ``budget`` are the exceptions: without a task that waits for memory, or without
-    a package budget of the platform, they must not change the key.
+    ``mixtures``, ``budget`` and ``programs`` are the exceptions: without a task that waits for
+    memory, a package budget of the platform, or a program with figures, they must not change the
+    key.
 
     :param board: QEMU's machine.
     :param dtb_randomness: whether QEMU puts random numbers into the device tree: ``on``, ``off``.
@@ -170,6 +189,7 @@ class QemuSettings(Record):
     limit_ns: int
     mixtures: tuple[MixtureSettings, ...] = ()
     budget: BudgetSettings | None = None
+    programs: tuple[ProgramSettings, ...] = ()
 
     @property
     def idle_states(self) -> int:
@@ -219,7 +239,42 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
         limit_ns=round(limit_s * NS_PER_S),
         mixtures=mixtures,
         budget=_budget(platform),
+        programs=_programs(machine, clusters),
     )
+
+
+def _programs(
+    machine: Machine, clusters: tuple[QemuClusterSettings, ...]
+) -> tuple[ProgramSettings, ...]:
+    """What the plugin is given of programs with figures: their pages, and weights by OPP.
+
+    :raises EascopeError: when the guest image lacks one, or they have too many pages.
+    """
+
+    def weights(speed: ProgramSpeed, cluster: QemuClusterSettings) -> tuple[int, ...]:
+        time = speed.clusters[cluster.index]
+        return tuple(_weight(time.ns(opp.khz), opp) for opp in cluster.opps)
+
+    programs = tuple(
+        ProgramSettings(
+            number=number,
+            pages=program_pages(machine.initramfs, speed.path),
+            weights=tuple(weights(speed, cluster) for cluster in clusters),
+        )
+        for number, speed in enumerate(machine.programs, 1)
+    )
+    count = sum(len(program.pages) for program in programs)
+    if len(programs) > MOST_PROGRAMS or count > MOST_PAGES:
+        raise EascopeError(
+            f"{len(programs)} programs with figures, {count} pages of code: allowed: "
+            f"{MOST_PROGRAMS} programs, {MOST_PAGES} pages"
+        )
+    return programs
+
+
+def _weight(ns: float, opp: OppSettings) -> int:
+    """What an instruction of ``ns`` weighs at an OPP."""
+    return max(1, round(WORK_UNITS * ns * opp.instructions_per_s / NS_PER_S))
 
 
 def _budget(platform: Platform) -> BudgetSettings | None:
@@ -257,8 +312,8 @@ def _mixture(
     """What the plugin is given of a mixture: an instruction's weight follows from a turn's time."""
 
     def weight(cluster: QemuClusterSettings, opp: OppSettings) -> int:
-        ns = turn.turn_ns(platform.clusters[cluster.index], opp.khz) / turn.instructions
-        return max(1, round(WORK_UNITS * ns * opp.instructions_per_s / NS_PER_S))
+        turn_ns = turn.turn_ns(platform.clusters[cluster.index], opp.khz)
+        return _weight(turn_ns / turn.instructions, opp)
 
     return MixtureSettings(
         number=number,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from configs.activity import load_activity
 from configs.devicetree import device_tree
 from configs.platform import Platform
-from engines.base import EngineRun, Machine
+from engines.base import EngineRun, Machine, ProgramSpeed
 from engines.qemu.board import BOARD
 from engines.records import MARKS, read_marks
 from engines.registry import get_engine
@@ -51,10 +51,12 @@ def boot(
     arguments: str = "",
     limit_s: float = 60.0,
     programs: Mapping[str, Path] = MappingProxyType({}),
+    speeds: tuple[ProgramSpeed, ...] = (),
 ) -> Booted:
     """Boot ``image`` and do ``lines`` (``exit`` is added).
 
     :param programs: what the guest has in ``/bin`` besides its own.
+    :param speeds: of programs that have figures of their own.
     :raises EngineFailed: when a line fails or the guest dies.
     """
     out.mkdir(parents=True)
@@ -75,5 +77,6 @@ def boot(
         initramfs=image_of_guest,
         script=("\n".join(["eascope-script 1", *lines, "exit"]) + "\n").encode(),
         cmdline=f"{BOOT} {arguments}".strip(),
+        programs=speeds,
     )
     return Booted(get_engine("qemu").run(machine, out, limit_s=limit_s), out)

@@ -46,13 +46,13 @@ def busy_switches(kernel: str) -> list[tuple[str, str]]:
     return [*busiest(kernel).switches, *BESIDES.get(kernel.partition("@")[0], [])]
 
 
-def guest_program(name: str, folder: Path) -> Path:
+def guest_program(name: str, folder: Path, *options: str) -> Path:
     """The static program of ``name.c``, or of all in the folder ``name``, made in ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / name
     compiler = arm64_tool("gcc", libc=True)
     sources = sorted((HERE / name).glob("*.c")) or [HERE / f"{name}.c"]
-    run([compiler, *FLAGS, *LINK_FLAGS, "-o", program, *sources])
+    run([compiler, *FLAGS, *LINK_FLAGS, *options, "-o", program, *sources])
     return program
 
 

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "local_time.h"
-#include "loop.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -32,9 +31,9 @@
 static struct {
 	uint64_t thread;
 	work owed;
-	/* The loop that did it, or LOOP_NONE, and what an instruction of that weighed. */
-	int loop;
-	work loop_weight;
+	/* The pace at which it was done, or PACE_NONE, and what an instruction weighed. */
+	int pace;
+	work weight;
 } debtors[MAX_DEBTORS];
 static unsigned int n_debtors;
 
@@ -77,8 +76,8 @@ static void book(struct vcpu *vcpu, work done, work weight, int sign)
 	vcpu->done += sign * done;
 	if (!weight)
 		return;
-	vcpu->loop_done += sign * done;
-	vcpu->loop_instructions += sign * (done / weight);
+	vcpu->paced_done += sign * done;
+	vcpu->paced_instructions += sign * (done / weight);
 }
 
 /*
@@ -89,7 +88,7 @@ static void book(struct vcpu *vcpu, work done, work weight, int sign)
 void debt_interrupted(struct vcpu *vcpu, vtime at)
 {
 	work owed, weight;
-	int loop = vcpu->loop;
+	int pace = vcpu->pace;
 
 	if (!vcpu->in_user)
 		return;
@@ -99,10 +98,10 @@ void debt_interrupted(struct vcpu *vcpu, vtime at)
 		vcpu->debt += vcpu->local - at;
 		vcpu->local = at;
 	}
-	weight = loop == LOOP_NONE ? 0 : time_weight(vcpu);
+	weight = pace == PACE_NONE ? 0 : time_weight(vcpu);
 	owed = time_work_in(vcpu->cluster, vcpu->debt);
 	vcpu->in_user = false;
-	vcpu->loop = LOOP_NONE;
+	vcpu->pace = PACE_NONE;
 	vcpu->debt = 0;
 	if (!owed)
 		return;
@@ -111,8 +110,8 @@ void debt_interrupted(struct vcpu *vcpu, vtime at)
 		forget(0);
 	debtors[n_debtors].thread = vcpu->thread;
 	debtors[n_debtors].owed = owed;
-	debtors[n_debtors].loop = loop;
-	debtors[n_debtors].loop_weight = weight;
+	debtors[n_debtors].pace = pace;
+	debtors[n_debtors].weight = weight;
 	n_debtors++;
 	*vcpu->owes = 1;
 }
@@ -134,9 +133,9 @@ void debt_resume(struct vcpu *vcpu)
 	if (i < 0)
 		return;
 	owed = debtors[i].owed;
-	weight = debtors[i].loop_weight;
+	weight = debtors[i].weight;
 	if (weight) {
-		work here = loop_weight(vcpu->cluster, debtors[i].loop);
+		work here = pace_weight(vcpu->cluster, debtors[i].pace);
 
 		owed = vt_rescale(owed, weight, here);
 		weight = here;

@@ -17,7 +17,6 @@
 #include "clock.h"
 #include "counters.h"
 #include "debt.h"
-#include "loop.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "report.h"
@@ -182,9 +181,9 @@ static void set_level(struct cluster *cluster, unsigned int level, vtime at)
 			continue;
 		debt_pay(vcpu, at);
 		/* An instruction that waits for memory weighs otherwise at another clock. */
-		if (vcpu->loop != LOOP_NONE) {
-			old *= old_opp->loop_weights[vcpu->loop];
-			new *= new_opp->loop_weights[vcpu->loop];
+		if (vcpu->pace != PACE_NONE) {
+			old *= old_opp->weights[vcpu->pace];
+			new *= new_opp->weights[vcpu->pace];
 		}
 		vcpu->debt = vt_rescale(vcpu->debt, old, new);
 		if (vcpu->local > from)

@@ -8,69 +8,33 @@
 
 #include "channel.h"
 #include "debt.h"
+#include "instructions.h"
 #include "loop.h"
 #include "machine.h"
 #include "messages.h"
+#include "program.h"
 #include "report.h"
 #include "slices.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 #include "waits.h"
 
-/* AArch64 instructions that matter for time. Each is four bytes, little-endian. */
-#define INSN_WFI 0xd503207fu
-#define INSN_WFE 0xd503205fu
-#define INSN_YIELD 0xd503203fu
-#define INSN_HVC_0 0xd4000002u
-#define INSN_ERET 0xd69f03e0u
-#define INSN_HINT(number) (0xd503201fu | (number) << 5)
 #define INSN_HINT_MESSAGE INSN_HINT(HINT_MESSAGE)
 #define INSN_HINT_4_TURNS INSN_HINT(HINT_4_TURNS)
 #define INSN_HINT_1_TURN INSN_HINT(HINT_1_TURN)
-
-/* MRS Xt, CNTPCT_EL0 or CNTVCT_EL0, or their self-synchronised forms. */
-static bool reads_clock(uint32_t insn)
-{
-	switch (insn & ~0x1fu) {
-	case 0xd53be020u:
-	case 0xd53be040u:
-	case 0xd53be0a0u:
-	case 0xd53be0c0u:
-		return true;
-	}
-	return false;
-}
-
-/* MSR TPIDR_EL0, Xt: another thread goes on. */
-static bool switches_thread(uint32_t insn)
-{
-	return (insn & ~0x1fu) == 0xd51bd040u;
-}
-
-/* MSR CNT{P,V}_{TVAL,CTL,CVAL}_EL0, Xt: a timer of this vCPU changes. */
-static bool sets_timer(uint32_t insn)
-{
-	return (insn & 0xfffffe00u) == 0xd51be200u;
-}
-
-#define PSCI_CPU_SUSPEND_32 0x84000001u
-#define PSCI_CPU_SUSPEND_64 0xc4000001u
-#define PSCI_CPU_OFF 0x84000002u
-#define PSCI_CPU_ON_32 0x84000003u
-#define PSCI_CPU_ON_64 0xc4000003u
-#define PSCI_SYSTEM_OFF 0x84000008u
-#define PSCI_SYSTEM_RESET 0x84000009u
 
 /* One cache line for each vCPU. */
 struct scoreboard {
 	work count;
 	uint64_t owes;
-	uint64_t padding[6];
+	uint64_t program;
+	uint64_t padding[5];
 };
 
 static struct qemu_plugin_scoreboard *scoreboard;
 static qemu_plugin_u64 count_entry;
 static qemu_plugin_u64 owes_entry;
+static qemu_plugin_u64 program_entry;
 
 /* Where PSCI CPU_ON has last started a CPU; its MMU is off, so this is the block's address too. */
 static uint64_t started_at;
@@ -88,11 +52,11 @@ static uint64_t started_at;
 #define CODE(place) ((enum code)((uintptr_t)(place) >> PLACE_BITS & 15))
 #define WORK(place) work_of(INSTRUCTIONS(place))
 
-/* The vCPU executes so many instructions of a loop, or fewer (negative) than were booked. */
-static void book_loop(struct vcpu *vcpu, int64_t instructions, work weight)
+/* The vCPU executes so many instructions at a pace, or fewer (negative) than were booked. */
+static void book_paced(struct vcpu *vcpu, int64_t instructions, work weight)
 {
-	vcpu->loop_done += instructions * weight;
-	vcpu->loop_instructions += instructions;
+	vcpu->paced_done += instructions * weight;
+	vcpu->paced_instructions += instructions;
 }
 
 /* What on_loop() knows: so many instructions of a loop. */
@@ -102,10 +66,43 @@ static void book_loop(struct vcpu *vcpu, int64_t instructions, work weight)
 static void on_loop(unsigned int i, void *of_loop)
 {
 	uint32_t instructions = (uintptr_t)of_loop;
-	work weight = loop_weight(vcpus[i].cluster, (uintptr_t)of_loop >> 32);
+	work weight = pace_weight(vcpus[i].cluster, (uintptr_t)of_loop >> 32);
 
 	*vcpus[i].count += instructions * weight;
-	book_loop(&vcpus[i], instructions, weight);
+	book_paced(&vcpus[i], instructions, weight);
+}
+
+/*
+ * Whose code it is, now that it runs: a page of a library is shared, so what its block is at
+ * depends on who executes it.
+ */
+static enum code code_now(const struct vcpu *vcpu, void *place)
+{
+	if (CODE(place) != CODE_PROGRAM || *vcpu->program == PROGRAM_NONE)
+		return CODE(place);
+	return CODE_PACED + program_pace(*vcpu->program);
+}
+
+/* The work that is left of the block; a loop's has no instruction that asks for it. */
+static work work_now(const struct vcpu *vcpu, void *place)
+{
+	if (CODE(place) != CODE_PROGRAM || *vcpu->program == PROGRAM_NONE)
+		return WORK(place);
+	return INSTRUCTIONS(place) * pace_weight(vcpu->cluster, program_pace(*vcpu->program));
+}
+
+/* A block of a program with figures: what was added inline has another weight. */
+static void on_program(unsigned int i, void *place)
+{
+	work weight = pace_weight(vcpus[i].cluster, program_pace(*vcpus[i].program));
+
+	*vcpus[i].count += INSTRUCTIONS(place) * weight - WORK(place);
+	book_paced(&vcpus[i], INSTRUCTIONS(place), weight);
+}
+
+static void on_page_of_program(unsigned int i, void *program)
+{
+	program_found(&vcpus[i], (uintptr_t)program);
 }
 
 static void on_block_at_limit(unsigned int i, void *place)
@@ -114,14 +111,28 @@ static void on_block_at_limit(unsigned int i, void *place)
 }
 
 /* This one may be refused, and comes again then. The OPP may change before it returns. */
+static void at_limit(struct vcpu *vcpu, void *place, enum code code, uintptr_t host_pc)
+{
+	work weight = pace_weight(vcpu->cluster, code - CODE_PACED);
+
+	book_paced(vcpu, -(int64_t)INSTRUCTIONS(place), weight);
+	slices_block_at_limit(vcpu, INSTRUCTIONS(place) * weight, code, host_pc);
+	book_paced(vcpu, INSTRUCTIONS(place), weight);
+}
+
 static void on_loop_at_limit(unsigned int i, void *place)
 {
-	struct vcpu *vcpu = &vcpus[i];
-	work weight = loop_weight(vcpu->cluster, CODE(place) - CODE_LOOP);
+	at_limit(&vcpus[i], place, CODE(place), HOST_PC);
+}
 
-	book_loop(vcpu, -(int64_t)INSTRUCTIONS(place), weight);
-	slices_block_at_limit(vcpu, INSTRUCTIONS(place) * weight, CODE(place), HOST_PC);
-	book_loop(vcpu, INSTRUCTIONS(place), weight);
+static void on_program_at_limit(unsigned int i, void *place)
+{
+	enum code code = code_now(&vcpus[i], place);
+
+	if (code >= CODE_PACED)
+		at_limit(&vcpus[i], place, code, HOST_PC);
+	else
+		slices_block_at_limit(&vcpus[i], WORK(place), code, HOST_PC);
 }
 
 static void on_wfi(unsigned int i, void *place)
@@ -137,7 +148,16 @@ static void on_wait(unsigned int i, void *place)
 
 static void on_clock_read(unsigned int i, void *place)
 {
-	slices_order_clock_read(&vcpus[i], WORK(place), CODE(place), HOST_PC);
+	struct vcpu *vcpu = &vcpus[i];
+	enum code code = code_now(vcpu, place);
+	int64_t instructions = code == CODE(place) ? 0 : INSTRUCTIONS(place);
+	work tail = work_now(vcpu, place);
+	work weight = instructions ? tail / instructions : 0;
+
+	/* It may be refused, as a block at the limit. */
+	book_paced(vcpu, -instructions, weight);
+	slices_order_clock_read(vcpu, tail, code, HOST_PC);
+	book_paced(vcpu, instructions, weight);
 }
 
 static void on_timer_write(unsigned int i, void *place)
@@ -148,7 +168,7 @@ static void on_timer_write(unsigned int i, void *place)
 
 static void on_message(unsigned int i, void *place)
 {
-	channel_message(&vcpus[i], WORK(place), HOST_PC);
+	channel_message(&vcpus[i], work_now(&vcpus[i], place), HOST_PC);
 }
 
 static void on_return_with_debt(unsigned int i, void *place)
@@ -163,12 +183,25 @@ static void on_kernel_hint(unsigned int i, void *place)
 	waits_kernel_spins(&vcpus[i]);
 }
 
-static void on_thread_switch(unsigned int i, void *place)
+/* What MSR writes. XZR reads 0. */
+static uint64_t written(unsigned int i, void *x)
 {
-	/* The register's number stands above the place; XZR reads 0. */
-	unsigned int x = (uintptr_t)place >> 32;
+	return (uintptr_t)x == 31 ? 0 : channel_register(&vcpus[i], (uintptr_t)x);
+}
 
-	debt_thread_switch(&vcpus[i], x == 31 ? 0 : channel_register(&vcpus[i], x));
+static void on_thread_switch(unsigned int i, void *x)
+{
+	debt_thread_switch(&vcpus[i], written(i, x));
+}
+
+static void on_asid(unsigned int i, void *x)
+{
+	program_set_asid(&vcpus[i], written(i, x));
+}
+
+static void on_space_switch(unsigned int i, void *x)
+{
+	program_switch(&vcpus[i], written(i, x));
 }
 
 static void on_hvc(unsigned int i, void *place)
@@ -188,14 +221,14 @@ static void on_hvc(unsigned int i, void *place)
 /* The hint's turns pass as if they had been executed. */
 static void instrument_hint(struct qemu_plugin_insn *insn, bool four, void *place)
 {
-	unsigned int loop = CODE(place) >= CODE_LOOP ? CODE(place) - CODE_LOOP : 0;
+	unsigned int loop = CODE(place) >= CODE_PACED ? CODE(place) - CODE_PACED : 0;
 	uint64_t instructions = four ? config.hints[loop].of_4_turns :
 				       config.hints[loop].of_1_turn;
 
 	if (CODE(place) == CODE_KERNEL)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_kernel_hint, QEMU_PLUGIN_CB_NO_REGS,
 						       place);
-	if (config.weighs_loop)
+	if (config.weighs_code)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_loop, QEMU_PLUGIN_CB_NO_REGS,
 						       OF_LOOP(instructions, loop));
 	else
@@ -211,6 +244,7 @@ static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 	 * the guest's state in memory when they are called.
 	 */
 	enum qemu_plugin_cb_flags leaves = QEMU_PLUGIN_CB_R_REGS, stays = QEMU_PLUGIN_CB_NO_REGS;
+	void *x = (void *)(uintptr_t)(code & 0x1f);
 
 	if (code == INSN_WFI)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wfi, leaves, place);
@@ -223,9 +257,11 @@ static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 	else if (reads_clock(code))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_clock_read, leaves, place);
 	else if (switches_thread(code))
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, on_thread_switch, leaves,
-			(void *)((uintptr_t)place | (uint64_t)(code & 0x1f) << 32));
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_thread_switch, leaves, x);
+	else if (config.n_program_pages && sets_asid(code))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_asid, leaves, x);
+	else if (config.n_program_pages && switches_space(code))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_space_switch, leaves, x);
 	else if (code == INSN_ERET)
 		qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, on_return_with_debt, stays,
 							    QEMU_PLUGIN_COND_NE, owes_entry, 0,
@@ -239,25 +275,6 @@ static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 	else
 		return false;
 	return true;
-}
-
-/* Whether the signed field of `bits` bits from bit `low` on is greater than 0. */
-static bool is_positive(uint32_t insn, unsigned int low, unsigned int bits)
-{
-	return (int32_t)(insn << (32 - low - bits)) >> (32 - bits) > 0;
-}
-
-/* A direct branch to a higher address. */
-static bool branches_forward(uint32_t insn)
-{
-	if ((insn & 0x7c000000u) == 0x14000000u) /* B, BL */
-		return is_positive(insn, 0, 26);
-	if ((insn & 0xff000000u) == 0x54000000u || /* B.cond */
-	    (insn & 0x7e000000u) == 0x34000000u) /* CBZ, CBNZ */
-		return is_positive(insn, 5, 19);
-	if ((insn & 0x7e000000u) == 0x36000000u) /* TBZ, TBNZ */
-		return is_positive(insn, 5, 14);
-	return false;
 }
 
 /* The vCPU waits at the instruction before `address` or has just been started at `address`. */
@@ -305,8 +322,31 @@ static enum code code_at(uint64_t address)
 	/* Kernels live in the upper half of the address space. */
 	if (address >> 63)
 		return CODE_KERNEL;
-	loop = config.weighs_loop ? loop_at(address) : LOOP_NONE;
-	return loop == LOOP_NONE ? CODE_PROGRAM : CODE_LOOP + loop;
+	loop = config.weighs_code ? loop_at(address) : LOOP_NONE;
+	return loop == LOOP_NONE ? CODE_PROGRAM : CODE_PACED + loop;
+}
+
+/* A program's block, of any program: who executes it is looked at each time. */
+static void instrument_program(struct qemu_plugin_tb *block, uint64_t address, void *place)
+{
+	unsigned int program = program_of_page(address);
+
+	if (program != PROGRAM_NONE)
+		qemu_plugin_register_vcpu_tb_exec_cond_cb(
+			block, on_page_of_program, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_NE,
+			program_entry, program, (void *)(uintptr_t)program);
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_program, QEMU_PLUGIN_CB_NO_REGS,
+						  QEMU_PLUGIN_COND_NE, program_entry, PROGRAM_NONE,
+						  place);
+}
+
+static qemu_plugin_vcpu_udata_cb_t at_limit_of(enum code code)
+{
+	if (code >= CODE_PACED)
+		return on_loop_at_limit;
+	if (code == CODE_PROGRAM && config.n_program_pages)
+		return on_program_at_limit;
+	return on_block_at_limit;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -317,12 +357,14 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	bool special = false;
 
 	(void)id;
-	if (code >= CODE_LOOP)
+	if (code >= CODE_PACED)
 		qemu_plugin_register_vcpu_tb_exec_cb(block, on_loop, QEMU_PLUGIN_CB_NO_REGS,
-						     OF_LOOP(n, code - CODE_LOOP));
+						     OF_LOOP(n, code - CODE_PACED));
 	else
 		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
 			block, QEMU_PLUGIN_INLINE_ADD_U64, count_entry, work_of(n));
+	if (code == CODE_PROGRAM && config.n_program_pages)
+		instrument_program(block, address, PLACE(n, code));
 	for (size_t k = 0; k < n; k++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, k);
 
@@ -330,9 +372,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	}
 	if (special || may_stop_at(address, insn_code(qemu_plugin_tb_get_insn(block, n - 1))))
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(
-			block, code >= CODE_LOOP ? on_loop_at_limit : on_block_at_limit,
-			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE, count_entry, COUNT_LIMIT,
-			PLACE(n, code));
+			block, at_limit_of(code), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
+			count_entry, COUNT_LIMIT, PLACE(n, code));
 }
 
 void instrument_add_vcpu(unsigned int i)
@@ -343,6 +384,7 @@ void instrument_add_vcpu(unsigned int i)
 
 		vcpus[k].count = &entry->count;
 		vcpus[k].owes = &entry->owes;
+		vcpus[k].program = &entry->program;
 	}
 }
 
@@ -351,5 +393,6 @@ void instrument_init(qemu_plugin_id_t id)
 	scoreboard = qemu_plugin_scoreboard_new(sizeof(struct scoreboard));
 	count_entry = (qemu_plugin_u64){ scoreboard, offsetof(struct scoreboard, count) };
 	owes_entry = (qemu_plugin_u64){ scoreboard, offsetof(struct scoreboard, owes) };
+	program_entry = (qemu_plugin_u64){ scoreboard, offsetof(struct scoreboard, program) };
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 }

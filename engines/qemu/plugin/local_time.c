@@ -9,7 +9,6 @@
  */
 #include "local_time.h"
 
-#include "loop.h"
 #include "machine.h"
 #include "vcpu.h"
 #include "virtual_time.h"
@@ -38,7 +37,7 @@ work time_work_in(const struct cluster *cluster, vtime duration)
 {
 	work done = duration / cluster->period;
 
-	return config.weighs_loop ? done : done & ~(ONE_INSTRUCTION - 1);
+	return config.weighs_code ? done : done & ~(ONE_INSTRUCTION - 1);
 }
 
 vtime time_local(const struct vcpu *vcpu)
@@ -49,13 +48,13 @@ vtime time_local(const struct vcpu *vcpu)
 /* What an instruction weighs of the code at which the vCPU waits. */
 work time_weight(const struct vcpu *vcpu)
 {
-	return vcpu->loop == LOOP_NONE ? ONE_INSTRUCTION : loop_weight(vcpu->cluster, vcpu->loop);
+	return vcpu->pace == PACE_NONE ? ONE_INSTRUCTION : pace_weight(vcpu->cluster, vcpu->pace);
 }
 
 /* Instructions that had been executed so long ago. */
 uint64_t time_instructions(const struct vcpu *vcpu, vtime ago)
 {
-	uint64_t done = ((vcpu->done - vcpu->loop_done) >> WORK_BITS) + vcpu->loop_instructions;
+	uint64_t done = ((vcpu->done - vcpu->paced_done) >> WORK_BITS) + vcpu->paced_instructions;
 	work weight = time_weight(vcpu);
 	uint64_t beyond = ago ? time_work_in(vcpu->cluster, ago) / weight : 0;
 

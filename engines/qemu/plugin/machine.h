@@ -14,6 +14,13 @@
 #endif
 /* Loops: the busy loop itself, number 0, and mixtures of it with memory's time. */
 #define MAX_LOOPS 8
+/* Programs with figures of their own: 1 and on; 0 is any other. */
+#define MAX_PROGRAMS 16
+/* Pages of their code, all together. */
+#define MAX_PROGRAM_PAGES 4096
+/* Paces: loops, then programs. Code of any other kind has none. */
+#define MAX_PACES (MAX_LOOPS + MAX_PROGRAMS)
+#define PACE_NONE (-1)
 /* Steps of a package's power budget: as many as there are numbers of CPUs. */
 #define MAX_BUDGET_STEPS MAX_CPUS
 
@@ -21,8 +28,8 @@ struct opp {
 	uint32_t khz;
 	uint32_t uv;
 	uint64_t instructions_per_s;
-	/* Work of an instruction of each loop: memory's time is more cycles at a faster clock. */
-	uint64_t loop_weights[MAX_LOOPS];
+	/* Work of an instruction at each pace: memory's time is more cycles at a faster clock. */
+	uint64_t weights[MAX_PACES];
 };
 
 struct cluster {
@@ -30,7 +37,7 @@ struct cluster {
 	struct opp opps[MAX_OPPS];
 	unsigned int n_opps;
 	unsigned int level;
-	/* ns per instruction at `level`, with 32 fractional bits; the busy loop's have a weight. */
+	/* ns per instruction at `level`, with 32 fractional bits; those at a pace have a weight. */
 	uint64_t period;
 	/* What the guest has asked for last, and the fastest that the package's budget grants. */
 	unsigned int requested_level;
@@ -78,8 +85,8 @@ struct config {
 		uint64_t of_4_turns;
 		uint64_t of_1_turn;
 	} hints[MAX_LOOPS];
-	/* Where the busy loop's code is, and how its function begins; used where it has a weight. */
-	bool weighs_loop;
+	/* Some code has a weight. Where the busy loop's is, and how its function begins. */
+	bool weighs_code;
 	struct address_range loop_code[MAX_LOOP_RANGES];
 	unsigned int n_loop_ranges;
 	struct loop_copy {
@@ -87,6 +94,12 @@ struct config {
 		unsigned int loop;
 	} loop_copies[MAX_LOOP_COPIES];
 	unsigned int n_loop_copies;
+	/* Pages of programs' code, by a digest of their content (program.c). */
+	struct program_page {
+		uint64_t digest;
+		unsigned int program;
+	} program_pages[MAX_PROGRAM_PAGES];
+	unsigned int n_program_pages;
 	/* Simulated idle time after which the guest is dead; simulated time at which a run fails. */
 	uint64_t dead_ns;
 	uint64_t limit_ns;
@@ -101,10 +114,16 @@ struct config {
 extern struct config config;
 extern struct cluster clusters[MAX_CLUSTERS];
 
-/* What an instruction of a loop weighs now. */
-static inline uint64_t loop_weight(const struct cluster *cluster, unsigned int loop)
+/* A program's pace. */
+static inline unsigned int program_pace(unsigned int program)
 {
-	return cluster->opps[cluster->level].loop_weights[loop];
+	return MAX_LOOPS + program - 1;
+}
+
+/* What an instruction at a pace weighs now. */
+static inline uint64_t pace_weight(const struct cluster *cluster, unsigned int pace)
+{
+	return cluster->opps[cluster->level].weights[pace];
 }
 
 #endif

@@ -34,7 +34,7 @@ static bool parse_cluster(const char *text)
 			   &opp->instructions_per_s, &used) != 3 ||
 		    !opp->instructions_per_s)
 			return false;
-		opp->loop_weights[0] = ONE_INSTRUCTION;
+		opp->weights[0] = ONE_INSTRUCTION;
 		cluster->n_opps++;
 		p += used;
 		if (*p && *p != '+')
@@ -97,8 +97,8 @@ static bool parse_loop_weight(const char *text)
 	    c >= MAX_CLUSTERS || !weight || weight > 1024 * ONE_INSTRUCTION)
 		return false;
 	for (unsigned int level = 0; level < clusters[c].n_opps; level++)
-		clusters[c].opps[level].loop_weights[0] = weight;
-	config.weighs_loop = true;
+		clusters[c].opps[level].weights[0] = weight;
+	config.weighs_code = true;
 	return true;
 }
 
@@ -150,33 +150,75 @@ static bool parse_mixture(const char *text)
 	    !used || !loop || loop >= MAX_LOOPS || !hints.of_4_turns || !hints.of_1_turn)
 		return false;
 	config.hints[loop] = hints;
-	config.weighs_loop = true;
+	config.weighs_code = true;
 	return add_loop_copy(text + used, loop);
 }
 
-/* "1:0:70000+68000": a mixture, cluster, an instruction's weight at each of its OPPs. */
-static bool parse_mixture_weights(const char *text)
+/* A weight at each of a cluster's OPPs: "70000+68000". */
+static bool parse_weights(const char *text, struct cluster *cluster, unsigned int pace)
 {
-	unsigned int loop, c, level = 0;
-	struct cluster *cluster;
-	int used = 0;
+	unsigned int level = 0;
+	int used;
 
-	if (sscanf(text, "%u:%u:%n", &loop, &c, &used) != 2 || !used || !loop ||
-	    loop >= MAX_LOOPS || c >= MAX_CLUSTERS)
-		return false;
-	cluster = &clusters[c];
-	for (text += used; *text; text += *text == '+') {
+	for (; *text; text += *text == '+') {
 		work weight;
 
 		if (level == cluster->n_opps || sscanf(text, "%" SCNu64 "%n", &weight, &used) != 1 ||
 		    !weight || weight > 1024 * ONE_INSTRUCTION)
 			return false;
-		cluster->opps[level++].loop_weights[loop] = weight;
+		cluster->opps[level++].weights[pace] = weight;
 		text += used;
 		if (*text && *text != '+')
 			return false;
 	}
 	return level == cluster->n_opps;
+}
+
+/* "1:0:70000+68000": a mixture, cluster, an instruction's weight at each of its OPPs. */
+static bool parse_mixture_weights(const char *text)
+{
+	unsigned int loop, c;
+	int used = 0;
+
+	return sscanf(text, "%u:%u:%n", &loop, &c, &used) == 2 && used && loop &&
+	       loop < MAX_LOOPS && c < MAX_CLUSTERS &&
+	       parse_weights(text + used, &clusters[c], loop);
+}
+
+/* "1:0:70000+68000": the same of a program. */
+static bool parse_program_weights(const char *text)
+{
+	unsigned int program, c;
+	int used = 0;
+
+	return sscanf(text, "%u:%u:%n", &program, &c, &used) == 2 && used && program &&
+	       program <= MAX_PROGRAMS && c < MAX_CLUSTERS &&
+	       parse_weights(text + used, &clusters[c], program_pace(program));
+}
+
+/* "1:9c3f0a12b4d5e6f7+...": a program, the digest of each page of its code. */
+static bool parse_program(const char *text)
+{
+	unsigned int program;
+	int used = 0;
+
+	if (sscanf(text, "%u:%n", &program, &used) != 1 || !used || !program ||
+	    program > MAX_PROGRAMS)
+		return false;
+	for (text += used; *text; text += *text == '+') {
+		struct program_page *page = &config.program_pages[config.n_program_pages];
+
+		if (config.n_program_pages == MAX_PROGRAM_PAGES ||
+		    sscanf(text, "%" SCNx64 "%n", &page->digest, &used) != 1)
+			return false;
+		page->program = program;
+		config.n_program_pages++;
+		text += used;
+		if (*text && *text != '+')
+			return false;
+	}
+	config.weighs_code = true;
+	return config.n_program_pages > 0;
 }
 
 /* "9:2802000": while up to so many CPUs are on, so many kHz at most. By rising number of CPUs. */
@@ -276,6 +318,8 @@ static bool parse_option(char *option)
 		{ "loop_begins", parse_loop_begins },
 		{ "mixture", parse_mixture },
 		{ "mixture_weights", parse_mixture_weights },
+		{ "program", parse_program },
+		{ "program_weights", parse_program_weights },
 		{ "budget", parse_budget },
 		{ "budget_interval_ns", parse_budget_interval },
 		{ "report", parse_report },

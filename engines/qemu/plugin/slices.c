@@ -11,7 +11,6 @@
 #include "counters.h"
 #include "debt.h"
 #include "local_time.h"
-#include "loop.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "report.h"
@@ -26,7 +25,7 @@
 static void park(struct vcpu *vcpu, enum code code)
 {
 	vcpu->in_user = code != CODE_KERNEL;
-	vcpu->loop = code >= CODE_LOOP ? (int)(code - CODE_LOOP) : LOOP_NONE;
+	vcpu->pace = code >= CODE_PACED ? (int)(code - CODE_PACED) : PACE_NONE;
 }
 
 void slices_release(struct vcpu *vcpu)

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "loop.h"
 #include "machine.h"
 #include "qemu_internals.h"
 #include "qemu_plugin_api.h"
@@ -37,7 +36,7 @@ enum run_state {
 enum code {
 	CODE_KERNEL,
 	CODE_PROGRAM,
-	CODE_LOOP, /* a program's busy loop, where it has a weight; and so on, by its number */
+	CODE_PACED, /* a program's, with a weight: a loop or all of it; and so on, by its pace */
 };
 
 struct vcpu {
@@ -51,13 +50,18 @@ struct vcpu {
 	vtime local;
 	work done;
 	work counted;
-	/* The busy loop's part of it, and its instructions; both 0 where no loop has a weight. */
-	work loop_done;
-	uint64_t loop_instructions;
+	/* The part of it at any pace, and its instructions; both 0 where nothing has a weight. */
+	work paced_done;
+	uint64_t paced_instructions;
 	/* Local time of what a parked program has executed beyond `local`; see debt.c. */
 	vtime debt;
 	/* For generated code: not 0 when the thread that runs owes. */
 	uint64_t *owes;
+	/* For generated code: the program with figures whose address space this is; 0: another's. */
+	uint64_t *program;
+	/* That address space: its number, and its translation table. */
+	unsigned int asid;
+	uint64_t table;
 	/* The budget is 0 for a look at whether the next block is a program's, not for its end. */
 	bool looks;
 	/* The thread that runs: its thread pointer. */
@@ -66,8 +70,8 @@ struct vcpu {
 	vtime tied;
 	/* The block at which the vCPU waits is a program's; an interrupt makes it the kernel's. */
 	bool in_user;
-	/* The loop that it is of, or LOOP_NONE. */
-	int loop;
+	/* Its pace, or PACE_NONE. */
+	int pace;
 	/* An interrupt has come in since the last grant. */
 	bool interrupted;
 	/* When an interrupt (or, for a CPU that is off, power) arrived; VT_NEVER: not yet. */

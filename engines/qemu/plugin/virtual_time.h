@@ -25,8 +25,8 @@ static inline uint64_t vt_to_ns(vtime t)
 }
 
 /*
- * Work: what moves time. An instruction is this much of it; one of the busy loop, which runs at
- * another rate, is its cluster's `loop_weight`.
+ * Work: what moves time. An instruction is this much of it; one at a pace of its own, as
+ * the busy loop's are, has a weight.
  */
 typedef uint64_t work;
 #define WORK_BITS 16

@@ -13,17 +13,20 @@ import pytest
 
 from configs.inherit import activity_of
 from configs.platform import Platform
-from engines.base import Machine
+from configs.program_activity import ClusterProgram
+from engines.base import Machine, ProgramSpeed
 from engines.qemu.command import BootFiles, command
 from engines.qemu.settings import (
     WORK_UNITS,
     BudgetSettings,
     BudgetStepSettings,
+    ProgramSettings,
     QemuSettings,
     settings_of,
 )
 from engines.timing.mixture import mixture
 from host.cache import digest_of
+from host.errors import EascopeError
 from host.imports import REPO, imported_names
 from host.record import Record
 
@@ -36,10 +39,12 @@ NAMES = re.compile(r"-[a-z]+")
 
 @pytest.fixture
 def settings(linux_like: Machine) -> QemuSettings:
-    """With a cluster-sleep, a loop with a rate of its own, tasks with memory, and a budget."""
+    """With a cluster-sleep, a loop with its own rate, tasks with memory, a budget, a program."""
     record = settings_of(replace(linux_like, memory=(0.2, 0.3)))
     steps = (BudgetStepSettings(2, 1_200_000), BudgetStepSettings(6, 900_000))
-    record = replace(record, budget=BudgetSettings(1_000_000, steps))
+    weights = tuple(tuple(70_000 for _ in cluster.opps) for cluster in record.clusters)
+    program = ProgramSettings(1, (0x123, 0x456), weights)
+    record = replace(record, budget=BudgetSettings(1_000_000, steps), programs=(program,))
     assert record.loop is not None
     assert record.clusters[0].cluster_sleep is not None
     return record
@@ -123,7 +128,7 @@ def test_no_setting_has_a_default(settings: QemuSettings) -> None:
     cluster, loop = settings.clusters[0], settings.loop
     for record in (settings, cluster, cluster.opps[0], loop, loop.code[0], settings.mixtures[0]):
         for field in fields(record):
-            if field.name in ("mixtures", "budget"):
+            if field.name in ("mixtures", "budget", "programs"):
                 continue  # see the next tests
             assert field.default is MISSING, field.name
             assert field.default_factory is MISSING, field.name
@@ -138,6 +143,41 @@ def test_a_run_without_memory_has_the_key_that_it_had_before(linux_like: Machine
     having = settings_of(replace(linux_like, memory=(0.3,)))
     assert "mixtures" in having.encode()
     assert replace(having, mixtures=()).encode() == without.encode()
+
+
+def test_a_run_without_figures_of_programs_has_the_key_that_it_had_before(
+    linux_like: Machine, juno: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With them, an instruction weighs its time at every OPP, at the rate of system code."""
+    without = settings_of(linux_like)
+    assert "programs" not in without.encode()
+    assert "program=" not in " ".join(command(without, FILES))
+    monkeypatch.setattr("engines.qemu.settings.program_pages", lambda *_: (1, 2))
+    times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
+    speed = ProgramSpeed("/bin/program", times)
+    having = settings_of(replace(linux_like, programs=(speed,)))
+    assert replace(having, programs=()).encode() == without.encode()
+    (program,) = having.programs
+    assert program.pages == (1, 2)
+    for cluster, weights in zip(having.clusters, program.weights, strict=True):
+        for opp, weight in zip(cluster.opps, weights, strict=True):
+            ns = weight / WORK_UNITS / opp.instructions_per_s * 1e9
+            assert ns == pytest.approx(1.25e6 / opp.khz + 0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize(("programs", "pages"), [(17, 1), (2, 2049)])
+def test_more_programs_than_the_plugin_has_room_for_are_refused(
+    linux_like: Machine,
+    juno: Platform,
+    monkeypatch: pytest.MonkeyPatch,
+    programs: int,
+    pages: int,
+) -> None:
+    monkeypatch.setattr("engines.qemu.settings.program_pages", lambda *_: tuple(range(pages)))
+    times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
+    speed = ProgramSpeed("/bin/program", times)
+    with pytest.raises(EascopeError, match="allowed: 16 programs, 4096 pages"):
+        settings_of(replace(linux_like, programs=(speed,) * programs))
 
 
 def test_a_platform_without_a_budget_has_the_key_that_it_had_before(

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cores make of a program's own code: the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.activity import ACTIVITY
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from configs.program_activity import FOLDER, load_program, program_path
+from host.errors import RequestError
+from tests.support.program_figures import BIG, LITTLE, NAME, RECORD, SLOW
+
+
+def _write(platform: Platform, folder: Path, record: object) -> Path:
+    path = program_path(platform, NAME, folder)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_an_instruction_takes_cycles_and_memory_time(juno: Platform, tmp_path: Path) -> None:
+    assert load_program(juno, NAME, tmp_path) is None
+    path = _write(juno, tmp_path, RECORD)
+    assert path == tmp_path / "programs" / "juno-r2" / "sysbench-cpu.json"
+    figures = load_program(juno, NAME, tmp_path)
+    assert figures is not None
+    little, big = figures.clusters
+    assert (little.name, big.name) == ("little", "big")
+    assert [each.khz for each in little.samples] == [450_000, 800_000]
+    assert little.ns(450_000) == pytest.approx(900 / 600 / 0.45, rel=0.001)
+    assert little.ns(800_000) == pytest.approx(1280 / 800 / 0.8, rel=0.03)
+    assert big.ns(600_000) == 2.5
+    assert figures.provenance["mode"] == "detailed"
+
+
+def _little(**change: object) -> dict[str, Any]:
+    return {"clusters": {"little": LITTLE | change, "big": BIG}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', by the file's place"),
+        ({"program": "pgbench"}, "program = 'pgbench': allowed: 'sysbench-cpu', by the file's"),
+        ({"schema": 2}, "schema = 2: allowed: an integer in 1..1"),
+        ({"conditions": ""}, "conditions = '': allowed: a non-empty string on one line"),
+        ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
+        ({"clusters": {"little": LITTLE}}, "clusters.big is missing: allowed: a table"),
+        ({"note": "x"}, "note = 'x': no such key"),
+        (_little(cycles=0), "clusters.little.cycles = 0: allowed: "),
+        (_little(memory_ns=-1), "clusters.little.memory_ns = -1: allowed: "),
+        (_little(samples={}), "clusters.little.samples = {}: allowed: tables named by the kHz"),
+        (_little(samples={"450001": SLOW}), "clusters.little.samples"),
+        (
+            _little(samples={"450000": SLOW | {"count": 0}}),
+            "clusters.little.samples.450000.count = 0: allowed: an integer in 1..",
+        ),
+        (
+            _little(cycles=1.6),
+            "clusters.little.cycles = 1.6: allowed: such that an instruction takes 1.5 cycles at "
+            "450000 kHz within 5%, as measured, and not 1.789",
+        ),
+    ],
+)
+def test_a_wrong_file_is_one_line(
+    juno: Platform, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    path = _write(juno, tmp_path, RECORD | change)
+    with pytest.raises(RequestError) as caught:
+        load_program(juno, NAME, tmp_path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_committed_files_are_of_platforms_and_programs_that_exist() -> None:
+    for path in sorted((ACTIVITY / FOLDER).glob("*/*")):
+        assert load_program(load_platform(path.parent.name), path.stem) is not None, path

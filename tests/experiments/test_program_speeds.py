@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which programs run at figures of their own, and what a record says of the others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from configs.program_activity import load_program
+from engines.base import Engine
+from engines.registry import get_engine
+from experiments.program_kinds import KINDS
+from experiments.program_speeds import figures_of, speeds_of, without_figures
+from experiments.scenario import Scenario
+from experiments.scenario_file import load_scenario
+from tests.support.program_figures import RECORD
+
+FIGURES = ("sysbench-cpu", "perf-bench-pipe")
+
+
+@pytest.fixture
+def fast(juno: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The fast engine, with a folder of figures of `FIGURES`."""
+    for name in FIGURES:
+        path = tmp_path / "programs" / juno.name / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(RECORD | {"program": name}))
+    monkeypatch.setattr(
+        "experiments.program_speeds.load_program",
+        lambda platform, name: load_program(platform, name, tmp_path),
+    )
+    return get_engine("qemu", None)
+
+
+def scenario(platform: Platform, tmp_path: Path, *kinds: str) -> Scenario:
+    """A scenario with a program of each kind."""
+    programs = "".join(
+        f'[[program]]\nname = "p{number}"\nrun = "{kind}"\narguments = "{{count}}"\n'
+        "short_count = 1\nfull_count = 1\n"
+        for number, kind in enumerate(kinds)
+    )
+    path = tmp_path / "own.toml"
+    path.write_text(
+        'summary = "a test"\nsource = "a test"\nloads = "a test"\nimage = "programs"\n'
+        f'{programs}[window]\nwarmup_ms = 300\nuntil = "programs-end"\n'
+    )
+    return load_scenario(str(path), platform)
+
+
+def test_a_program_with_figures_has_them_and_the_others_are_named(
+    juno: Platform, tmp_path: Path, fast: Engine
+) -> None:
+    own = scenario(juno, tmp_path, "hackbench", "sysbench-cpu", "hackbench")
+    figures = figures_of(own, juno, fast)
+    assert [each.program for each in figures] == ["sysbench-cpu"]
+    (speed,) = speeds_of(figures)
+    assert speed.path == KINDS["sysbench-cpu"].path
+    assert speed.clusters == figures[0].clusters
+    assert without_figures(own, juno, figures) == (
+        "program hackbench: its code runs at the kernel's instructions per cycle: it was not "
+        "measured on juno-r2",
+    )
+
+
+def test_two_loads_of_one_binary_have_none(juno: Platform, tmp_path: Path, fast: Engine) -> None:
+    alone = scenario(juno, tmp_path, "perf-bench-pipe")
+    assert [each.program for each in figures_of(alone, juno, fast)] == ["perf-bench-pipe"]
+    both = scenario(juno, tmp_path, "perf-bench-pipe", "perf-bench-messaging")
+    assert figures_of(both, juno, fast) == ()
+    assert len(without_figures(both, juno, ())) == 2
+
+
+def test_on_gem5_its_cpu_models_decide(juno: Platform, tmp_path: Path, fast: Engine) -> None:
+    own = scenario(juno, tmp_path, "sysbench-cpu")
+    assert figures_of(own, juno, fast)
+    assert figures_of(own, juno, get_engine("gem5", "detailed")) == ()
