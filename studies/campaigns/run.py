@@ -78,7 +78,7 @@ def complete(campaign: Campaign) -> Survey:
     :raises RequestError: there is none.
     """
     check_runs()
-    survey = survey_of(campaign, platforms_folder(), look_up=False)
+    survey = survey_of(campaign, platforms_folder())
     seeds = tuple(
         seed
         for place, seed in enumerate(campaign.seeds)
@@ -86,4 +86,4 @@ def complete(campaign: Campaign) -> Survey:
     )
     if not seeds:
         raise RequestError("--complete: no seed's cells are all there")
-    return survey_of(replace(campaign, seeds=seeds), platforms_folder(), look_up=False)
+    return survey_of(replace(campaign, seeds=seeds), platforms_folder())
