@@ -101,6 +101,8 @@ class ScenarioResult(Record):
     :param other_work: whether variants' work differs, so that they are compared by energy per work.
     :param replicates: whether seeds drew more than starts.
     :param source_had: who states these controls for the scenario's source; empty: it had others.
+    :param rate_limit_us: schedutil's, and ``transition_latency_us`` of an OPP change; None: those
+        of the record.
     """
 
     scenario: str
@@ -117,11 +119,18 @@ class ScenarioResult(Record):
     work_unit: str = ""
     other_work: bool = False
     source_had: str = ""
+    rate_limit_us: int | None = None
+    transition_latency_us: int | None = None
 
 
 @dataclass(frozen=True)
 class Comparisons(ResultRecord):
-    """All scenarios of a page; ``seeds`` is how many each variant has."""
+    """All scenarios of a page.
+
+    :param seeds: how many each variant has.
+    :param rate_limit_us: schedutil's, and ``transition_latency_us`` of an OPP change, of one of the
+        scenarios: at the platform's defaults, if there is one.
+    """
 
     platform: str
     engine: str

@@ -14,13 +14,18 @@ from analysis.results.comparisons import (
     Spread,
     VariantResult,
 )
-from analysis.results.findings import Conditions, control_words, findings, seed_words
-from analysis.results.noise import recorded
-from analysis.rows import PER_WORK, printed_row
-from analysis.statistics import ENOUGH
+from analysis.results.findings import findings
+from analysis.rows import printed_row
 from analysis.verdict_text import counts, details
 from host.table import Table
 from studies.drawing import Drawing
+from studies.pages.conditions import (
+    by_controls,
+    conditions,
+    conditions_of,
+    floor_words,
+    of_scenario,
+)
 from studies.pages.plan import NAMES, OF_PROGRAMS, PROGRAMS
 
 
@@ -31,7 +36,7 @@ def parts(record: Comparisons) -> dict[str, str]:
         "verdicts": counts(judged),
         "decided": _decided(record),
         "summary": _summary(record).markdown(),
-        "conditions": _conditions(record),
+        "conditions": conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
     }
 
@@ -48,7 +53,7 @@ def parts_of_programs(record: Comparisons) -> dict[str, str]:
     return {
         "printed": Table.of(["scenario", *_printed_heads(record.scenarios[0])], rows, 2).markdown(),
         "energies": Table.of(["scenario", f"energy, % of {base}'s"], energies, 2).markdown(),
-        "conditions": _conditions(record),
+        "conditions": conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
     }
 
@@ -132,57 +137,11 @@ def _signed(value: float) -> str:
     return f"{round(value, 1) + 0.0:+.1f}"
 
 
-def _conditions(record: Comparisons) -> str:
-    lines = [
-        f"Platform {record.platform}, engine {record.engine} (busy loops elided), "
-        f"{record.duration} windows, {record.seeds} seeds, energy from {record.power} power.",
-        f"Linux {record.kernel}, HZ {record.hz}, schedutil with a rate limit of "
-        f"{record.rate_limit_us} us, transitions of {record.transition_latency_us} us, delayed "
-        f"dequeue on, tracing on{_where_not_said(record)}.",
-        "After a mean over seeds, brackets have the least and the largest value. "
-        + _meaning_of_seeds(record),
-        _tests(record),
-        record.origin.words,
-    ]
-    return "\n".join(f"* {line}" for line in lines)
-
-
-def _where_not_said(record: Comparisons) -> str:
-    """That headings name other controls, where a scenario stands under several."""
-    return ", where a heading does not name other controls" if _by_controls(record) else ""
-
-
-def _meaning_of_seeds(record: Comparisons) -> str:
-    """The meaning of the spread over seeds."""
-    if record.replicates:
-        return (
-            "[Seeds](../concepts/replicates.md) draw the differences between two runs on a device."
-        )
-    return (
-        "Seeds draw only the starts of tasks, within 16 ms. Their spread is not that of "
-        "[replicates](../concepts/replicates.md), and intervals are too narrow."
-    )
-
-
-def _tests(record: Comparisons) -> str:
-    """The test of differences."""
-    if record.seeds < ENOUGH:
-        return f"Fewer than {ENOUGH} seeds: no test is made."
-    judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
-    if any(verdict.effects for verdict in judged):
-        made = "[how it is made](../reference/measures.md#intervals)"
-        return f"Differences from the first variant carry a 95 % interval ({made})."
-    return (
-        "Differences from the first variant carry a 95 % interval (percentile bootstrap of pairs). "
-        "The record has only means, so every statement is undecided."
-    )
-
-
 def _summary(record: Comparisons) -> Table:
     """One line per scenario: energy against the first variant's, and the verdicts."""
     rows = []
     for result in record.scenarios:
-        name = f"{result.scenario}, {result.controls}" if _by_controls(record) else result.scenario
+        name = f"{result.scenario}, {result.controls}" if by_controls(record) else result.scenario
         rows.append([name, _energies(record, result), counts(result.judged)])
     heads = [
         "scenario",
@@ -200,13 +159,8 @@ def _energies(record: Comparisons, result: ScenarioResult) -> str:
     ]
     if not changes:
         return "-"
-    floor = noise_floor(record, result, per_work=result.other_work)
-    return "; ".join(changes) + _by(result) + (f"; noise floor {floor}" if floor else "")
-
-
-def _by_controls(record: Comparisons) -> bool:
-    """Whether a scenario stands there more than once, under other controls."""
-    return len({result.scenario for result in record.scenarios}) < len(record.scenarios)
+    floor = floor_words(record, result, per_work=result.other_work)
+    return f"{'; '.join(changes)}{_by(result)}; {floor}"
 
 
 def _scenarios(record: Comparisons) -> Iterator[str]:
@@ -215,10 +169,11 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
         if result.scenario != last:
             yield f"### {result.scenario}\n\n{result.summary}.\n\n{result.source}"
             last = result.scenario
-        if _by_controls(record):
+        if by_controls(record):
             yield f"#### {result.scenario}: {result.controls}"
         if result.source_had:
             yield f"{result.source_had}."
+        yield of_scenario(record, result)
         yield _figures(record, result).markdown()
         yield _placement(result).markdown()
         if printed := _printed_rows(result, result.variants[0].printed):
@@ -228,18 +183,10 @@ def _scenarios(record: Comparisons) -> Iterator[str]:
             yield verdicts
 
 
-def noise_floor(record: Comparisons, result: ScenarioResult, *, per_work: bool) -> str:
-    """The size that a difference in energy must exceed, ``+-1.2 %``; empty if not measured."""
-    conditions = vars(_conditions_of(record, result))
-    floor = recorded(record.platform, result.scenario, conditions)
-    measure = PER_WORK if per_work else ("energy_j", "total")
-    percent = floor.percents.get(".".join(measure)) if floor else None
-    return "" if percent is None else f"+-{percent:.1f} %"
-
-
 def _figures(record: Comparisons, result: ScenarioResult) -> Table:
-    floors = [noise_floor(record, result, per_work=per_work) for per_work in (False, True)]
-    whole, per_work = (f" (noise floor {floor})" if floor else "" for floor in floors)
+    whole, per_work = (
+        f" ({floor_words(record, result, per_work=per_work)})" for per_work in (False, True)
+    )
     base = result.variants[0].name
     heads = ["variant", "energy (mJ)", f"% of {base}'s{whole}"]
     if result.other_work:
@@ -334,7 +281,7 @@ def change_text(change: Change | None, absent: str = "-") -> str:
 def _verdicts(record: Comparisons, result: ScenarioResult) -> Iterator[str]:
     """The source's statements with their verdicts; where they differ, the platform's finding."""
     known = findings(record.platform, result.scenario)
-    conditions = _conditions_of(record, result)
+    of_result = conditions_of(record, result)
     for judged in result.judged:
         yield (
             f"* **{judged.verdict}**: {judged.variant}: `{judged.statement}`: {details(judged)}. "
@@ -343,22 +290,9 @@ def _verdicts(record: Comparisons, result: ScenarioResult) -> Iterator[str]:
         if judged.seeds_met < judged.seeds:
             finding = known.get((judged.variant, judged.statement))
             if finding is not None:
-                yield f"  Finding: {finding.shown(conditions)}"
+                yield f"  Finding: {finding.shown(of_result)}"
             elif not judged.met:
                 yield "  Finding: none yet."
-
-
-def _conditions_of(record: Comparisons, result: ScenarioResult) -> Conditions:
-    return Conditions(
-        kernel=record.kernel,
-        engine=record.engine,
-        duration=record.duration,
-        speeds=result.speeds,
-        power=record.power,
-        energy_model=result.energy_model,
-        seeds=seed_words(result.replicates),
-        controls=control_words(result.set_otherwise, result.speeds),
-    )
 
 
 DRAWINGS = {

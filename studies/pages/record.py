@@ -74,6 +74,8 @@ def _scenario(group: PageGroup, scenario: Scenario, compared: Comparison) -> Sce
         replicates=compared.cell.replicates,
         work_unit=compared.cell.work.unit,
         other_work=compared.primary is not compared.total,
+        rate_limit_us=compared.cell.controls.rate_limit_us,
+        transition_latency_us=compared.cell.controls.transition_latency_us,
     )
 
 

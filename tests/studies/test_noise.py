@@ -20,9 +20,7 @@ from analysis.derive import Derived
 from analysis.glance import glance
 from analysis.null import Null, RecordedNull
 from analysis.results import noise
-from analysis.results.comparisons import Comparisons
-from analysis.results.noise import Noise, NoiseFloor
-from analysis.results.origin import RESULTS
+from analysis.results.noise import Noise
 from configs.platform import Platform
 from experiments.request import Names
 from studies.draw import save
@@ -31,8 +29,6 @@ from studies.noise.__main__ import main
 from studies.noise.page import parts as noise_parts
 from studies.noise.plan import NAME, plan
 from studies.noise.record import record_of
-from studies.pages import page
-from studies.pages.page import noise_floor
 from tests.support.stated import stated
 
 
@@ -104,20 +100,6 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
     noise._read.cache_clear()
     assert both(juno).noise is None, "of other conditions"
     noise._read.cache_clear()
-
-
-def test_a_page_has_the_floor_of_its_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
-    comparisons = Comparisons.read(RESULTS / "uclamp.json")
-    result = comparisons.scenarios[0]
-    percents = {"energy_j.total": 1.25, "energy_per_work_j": 0.5}
-    floor = NoiseFloor("juno-r2", result.scenario, "mainline", {}, 10, {}, percents)
-    monkeypatch.setattr(page, "recorded", lambda *_: floor)
-    assert noise_floor(comparisons, result, per_work=False) == "+-1.2 %"
-    shown = page.parts(comparisons)
-    assert "% of mainline's (noise floor +-1.2 %)" in shown["scenarios"]
-    assert "noise floor +-0.5 %" in shown["summary"]
-    monkeypatch.setattr(page, "recorded", lambda *_: None)
-    assert "noise floor" not in page.parts(comparisons)["scenarios"]
 
 
 def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:

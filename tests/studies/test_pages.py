@@ -143,7 +143,9 @@ def test_a_page_has_spread_difference_verdict_and_finding(
     assert "  Finding: energy is never negative" in text
     assert shown["verdicts"] == "0 shown, 0 refuted, 3 undecided"
     assert "| 0 shown, 0 refuted, 3 undecided |" in shown["summary"]
-    assert f"cas {100 * (per_work[1] / per_work[0] - 1):+.1f} per s of work |" in shown["summary"]
+    assert (
+        f"cas {100 * (per_work[1] / per_work[0] - 1):+.1f} per s of work; noise" in shown["summary"]
+    )
 
 
 def test_controls_are_named_where_a_scenario_stands_more_than_once(
