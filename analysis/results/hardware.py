@@ -17,6 +17,8 @@ from host.record import Record
 FACTOR = 2.0
 #: And close where it differs by no more than this part of the source's.
 CLOSE = 0.15
+#: Findings on a figure: of its runs, only of runs under other conditions, or none.
+FOUND, FOUND_ELSEWHERE, NOT_FOUND = "found", "elsewhere", "none"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Quantified(Record):
     :param met: whether the means meet the statement.
     :param kind: of the comparison that the size is of (`analysis.claim`).
     :param refuted_under: known-bad variants whose runs refute it.
+    :param finding: whether traces explain it: `FOUND`, `FOUND_ELSEWHERE` or `NOT_FOUND`.
     """
 
     scenario: str
@@ -67,6 +70,7 @@ class Quantified(Record):
     met: bool
     kind: str
     refuted_under: tuple[str, ...] = ()
+    finding: str = NOT_FOUND
     ours: float | None = None
     low: float | None = None
     high: float | None = None

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 from analysis.claim import ABSOLUTE, DIFFERENCE, EQUIVALENCE, PERCENT
 from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
-from analysis.results.hardware import CLOSE, FACTOR, Counts, Hardware, Measured, Quantified
+from analysis.results.hardware import (
+    CLOSE,
+    FACTOR,
+    FOUND,
+    FOUND_ELSEWHERE,
+    NOT_FOUND,
+    Counts,
+    Hardware,
+    Measured,
+    Quantified,
+)
 from host.table import Table
 from studies.drawing import Drawing
 from studies.hardware.plan import NAME, SIGNS, SIZES
@@ -35,6 +45,7 @@ def parts(record: Hardware) -> dict[str, str]:
             f"* {each.who} ({each.board}): {each.states}. Missing: {each.missing}."
             for each in record.not_simulated
         ),
+        "findings": _findings(record),
         "predictions": _predictions(record),
         "mutants": _mutants(record),
         "origin": record.origin.words,
@@ -205,6 +216,16 @@ def _mutants(record: Hardware) -> str:
         if each.verdict == SHOWN
     ]
     return "\n".join([f"{len(words)} judged: {counted}.", *(["", *survivors] if survivors else [])])
+
+
+def _findings(record: Hardware) -> str:
+    """How many figures that are not shown are explained by traces."""
+    found = [each.finding for each in record.statements if each.verdict != SHOWN]
+    return (
+        f"Of {len(found)} figures that are not shown, findings from traces of such runs explain "
+        f"{found.count(FOUND)}. For {found.count(FOUND_ELSEWHERE)} there is only a finding on runs "
+        f"under other conditions, for {found.count(NOT_FOUND)} there is none"
+    )
 
 
 def _predictions(record: Hardware) -> str:

@@ -11,7 +11,11 @@ from analysis.claim import PERCENT, claim_of
 from analysis.records.cell import Expectation
 from analysis.records.verdict import REFUTED, UNDECIDED, Effect, Verdict
 from analysis.results.comparisons import Comparisons, ScenarioResult
+from analysis.results.findings import findings
 from analysis.results.hardware import (
+    FOUND,
+    FOUND_ELSEWHERE,
+    NOT_FOUND,
     EarlierCounts,
     Hardware,
     Measured,
@@ -27,6 +31,7 @@ from analysis.statement import parse
 from analysis.verdict_text import short
 from experiments.sources import sources
 from studies.hardware.plan import PAGES, PREDICTED, PREDICTED_ON, Stated, quantified
+from studies.pages.conditions import conditions_of
 
 #: By the name of a page.
 Records = Mapping[str, Comparisons]
@@ -102,15 +107,26 @@ class _Found:
     """A verdict and its place."""
 
     page: str
+    record: Comparisons
     result: ScenarioResult
     verdict: Verdict
+
+    @property
+    def finding(self) -> str:
+        """Whether there is a finding on these runs."""
+        known = findings(self.record.platform, self.result.scenario)
+        finding = known.get((self.verdict.variant, self.verdict.statement))
+        if finding is None:
+            return NOT_FOUND
+        of_runs = finding.conditions == conditions_of(self.record, self.result)
+        return FOUND if of_runs else FOUND_ELSEWHERE
 
 
 def _best(records: Records, stated: Stated, platform: str) -> _Found | None:
     """The comparison on ``platform`` with most seeds; of those the first, as the source had it."""
     entry = stated.expectation
     every = [
-        _Found(page, result, verdict)
+        _Found(page, record, result, verdict)
         for page, record in records.items()
         if record.platform == platform
         for result in record.scenarios
@@ -162,6 +178,7 @@ def _quantified(stated: Stated, measured: Measured, compared: _Found) -> Quantif
         reason=f"shown of {', '.join(verdict.also_shown_of)}, too" if idle else verdict.reason,
         met=bool(verdict.met),
         kind=_kind(entry),
+        finding=compared.finding,
         refuted_under=tuple(name for name, word in _known_bad(verdict).items() if word == REFUTED),
     )
     if effect is None:

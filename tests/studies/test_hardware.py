@@ -20,14 +20,17 @@ from analysis.results.comparisons import (
     Spread,
     VariantResult,
 )
+from analysis.results.findings import Finding
 from analysis.results.hardware import Counts, Hardware, Quantified, counts_of
 from analysis.results.origin import RESULTS, RUNS, Origin
 from studies import front
 from studies.draw import save
+from studies.hardware import record as hardware_record
 from studies.hardware.__main__ import main
 from studies.hardware.page import parts
 from studies.hardware.plan import NAME, PREDICTED_ON, Stated, quantified
 from studies.hardware.record import record_of, records_of
+from studies.pages.conditions import conditions_of
 
 MORE = Expectation(
     *("cas", "energy_j.total > energy_j.total[mainline]", "Loehle: +18.5 %"),
@@ -279,6 +282,23 @@ def test_runs_that_meet_themselves_are_no_test() -> None:
     bad = {"mainline": REFUTED, "cas-performance": REFUTED}
     record = board(verdict_of(MORE, SHOWN, (20.0, 19.0, 21.0), bad=bad))
     assert [each.known_bad for each in record.mutants] == ["cas-performance"]
+
+
+def test_findings_are_counted_by_the_conditions_of_their_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged = verdict_of(MORE, UNDECIDED, (1.0, -4.5, 5.2))
+    of_runs = conditions_of(page_of(), result_of([]))
+    for finding, words in (
+        (Finding("", of_runs), "explain 1. For 0 there is only"),
+        (Finding("", replace(of_runs, power="none")), "explain 0. For 1 there is only"),
+        (None, "under other conditions, for 1 there is none"),
+    ):
+        known = {(MORE.variant, MORE.statement): finding} if finding else {}
+        monkeypatch.setattr(hardware_record, "findings", lambda *_, known=known: known)
+        shown = parts(board(judged, stated=(MORE,)))["findings"]
+        assert shown.startswith("Of 1 figures that are not shown, ")
+        assert words in shown
 
 
 def test_the_record_reads_back_and_its_page_is_drawn(tmp_path: Path) -> None:
