@@ -117,7 +117,7 @@ def _mixture_options(
 def _program_options(
     clusters: tuple[QemuClusterSettings, ...], program: ProgramSettings
 ) -> Iterator[str]:
-    yield f"program={program.number}:{'+'.join(f'{page:016x}' for page in program.pages)}"
+    yield f"program={program.number}:{'+'.join(program.pages)}"
     for cluster, weights in zip(clusters, program.weights, strict=True):
         yield f"program_weights={program.number}:{cluster.index}:{'+'.join(map(str, weights))}"
 

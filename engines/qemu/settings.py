@@ -113,12 +113,13 @@ class ProgramSettings(Record):
     """A program with a speed of its own.
 
     :param number: from 1; 0 is any other program.
-    :param pages: digests of the pages of its code.
+    :param pages: digests of the pages of its code, 16 hexadecimal digits each: records have no
+        integers of 64 bits without a sign.
     :param weights: time of an instruction in `WORK_UNITS`, by cluster and OPP as those have them.
     """
 
     number: int
-    pages: tuple[int, ...]
+    pages: tuple[str, ...]
     weights: tuple[tuple[int, ...], ...]
 
 
@@ -258,7 +259,7 @@ def _programs(
     programs = tuple(
         ProgramSettings(
             number=number,
-            pages=program_pages(machine.initramfs, speed.path),
+            pages=tuple(f"{page:016x}" for page in program_pages(machine.initramfs, speed.path)),
             weights=tuple(weights(speed, cluster) for cluster in clusters),
         )
         for number, speed in enumerate(machine.programs, 1)

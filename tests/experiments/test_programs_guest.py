@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
+from analysis.records.cell import CELL, CellRecord
+from configs.activity import Activity
+from configs.platform import Platform
+from configs.program_activity import load_program, program_path
+from experiments.cli.main import main
 from tests.support.command import eascope
+from tests.support.program_figures import NAME, RECORD, SLOW
 
 pytestmark = pytest.mark.guest
 
@@ -83,3 +89,59 @@ def test_a_run_ends_with_the_program_that_went_wrong(
     assert words in line
     if "cat" in arguments:
         assert "last output: cat: can't open '/no/such'" in line
+
+
+SPINS = """
+[[program]]
+name = "sysbench"
+run = "sysbench-cpu"
+arguments = "--threads=1 --time=0 --events={count}"
+short_count = 20
+full_count = 20
+cpus = "big:0"
+[window]
+warmup_ms = 200
+until = "programs-end"
+"""
+
+
+def test_a_program_with_figures_runs_at_them(
+    tmp_path: Path,
+    juno: Platform,
+    juno_activity: Activity,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """At half the kernel's rate, sysbench does half the events: in its libraries, too."""
+    scenario = tmp_path / "x.toml"
+    scenario.write_text(HEAD + SPINS)
+    command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"]
+    folder = tmp_path / "activity"
+    monkeypatch.setattr(
+        "experiments.program_speeds.load_program",
+        lambda platform, name: load_program(platform, name, folder),
+    )
+    rates, assumed = [], []
+    for factor in (1, 0.5):
+        write_figures(juno, juno_activity, folder, factor)
+        assert main([*command, "--scenario", str(scenario)]) == 0
+        result = json.loads(capsys.readouterr().out)
+        rates.append(result["program"]["sysbench"]["events_per_s"])
+        cell = CellRecord.read(Path(result["run"]) / CELL)
+        assumed.append([line for line in cell.assumed if line.startswith("program ")])
+    assert assumed == [[], []]
+    # Its start, which the kernel does for it, takes as long as before.
+    assert rates[1] == pytest.approx(rates[0] / 2, rel=0.05)
+
+
+def write_figures(platform: Platform, activity: Activity, folder: Path, factor: float) -> None:
+    """Figures of sysbench: ``factor`` times the instructions per cycle of the kernel."""
+    clusters = {}
+    for cluster in platform.clusters:
+        cycles = 1 / activity.system_ipc(cluster) / factor
+        sample = SLOW | {"instructions": 10**6, "cycles": round(cycles * 10**6)}
+        samples = {str(cluster.max_khz): sample}
+        clusters[cluster.name] = {"cycles": cycles, "memory_ns": 0, "samples": samples}
+    path = program_path(platform, NAME, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(RECORD | {"clusters": clusters}))

@@ -43,7 +43,7 @@ def settings(linux_like: Machine) -> QemuSettings:
     record = settings_of(replace(linux_like, memory=(0.2, 0.3)))
     steps = (BudgetStepSettings(2, 1_200_000), BudgetStepSettings(6, 900_000))
     weights = tuple(tuple(70_000 for _ in cluster.opps) for cluster in record.clusters)
-    program = ProgramSettings(1, (0x123, 0x456), weights)
+    program = ProgramSettings(1, ("0123", "0456"), weights)
     record = replace(record, budget=BudgetSettings(1_000_000, steps), programs=(program,))
     assert record.loop is not None
     assert record.clusters[0].cluster_sleep is not None
@@ -152,13 +152,13 @@ def test_a_run_without_figures_of_programs_has_the_key_that_it_had_before(
     without = settings_of(linux_like)
     assert "programs" not in without.encode()
     assert "program=" not in " ".join(command(without, FILES))
-    monkeypatch.setattr("engines.qemu.settings.program_pages", lambda *_: (1, 2))
+    monkeypatch.setattr("engines.qemu.settings.program_pages", lambda *_: (1, 2**64 - 1))
     times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
     speed = ProgramSpeed("/bin/program", times)
     having = settings_of(replace(linux_like, programs=(speed,)))
     assert replace(having, programs=()).encode() == without.encode()
     (program,) = having.programs
-    assert program.pages == (1, 2)
+    assert program.pages == ("0000000000000001", "f" * 16)
     for cluster, weights in zip(having.clusters, program.weights, strict=True):
         for opp, weight in zip(cluster.opps, weights, strict=True):
             ns = weight / WORK_UNITS / opp.instructions_per_s * 1e9
