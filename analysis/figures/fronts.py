@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from analysis.figures import style
 from analysis.figures.common import LINE_HEIGHT, Note, label, text_width, wrapped
+from analysis.pareto import front
 
 #: Sizes in inches: of a panel's inside, of what is left, right, below and above it.
 PANEL, LEFT, RIGHT, BELOW, ABOVE = 1.9, 0.6, 0.15, 0.45, 0.26
@@ -45,19 +46,6 @@ class FrontPanel:
     x_label: str
     y_label: str
     points: tuple[FrontPoint, ...]
-
-
-def front(points: Sequence[FrontPoint]) -> list[FrontPoint]:
-    """The points of which no other has less of one measure and no more of the other, by x."""
-    kept = [
-        point
-        for point in points
-        if not any(
-            other.x <= point.x and other.y <= point.y and (other.x, other.y) != (point.x, point.y)
-            for other in points
-        )
-    ]
-    return sorted(kept, key=lambda point: (point.x, point.y))
 
 
 def draw(rows: Sequence[Sequence[FrontPanel]], note: Note) -> Figure:
@@ -103,7 +91,7 @@ def _limits(axes: Axes, points: Sequence[FrontPoint]) -> None:
 
 
 def _panel(axes: Axes, panel: FrontPanel, width: float) -> None:
-    best = front(panel.points)
+    best = [panel.points[place] for place in front([(p.x, p.y) for p in panel.points])]
     axes.plot(
         [point.x for point in best],
         [point.y for point in best],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One sentence per campaign that answers its question, from the record alone."""
+"""The answer to each campaign's question in a sentence or two, from the record alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from analysis.pareto import front
 from analysis.results.campaigns import ENERGY, LATENCY, CampaignResult, SweptCell
 from analysis.statistics import ENOUGH
 from studies.campaigns.plan import EM_ERROR, ENDS, NO_ERROR, OPPS, RATE_LIMIT, spacing_of
@@ -17,7 +18,7 @@ ClusterError = tuple[str, float]
 
 
 def answer(record: CampaignResult) -> str:
-    """The sentence, without its full stop."""
+    """The answer, without its last full stop."""
     if len(record.seeds) < ENOUGH:
         plural = "s" if len(record.seeds) > 1 else ""
         return (
@@ -90,12 +91,18 @@ def _opps(record: CampaignResult) -> str:
 
 
 def _topologies(record: CampaignResult) -> str:
-    words = []
+    fronts, beaten = [], []
     for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
-        kept = [cell.axes["topology"] for cell in cells if not cell.beaten_by]
-        words.append(f"{joined(kept)} in {scenario} with {variant}")
-    return "no other topology has both clearly less energy and clearly less latency than " + (
-        "; ".join(words)
+        known = [cell for cell in cells if LATENCY in cell.measures and ENERGY in cell.measures]
+        means = [(cell.measures[LATENCY].mean, cell.measures[ENERGY].mean) for cell in known]
+        names = [known[place].axes["topology"] for place in front(means)]
+        where = f"in {scenario} with {variant}"
+        fronts.append(f"{joined(names)} {where}")
+        worse = [cell.axes["topology"] for cell in known if cell.beaten_by]
+        beaten += [f"{joined(worse)} {where}"] if worse else []
+    return (
+        f"topologies whose means no other one beats in both: {'; '.join(fronts)}. Another one has "
+        f"clearly less of both than {'; '.join(beaten) or 'none'}"
     )
 
 

@@ -213,9 +213,15 @@ def _fronts(record: CampaignResult, view: DrawingView) -> Figure:
         ]
         for (scenario,), of_scenario in grouped(view.cells, ("scenario",)).items()
         for measure in (LATENCY, MISSED)
-        if any(measure in each.measures and each.measures[measure].mean for each in of_scenario)
+        if _worth_a_row(of_scenario, measure)
     ]
     return fronts.draw(rows, _note(record, view))
+
+
+def _worth_a_row(cells: Sequence[SweptCell], measure: str) -> bool:
+    """Misses have a row if a cell has more than one on average."""
+    means = [cell.measures[measure].mean for cell in cells if measure in cell.measures]
+    return any(mean > (measure == MISSED) for mean in means)
 
 
 def _x_label(meaning: SweptScenario, measure: str) -> str:

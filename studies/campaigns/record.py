@@ -114,8 +114,8 @@ def _take(taken: _Taken, seed: int, derived: Derived) -> None:
     """Add the numbers of a run; what it cannot give stays out."""
     result = derived.result
     numbers = {WORK: result.work, MISSED: result.missed_deadlines}
-    if result.frames is not None:
-        numbers[MISSED] = result.frames.late + result.frames.skipped
+    if (frames := _not_in_time(derived)) is not None:
+        numbers[MISSED] = frames
     if result.energy_per_work_j is not None:
         numbers[ENERGY] = 1e3 * result.energy_per_work_j
     for name, value in numbers.items():
@@ -126,6 +126,20 @@ def _take(taken: _Taken, seed: int, derived: Derived) -> None:
             if task.name in table:
                 by_seed = taken.latencies.setdefault((kind, task.name), {})
                 by_seed[seed] = table[task.name].p95
+
+
+def _not_in_time(derived: Derived) -> float | None:
+    """Frames that were due in the window less those drawn in time; None without frames.
+
+    A frame at the window's end may be drawn before it is due, so there may be one more.
+    """
+    cell, result = derived.cell, derived.result
+    if cell.frames is None or result.frames is None:
+        return None
+    due = result.deadlines.get(cell.frames.paced_by)
+    if due is None:
+        return None
+    return max(0.0, due.jobs - (result.frames.drawn - result.frames.late))
 
 
 def _of_scenario(
@@ -171,8 +185,8 @@ def _mean(by_seed: BySeed) -> float:
 def _scenario(name: str, first: Derived, chosen: tuple[str, str] | None) -> SweptScenario:
     result = first.result
     missed = "" if result.missed_deadlines is None else "missed deadlines of all tasks"
-    if result.frames is not None and first.cell.frames is not None:
-        missed = "frames late or skipped"
+    if _not_in_time(first) is not None and first.cell.frames is not None:
+        missed = "frames not drawn in time"
         pacing, drawing = first.cell.frames.paced_by, first.cell.frames.drawn_by
         if pacing != drawing:
             missed += f" ({pacing} begins a frame, {drawing} ends it)"

@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 
 from analysis.derive import Derived, derive
-from analysis.records.result import Percentiles
+from analysis.records.frames import FramesRecord
+from analysis.records.result import Deadlines, Frames, Percentiles
 from analysis.results.campaigns import CampaignResult
 from analysis.results.origin import RESULTS
 from configs.activity import Activity
@@ -159,7 +160,13 @@ def by_variant(axes: Mapping[str, str]) -> tuple[float, float]:
 #: For each campaign: figures, and what the answer says of them.
 ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
     "opp-sweep": (by_opps, ["4 (even), 4 (geometric) and 12 or more (power) in eas/video"]),
-    "topology-sweep": (by_topology, ["than 2+2, 4+2 and 4+4 in eas/game with mainline"]),
+    "topology-sweep": (
+        by_topology,
+        [
+            "beats in both: 4+4, 4+2 and 2+2 in eas/game with mainline. ",
+            "clearly less of both than 6+2 in eas/game with mainline",
+        ],
+    ),
     "em-error-sweep": (
         by_error,
         [
@@ -225,6 +232,27 @@ def test_few_seeds_decide_nothing(
     assert not any(cell.beaten_by for cell in record.cells)
     draw(record, tmp_path / "drawn")
     assert len(list((tmp_path / "drawn").glob("*.svg"))) == len(views(record))
+
+
+def test_frames_that_were_never_drawn_are_missed(
+    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch, base: Derived
+) -> None:
+    """Of ten frames five were drawn, one of them late; the record of frames skips none."""
+    task = base.cell.tasks[0].name
+    cell = replace(base.cell, frames=FramesRecord(task, task))
+    made = made_up
+
+    def overloaded(
+        campaign: Campaign, base: Derived, figures: Figures
+    ) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+        for labels, seed, run in made(campaign, base, figures):
+            result = replace(run.result, frames=Frames(5, 1, 0), deadlines={task: Deadlines(10, 6)})
+            yield labels, seed, replace(run, cell=cell, result=result)
+
+    monkeypatch.setattr(f"{__name__}.made_up", overloaded)
+    record = made_record("rate-limit-sweep", flat, seeds=2)
+    assert {cell.measures["missed"].mean for cell in record.cells} == {6.0}
+    assert [each.missed for each in record.scenarios] == ["frames not drawn in time"]
 
 
 def test_a_number_of_opps_is_beaten_by_more_of_its_own_spacing() -> None:
