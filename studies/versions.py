@@ -8,13 +8,18 @@ from collections.abc import Iterable
 from analysis.records.cell import CellRecord
 from analysis.results.origin import RUNS, Origin
 from host.version import eascope_version
+from studies.patches import patches_of
 
 
 def origin_over_seeds(command: str, cells: Iterable[CellRecord]) -> Origin:
     """The origin of figures over seeds of these runs, with their seeds' draws."""
     every = tuple(cells)
     drew_more = all(cell.replicates for cell in every)
-    return Origin(command, RUNS, versions_of(every), replicates=drew_more)
+    return Origin(
+        *(command, RUNS, versions_of(every)),
+        replicates=drew_more,
+        patches=patches_of(cell.kernel for cell in every),
+    )
 
 
 def versions_of(cells: Iterable[CellRecord]) -> dict[str, str]:

@@ -32,6 +32,8 @@ class Origin(Record):
     :param remarks: other conditions of the runs, such as the load of the host.
     :param replicates: whether seeds drew all that they draw by default, or starts alone; None where
         no figure is over seeds.
+    :param patches: SHA-256 of each queue's patches that the runs' kernels had, by queue and release
+        (``feec@6.12``, `studies.patches`); empty if it is not known.
     """
 
     command: str
@@ -39,6 +41,7 @@ class Origin(Record):
     versions: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     replicates: bool | None = None
+    patches: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> str:

@@ -17,6 +17,7 @@ from analysis.results.error import speeds_words
 from host.table import Column, Table
 from studies.agreement.plan import NAMES
 from studies.drawing import Drawing
+from studies.patches import origin_words
 
 #: What is aimed at: difference of energy in per cent, points of residency.
 ENERGY_GOAL, RESIDENCY_GOAL = 5, 2
@@ -98,7 +99,7 @@ def _conditions(record: Agreement) -> str:
             for column in record.columns
             if column.mode
         ),
-        f"* {record.origin.words}",
+        f"* {origin_words(record.origin)}",
         *([] if record.billing else [UNKNOWN_BILLING]),
     ]
     return "\n".join(lines)

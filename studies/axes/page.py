@@ -12,6 +12,7 @@ from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE
 from host.table import Table
 from studies.axes.plan import NAME, plan
 from studies.drawing import Drawing
+from studies.patches import origin_words
 
 #: Scenarios that are named one by one.
 MOST_NAMED = 3
@@ -77,7 +78,8 @@ def _conditions(record: ModelAxes) -> str:
     return (
         f"* Engine {record.engine} (busy loops elided), {record.duration} windows, "
         f"{' or '.join(map(str, seeds))} seeds, energy from {record.power} power where no axis "
-        f"says otherwise.\n* Linux {record.kernel}, HZ {record.hz}.\n* {record.origin.words}"
+        f"says otherwise.\n* Linux {record.kernel}, HZ {record.hz}.\n* "
+        + origin_words(record.origin)
     )
 
 

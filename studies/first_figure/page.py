@@ -7,6 +7,7 @@ from analysis.results.first_figure import ComparedMeasure, FirstFigure
 from host.table import Table
 from studies.drawing import Drawing
 from studies.first_figure.plan import NAME
+from studies.patches import origin_words
 
 
 def parts(record: FirstFigure) -> dict[str, str]:
@@ -17,7 +18,7 @@ def parts(record: FirstFigure) -> dict[str, str]:
         "energy": _energy(total),
         "conditions": f"* {record.scenario} on {record.platform}, fast engine, busy loops elided, "
         f"windows of {record.window_s:.0f} s, {record.seeds} seeds, energy in mJ.\n"
-        f"* {record.origin.words}",
+        f"* {origin_words(record.origin)}",
         "measures": Table.of(heads, map(_row, record.measures)).markdown(),
     }
 

@@ -9,6 +9,7 @@ from analysis.results.noise import Noise, NoiseFloor
 from host.table import Table
 from studies.drawing import Drawing
 from studies.noise.plan import NAME, plan
+from studies.patches import origin_words
 
 #: Measures whose floors the page has; the record has all.
 _SHOWN = {
@@ -65,7 +66,7 @@ def _conditions(record: Noise) -> str:
         for name, value in first.items()
         if all(each.conditions[name] == value for each in record.cells)
     )
-    return f"* {common}.\n* {record.origin.words}"
+    return f"* {common}.\n* {origin_words(record.origin)}"
 
 
 DRAWINGS = {NAME: Drawing(Noise, parts)}

@@ -9,6 +9,7 @@ from analysis.results.noise import recorded
 from analysis.rows import PER_WORK
 from analysis.statistics import ENOUGH
 from experiments.controls import Controls
+from studies.patches import origin_words
 
 
 def conditions(record: Comparisons) -> str:
@@ -24,9 +25,15 @@ def conditions(record: Comparisons) -> str:
         + _meaning_of_seeds(record),
         _tests(record),
         *_floors(record),
-        record.origin.words,
+        origin_words(record.origin, variants_of(record)),
     ]
     return "\n".join(f"* {line}" for line in lines)
+
+
+def variants_of(record: Comparisons) -> list[str]:
+    """The variants of all scenarios, each once."""
+    every = (variant.name for result in record.scenarios for variant in result.variants)
+    return list(dict.fromkeys(every))
 
 
 def of_scenario(record: Comparisons, result: ScenarioResult) -> str:

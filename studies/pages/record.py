@@ -23,6 +23,7 @@ from analysis.rows import PER_WORK, PROGRAM, WORK, unit_of
 from experiments.controls import AS_IT_IS
 from experiments.scenario import Scenario
 from studies.pages.plan import PageGroup
+from studies.patches import patches_of
 from studies.versions import versions_of
 
 
@@ -41,7 +42,10 @@ def record_of(
         for run in runs
     ]
     return Comparisons(
-        origin=Origin(command, RUNS, versions_of(cells)),
+        origin=Origin(
+            *(command, RUNS, versions_of(cells)),
+            patches=patches_of(each.kernel for each in cells),
+        ),
         platform=cell.platform,
         engine=cell.engine,
         power=first.power_model.name,

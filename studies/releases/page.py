@@ -12,6 +12,7 @@ from analysis.verdict_text import counts, details
 from host.table import Table
 from studies.drawing import Drawing
 from studies.pages.page import change_text, spread_text
+from studies.patches import origin_words
 from studies.releases.plan import NAME
 
 
@@ -86,7 +87,7 @@ def _conditions(record: ReleaseComparison) -> Sequence[str]:
         "Both releases run the same guest image, workload and draws of the seeds. After a mean "
         "over seeds, brackets have the least and the largest value, or the 95 % interval of a "
         "difference ([how it is made](../reference/measures.md#intervals)).",
-        record.origin.words,
+        origin_words(record.origin),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from analysis.results.wakeup_cost import VariantCost, WakeUpCost
 from host.table import Table
 from studies.drawing import Drawing
+from studies.patches import origin_words
 from studies.wakeup_cost.plan import NAME
 
 
@@ -23,7 +24,7 @@ def parts(record: WakeUpCost) -> dict[str, str]:
                 f"* Two threads ping-pong through pipes {short} and {long} times on "
                 f"{record.platform}, fast engine, {record.seeds} seeds, without tracing.",
                 *(f"* {form}: {meaning}." for form, meaning in record.forms.items()),
-                f"* {record.origin.words}",
+                f"* {origin_words(record.origin)}",
             ]
         ),
         "instructions": Table.of(heads, map(_row, record.variants)).markdown(),

@@ -13,6 +13,7 @@ from kernels.build import kernel
 from kernels.queues import is_ported
 from kernels.releases import DEFAULT
 from kernels.variants import SERIES, load_kernels, load_variants
+from studies.patches import patches_of
 from studies.versions import versions
 from studies.wakeup_cost.plan import COMPARABLE, FORMS, PLATFORM, ROUND_TRIPS, SEEDS, VARIANTS
 from studies.wakeup_cost.run import CONTROLS, lines_changed, measure
@@ -24,10 +25,8 @@ def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
     there = [name for name in VARIANTS if name in known and name in (only or VARIANTS)]
     places = [(variant, form) for variant in there for form in FORMS]
     slopes = dict(zip(places, measure(places), strict=True))
-    upstream = {
-        kernel(name).provenance.upstream
-        for name in dict.fromkeys(known[variant].kernel for variant in there)
-    }
+    built = [kernel(name) for name in dict.fromkeys(known[variant].kernel for variant in there)]
+    upstream = {made.provenance.upstream for made in built}
     identity = resolve(Request(PLATFORM, there[0], "smoke")).engine.identity()
     return WakeUpCost(
         origin=Origin(
@@ -35,6 +34,7 @@ def record_of(command: str, only: Sequence[str] | None = None) -> WakeUpCost:
             RUNS,
             versions((name, identity.engine, identity.version) for name in upstream),
             replicates=CONTROLS.noise,
+            patches=patches_of(made.provenance for made in built),
         ),
         platform=PLATFORM,
         round_trips=ROUND_TRIPS,
