@@ -58,7 +58,7 @@ def answer(record: Hardware) -> str:
     missed = [f"{goal.words} ({goal.now})" for goal in _goals(counts) if not goal.met]
     return (
         f"the source's size lies outside our interval in {differences.outside} of "
-        f"{differences.comparable} differences, and our mean has the source's sign in "
+        f"{differences.comparable} differences of one unit, and our mean has the source's sign in "
         f"{differences.by_means} of {differences.compared}. Of {counts.compared} figures of "
         f"sources, {counts.decided} {_are(counts.decided)} decided: {counts.shown} as stated "
         f"({differences.shown or 'none'} of them a difference), {counts.refuted} refuted. "
@@ -220,11 +220,12 @@ def _mutants(record: Hardware) -> str:
 
 def _findings(record: Hardware) -> str:
     """How many figures that are not shown are explained by traces."""
-    found = [each.finding for each in record.statements if each.verdict != SHOWN]
+    words = [each.finding for each in record.statements if each.verdict != SHOWN]
+    explained, elsewhere, none = map(words.count, (FOUND, FOUND_ELSEWHERE, NOT_FOUND))
     return (
-        f"Of {len(found)} figures that are not shown, findings from traces of such runs explain "
-        f"{found.count(FOUND)}. For {found.count(FOUND_ELSEWHERE)} there is only a finding on runs "
-        f"under other conditions, for {found.count(NOT_FOUND)} there is none"
+        f"Of {len(words)} figures that are not shown, findings from traces of such runs explain "
+        f"{explained}. For {elsewhere} there is only a finding on runs under other conditions, "
+        f"for {none} there is none"
     )
 
 

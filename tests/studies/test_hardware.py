@@ -156,12 +156,12 @@ def test_counts_and_order() -> None:
     )
     shown = parts(record)
     assert shown["answer"] == (
-        "the source's size lies outside our interval in 1 of 1 differences, and our mean has the "
-        "source's sign in 0 of 1. Of 2 figures of sources, 2 are decided: 1 as stated (none of "
-        "them a difference), 1 refuted. 0 more are shown but not counted, because no known-bad "
-        "variant refutes them. 1 is opposite to the stated effect. Goals missed: at least 80 % of "
-        "the decided have the source's sign (1 of 2), none shows the other sign (1), at least 50 % "
-        "of the decided sizes within a factor of 2 (0 of 1)"
+        "the source's size lies outside our interval in 1 of 1 differences of one unit, and our"
+        " mean has the source's sign in 0 of 1. Of 2 figures of sources, 2 are decided: 1 as "
+        "stated (none of them a difference), 1 refuted. 0 more are shown but not counted, "
+        "because no known-bad variant refutes them. 1 is opposite to the stated effect. Goals "
+        "missed: at least 80 % of the decided have the source's sign (1 of 2), none shows the "
+        "other sign (1), at least 50 % of the decided sizes within a factor of 2 (0 of 1)"
     )
     assert "| a difference with a sign | 1 | 1 of 1 | 0 of 1 | 0 | 1 | 0 | 0 |" in shown["kinds"]
     assert "| no difference, within a margin | 1 | - | - | 1 | 0 | 0 | 0 |" in shown["kinds"]

@@ -51,8 +51,8 @@ def _places(result: ScenarioResult, seeds: int) -> Iterator[str]:
 
 def _same(stated: Sequence[object], again: Sequence[object]) -> bool:
     return all(
-        one == (pytest.approx(other, rel=1e-6, abs=1e-9) if isinstance(other, float) else other)
-        for one, other in zip(stated, again, strict=True)
+        figure == (pytest.approx(other, rel=1e-6, abs=1e-9) if isinstance(other, float) else other)
+        for figure, other in zip(stated, again, strict=True)
     )
 
 
