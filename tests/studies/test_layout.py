@@ -18,6 +18,7 @@ LAYOUT = {"__init__", "__main__", "plan", "run", "record", "page"}
 PARTS = {
     "campaigns": {"answers", "figures", "views"},
     "characterisation": {"guest", "measure", "parts", "system"},
+    "pages": {"conditions"},
     "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},
 }
 #: What studies share, and the simulation of a schedule, which has no record.
