@@ -23,7 +23,8 @@ PARTS = {
 }
 #: What studies share, and the simulation of a schedule, which has no record.
 SHARED = {
-    *("__init__", "command", "costed", "draw", "drawing", "front", "notes", "versions"),
+    *("__init__", "command", "costed", "draw", "drawing", "front", "notes", "patches"),
+    "versions",
     "schedule",
 }
 STUDIES = sorted(path.parent for path in ROOM.glob("*/__init__.py"))
