@@ -10,6 +10,7 @@ import pytest
 from configs.package_budget import BudgetStep
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS, load_platform
+from experiments.cli.main import main
 from experiments.request import Request, resolve
 from host.errors import RequestError
 
@@ -89,3 +90,22 @@ def test_gem5_cannot_keep_it(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="engine gem5 cannot keep it: allowed: another engine"):
         resolve(Request(str(path), "mainline", "smoke", engine="gem5"))
     assert resolve(Request(str(path), "mainline", "smoke")).platform.package_budget is not None
+
+
+def test_the_command_refuses_it_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line and exit code 2, with gem5 or without it; no folder of runs."""
+    runs = tmp_path / "runs"
+    monkeypatch.setenv("EASCOPE_RUNS", str(runs))
+    for verb in (["run", "--variant"], ["compare", "cas"]):
+        words = [*verb, "mainline", "--platform", "smp-24", "--scenario", "smoke"]
+        assert main([*words, "--engine", "gem5"]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.splitlines() == [
+            "eascope: error: configs/platforms/smp-24.toml: package_budget: engine gem5 cannot "
+            "keep it: allowed: another engine, or a file with base = 'smp-24' and remove = "
+            '["package_budget"]'
+        ]
+        assert not runs.exists()
