@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import re
+import signal
 
 #: Verbs of the guest agent's script that prove the state of the kernel.
 CHECKS = ("expect", "contains", "exists", "absent")
 _CHECKED = re.compile(rf"script line (\d+): ((?:{'|'.join(CHECKS)}) .*)", re.DOTALL)
+#: What the agent says of a command of `member`, with the end of its output.
+_MEMBER = re.compile(r"script line (\d+): \S+ failed: exit status 1, last output: (.*)", re.DOTALL)
+#: Before each of `member`'s lines, which stand last.
+_LINE = re.compile(r"(?:^|\s+)member: ")
+#: How a program ended.
+_ENDED = re.compile(r"(\S+) \((\S+)\): (.*)", re.DOTALL)
+#: A program for which others waited in vain.
+_AWAITED = re.compile(r"(\S+) (is not ready after .*|has ended (before .*))", re.DOTALL)
+_SIGNAL = re.compile(r"died of signal (\d+) \((.*?)\)")
 #: What the agent says of a full buffer, and rt-app when it cannot write into one.
-#: What the agent says of a program that `member` ran: the end of its output, then member's line.
-_MEMBER = re.compile(
-    r"script line (\d+): \S+ failed: exit status 1, last output: (.*)"
-    r"member: (\S+) \((\S+)\): (.*)",
-    re.DOTALL,
-)
 _FULL = re.compile(r"ring buffer of cpu \d+ was too small|mark_fd")
 
 
@@ -22,14 +26,16 @@ _FULL = re.compile(r"ring buffer of cpu \d+ was too small|mark_fd")
 _FROM_OUTSIDE = re.compile(
     r"was killed by signal (9|15) |No space left on device|Disk quota exceeded"
 )
+#: What ends a run from within: its script, or a program of it. The guest's /tmp may be full, too.
+_OF_GUEST = re.compile(r"(?:^|: )(?:program \S+ |script line \d+: )")
 
 
 def from_outside(cause: str) -> bool:
     """Whether the cause of a failure is outside of its cell, so that the run is tried again.
 
-    :param cause: as ``failed.json`` has it.
+    :param cause: as ``failed.json`` or the ledger has it, which names the cell first.
     """
-    return _FROM_OUTSIDE.search(cause) is not None
+    return _FROM_OUTSIDE.search(cause) is not None and _OF_GUEST.search(cause) is None
 
 
 def explained(reason: str, variant: str) -> str:
@@ -43,14 +49,43 @@ def explained(reason: str, variant: str) -> str:
             f"the kernel is not in the state that variant {variant!r} declares: {check} "
             f"(script line {number})"
         )
-    if ended := _MEMBER.fullmatch(reason):
-        number, output, name, run, what = (part.strip() for part in ended.groups())
-        last = f"; last output: {output}" if output else ""
-        return f"program {name} ({run}): {what} (script line {number}){last}"
+    if (said := _MEMBER.fullmatch(reason)) and (words := _of_programs(said[2])):
+        what, output = words
+        return f"{what} (script line {said[1]})" + (f"; last output: {output}" if output else "")
     if _FULL.search(reason):
         return (
             f"{reason}: the trace does not fit into its buffers: take a scenario with a shorter "
             "window or fewer wake-ups, leave out --full, --decisions or --events, or give the "
             "platform more memory_mib"
         )
-    return reason
+    return _with_signals(reason)
+
+
+def _of_programs(text: str) -> tuple[str, str] | None:
+    """How programs ended, the first one first, and the last output; None if it says neither."""
+    output, *lines = _LINE.split(text)
+    ends: dict[str, str] = {}
+    for line in lines:
+        if ended := _ENDED.fullmatch(line):
+            name, run, what = ended.groups()
+            ends[name] = f"program {name} ({run}): {what.strip()}"
+        elif awaited := _AWAITED.fullmatch(line):
+            name, what, before = awaited.groups()
+            ends[name] = f"{ends[name]}, {before}" if name in ends else f"program {name} {what}"
+        else:
+            output += f" member: {line}"
+    if not ends:
+        return None
+    return _with_signals("; then ".join(ends.values())), output.strip()
+
+
+def _with_signals(text: str) -> str:
+    """``text`` with the names of signals, ``SIGSEGV``, in place of their numbers."""
+
+    def named(match: re.Match[str]) -> str:
+        number, meaning = match.groups()
+        known = int(number) in {*signal.Signals}
+        name = signal.Signals(int(number)).name if known else f"signal {number}"
+        return f"died of {name} ({meaning})"
+
+    return _SIGNAL.sub(named, text)

@@ -16,6 +16,10 @@ ARCHIVES = "/data"
 BUSYBOX = "/bin/busybox"
 #: Beyond `member`'s own limits, so that its words are the ones that are read.
 STOP_MS = 60_000
+#: Names in the agent's script that no program can have.
+SETUP, CHECK = "programs-setup", "programs-alive"
+#: How long before the window the other programs are looked at: the look itself is over by then.
+CHECK_US = 100_000
 
 
 def member() -> str:
@@ -27,7 +31,7 @@ def setup(scenario: Scenario, full: bool) -> Iterator[str]:
     """Lines for the programs' environment, their groups, and the servers, which must be ready."""
     if scenario.image != PROGRAMS:
         return
-    yield from _done("setup", f"{member()} setup")
+    yield from _done(SETUP, f"{member()} setup")
     yield from _groups(scenario)
     for program in scenario.programs:
         if program.role == SERVER:
@@ -69,6 +73,21 @@ def loads(scenario: Scenario, full: bool, starts: Mapping[str, int]) -> Iterator
     for program in scenario.programs:
         if program.role == LOAD:
             yield f"spawn {program.name} {command(program, full, starts[program.name])}"
+
+
+def warm_up(scenario: Scenario, length_us: int) -> Iterator[str]:
+    """Lines that wait; near their end, loads and servers must still run.
+
+    Without this check the run would go on to the end of its window, or a client would fail.
+    """
+    names = [each.name for each in scenario.programs if each.role != MEASURED]
+    if not names:
+        yield f"sleep-us {length_us}"
+        return
+    yield f"sleep-us {length_us - CHECK_US}"
+    yield f"spawn {CHECK} {member()} alive {' '.join(names)}"
+    yield f"sleep-us {CHECK_US}"
+    yield f"wait {CHECK}"
 
 
 def command(program: Program, full: bool, offset_us: int) -> str:

@@ -164,7 +164,7 @@ def _window(
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
         *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
         *members.loads(scenario, full, starts),
-        f"sleep-us {(window.warmup_ms + replicate.stir_ms) * 1000 + first_us}",
+        *members.warm_up(scenario, (window.warmup_ms + replicate.stir_ms) * 1000 + first_us),
         *(f"wait {name}" for name in ended),
         f"report {STATS}",
         "start",

@@ -66,9 +66,16 @@ def outputs(run: Path, programs: Sequence[ProgramRecord]) -> dict[str, Output]:
     for program in programs:
         if program.role != "measured" or program.run not in PARSERS:
             continue
-        lines = Lines.read(run / program.log)
-        output = PARSERS[program.run](lines, run / program.transactions)
-        if program.run in COUNTED and output.operations != program.count:
-            raise lines.error(f"does not state the time of {program.count} operations")
-        read[program.name] = output
+        try:
+            read[program.name] = _output(run, program)
+        except OutputError as error:
+            raise OutputError(f"program {program.name} ({program.run}): {error}") from error
     return read
+
+
+def _output(run: Path, program: ProgramRecord) -> Output:
+    lines = Lines.read(run / program.log)
+    output = PARSERS[program.run](lines, run / program.transactions)
+    if program.run in COUNTED and output.operations != program.count:
+        raise lines.error(f"does not state the time of {program.count} operations")
+    return output

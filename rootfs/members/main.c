@@ -6,6 +6,7 @@
  *	member run NAME KEY=VALUE... -- PROGRAM ARGUMENT...
  *	member stop NAME		asks that program to end; does not wait
  *	member ready NAME LIMIT_MS PROGRAM ARGUMENT...	until PROGRAM ends with 0, or NAME does
+ *	member alive NAME...		fails when one of these programs has ended
  *	member gather FILE PREFIX	the files whose names begin with PREFIX, into one
  *
  * "run" sleeps until its program ends. Its last line is the reason of a failure, so the agent, which
@@ -41,9 +42,12 @@ int main(int argc, char **argv)
 		return stop(argv[2]);
 	if (argc >= 5 && strcmp(argv[1], "ready") == 0)
 		return ready(argv + 2);
+	if (argc >= 3 && strcmp(argv[1], "alive") == 0)
+		return alive(argv + 2);
 	if (argc == 4 && strcmp(argv[1], "gather") == 0)
 		return gather(argv[2], argv[3]);
 	fprintf(stderr, "usage: member setup | run NAME KEY=VALUE... -- PROGRAM ARGUMENT... |"
-			" stop NAME | ready NAME LIMIT_MS PROGRAM ARGUMENT... | gather FILE PREFIX\n");
+			" stop NAME | ready NAME LIMIT_MS PROGRAM ARGUMENT... | alive NAME... |"
+			" gather FILE PREFIX\n");
 	return 2;
 }

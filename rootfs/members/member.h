@@ -32,6 +32,7 @@ void become(const struct request *request) __attribute__((noreturn));
 int run(char **words);
 int stop(const char *name);
 int ready(char **words);
+int alive(char **names);
 int gather(const char *file, const char *prefix);
 
 /* Of the calling process, under which others find it. */
@@ -42,9 +43,13 @@ int pid_of(const char *name);
 
 /* A line of "run" that reaches the log even where it is full. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What else is known about an end: a full /tmp, a kernel out of memory; or an empty text. */
-const char *circumstances(void);
+/* What else is known about the end of pid: the OOM killer, a full /tmp; or an empty text. */
+const char *circumstances(int pid);
 /* The end of another program's log, into ours. */
 void show_log(const char *name);
+/* Whether another program's log ends with the line that says how it went wrong. */
+bool has_failed(const char *name);
+/* Of the other programs: the lines that say how they went wrong, into our log. */
+void show_others(const char *name);
 
 #endif

@@ -41,7 +41,7 @@ int ready(char **words)
 			die("ready: %s does not start", words[2]);
 		if (pid_of(words[0]) > 0) {
 			started = true;
-		} else if (started) {
+		} else if (started || has_failed(words[0])) {
 			show_log(words[0]);
 			say("member: %s has ended before it was ready", words[0]);
 			return 1;
@@ -51,6 +51,18 @@ int ready(char **words)
 	show_log(words[0]);
 	say("member: %s is not ready after %ld ms", words[0], limit_ms);
 	return 1;
+}
+
+int alive(char **names)
+{
+	for (; *names; names++) {
+		if (pid_of(*names) > 0)
+			continue;
+		show_log(*names);
+		say("member: %s has ended before the window", *names);
+		return 1;
+	}
+	return 0;
 }
 
 static void copy(const char *from, FILE *out)

@@ -156,8 +156,10 @@ int run(char **words)
 	reason = wrong(&request, end, status);
 	if (!*reason)
 		return 0;
+	/* A client fails because its server has ended: that is then the cause. */
+	show_others(request.name);
 	say("member: %s (%s): %s%s", request.name, strrchr(request.argv[0], '/') ?
-	    strrchr(request.argv[0], '/') + 1 : request.argv[0], reason, circumstances());
+	    strrchr(request.argv[0], '/') + 1 : request.argv[0], reason, circumstances(pid));
 	return 1;
 }
 

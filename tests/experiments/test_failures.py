@@ -32,9 +32,47 @@ from tests.support.fake import KEY, cell
         ("guest panic: Oops", "guest panic: Oops"),
         (
             "script line 7: p failed: exit status 1, last output: cannot map  "
-            "member: p (stress-ng): died of signal 9 (Killed): the kernel ran out of memory",
-            "program p (stress-ng): died of signal 9 (Killed): the kernel ran out of memory "
+            "member: p (stress-ng): died of signal 9 (Killed): the OOM killer killed it",
+            "program p (stress-ng): died of SIGKILL (Killed): the OOM killer killed it "
             "(script line 7); last output: cannot map",
+        ),
+        (
+            "script line 7: p failed: exit status 1, last output: member: p: /x: No such file  "
+            "member: p (x): exit status 126, expected 0",
+            "program p (x): exit status 126, expected 0 (script line 7); "
+            "last output: member: p: /x: No such file",
+        ),
+        (
+            "script line 7: p failed: exit status 1, last output: refused  "
+            "member: db (postgres): died of signal 11 (Segmentation fault)  "
+            "member: p (pgbench): exit status 2, expected 0",
+            "program db (postgres): died of SIGSEGV (Segmentation fault); then program p "
+            "(pgbench): exit status 2, expected 0 (script line 7); last output: refused",
+        ),
+        (
+            "script line 7: db-ready failed: exit status 1, last output: no file  "
+            "member: db (postgres): exit status 2, expected 0   "
+            "member: db has ended before it was ready",
+            "program db (postgres): exit status 2, expected 0, before it was ready "
+            "(script line 7); last output: no file",
+        ),
+        (
+            "script line 7: alive failed: exit status 1, last output: member: p has ended before "
+            "the window",
+            "program p has ended before the window (script line 7)",
+        ),
+        (
+            "script line 7: db-ready failed: exit status 1, last output: starting  "
+            "member: db is not ready after 60000 ms",
+            "program db is not ready after 60000 ms (script line 7); last output: starting",
+        ),
+        (
+            "script line 7: pipe failed: died of signal 6 (Aborted), last output: x",
+            "script line 7: pipe failed: died of SIGABRT (Aborted), last output: x",
+        ),
+        (
+            "script line 7: pipe failed: died of signal 99 (Unknown), no output",
+            "script line 7: pipe failed: died of signal 99 (Unknown), no output",
         ),
         (
             "script line 7: p failed: exit status 1, last output: "
@@ -98,6 +136,9 @@ def test_the_error_names_the_cell_and_the_record_the_cause() -> None:
         ("QEMU was killed by signal 11 (Segmentation fault)", False),
         ("QEMU died (exit code 1)", False),
         ("guest panic: Oops", False),
+        ("program p (busybox): exit status 1: No space left on device", False),
+        ("juno-r2, cas, x, seed 0: program p (dd): /tmp is full: No space left on device", False),
+        ("script line 7: collect /tmp/x: No space left on device", False),
     ],
 )
 def test_what_says_nothing_of_the_cell(cause: str, outside: bool) -> None:

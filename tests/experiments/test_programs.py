@@ -90,11 +90,17 @@ def test_a_measured_program_and_a_load(
     offset = prepared(scenario=path).record.replicate.programs_us["stress"]
     _, _, _, load, _, measured, *_ = after(
         lines,
-        *("spawn setup /bin/member setup", "mkdir /sys/fs/cgroup/bg"),
+        *("spawn programs-setup /bin/member setup", "mkdir /sys/fs/cgroup/bg"),
         *("write /sys/fs/cgroup/bg/cpu.weight 50", "spawn stress ", "start", "spawn latency "),
         *("wait latency", "stop", "spawn stress-stop /bin/member stop stress", "wait stress "),
         *("collect /tmp/latency.log program-latency.log", "collect /tmp/stress.log "),
     )
+    checked, sleeps = (
+        lines.index("spawn programs-alive /bin/member alive stress"),
+        "sleep-us 100000",
+    )
+    assert lines[checked + 1 : checked + 3] == [sleeps, "wait programs-alive"]
+    assert checked < lines.index("start")
     assert load == (
         f"spawn stress /bin/member run stress delay-us={offset} limit-ms=7000 exit=3 endless=1 "
         "cpus=4,5 nice=5 uclamp-max=383 cgroup=/sys/fs/cgroup/bg env=LANG=C "

@@ -14,11 +14,13 @@ from configs.activity import Activity
 from configs.platform import Platform
 from configs.program_activity import load_program, program_path
 from experiments.cli.main import main
+from experiments.program_kinds import KINDS, Kind
 from tests.support.command import eascope
 from tests.support.program_figures import NAME, RECORD, SLOW
 
 pytestmark = pytest.mark.guest
 
+RUN = ["run", "--variant", "mainline", "--no-noise"]
 HEAD = 'summary = "s"\nsource = "eascope\'s own"\nloads = "short"\nimage = "programs"\n'
 LATENCY = """
 [[program]]
@@ -44,12 +46,11 @@ LOAD = '[[program]]\nname = "p"\nrun = "busybox"\nrole = "load"\narguments = "{}
 WINDOW = "[window]\nwarmup_ms = 200\nshort_ms = 300\nfull_ms = 300\n"
 
 
-def run_of(folder: Path, text: str) -> Any:
+def run_of(folder: Path, text: str, board: str = "juno-r2", **environment: str) -> Any:
     """What the command printed for one run of a scenario."""
     path = folder / "x.toml"
     path.write_text(HEAD + text)
-    command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise"]
-    return eascope(*command, "--scenario", str(path), "--json")
+    return eascope(*RUN, "--platform", board, "--scenario", str(path), "--json", **environment)
 
 
 def test_what_cyclictest_prints_becomes_measures(tmp_path: Path) -> None:
@@ -68,7 +69,10 @@ def test_what_cyclictest_prints_becomes_measures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "more", "words"),
     [
-        ("sleep 0.01", "", r"program p (busybox): ended before it was stopped"),
+        (
+            *("sleep 0.01", ""),
+            "program p (busybox): ended before it was stopped, before the window (script line ",
+        ),
         ("sleep 1000", "limit_s = 1\n", "program p (busybox): still running after 1000 ms"),
         ("cat /no/such", "", "exit status 1, expected 0"),
         (
@@ -145,3 +149,80 @@ def write_figures(platform: Platform, activity: Activity, folder: Path, factor: 
     path = program_path(platform, NAME, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(RECORD | {"clusters": clusters}))
+
+
+def failed(folder: Path, text: str, **more: str) -> str:
+    """The one line of a run that fails; nothing of it counts as finished."""
+    runs = folder / "runs"
+    done = run_of(folder, text, EASCOPE_RUNS=str(runs), **more)
+    assert done.returncode == 1, done.stdout
+    assert done.stdout == ""
+    errors = str(done.stderr).splitlines()
+    (line,) = [line for line in errors if line.startswith("eascope: error: ")]
+    (run,) = runs.glob("[!.]*")
+    assert (run / "failed.json").is_file()
+    assert not (run / "done").exists()
+    return line
+
+
+def shell(*words: str) -> str:
+    """Arguments of busybox for a shell that runs a command: a scenario's words have no quotes."""
+    return "sh -c " + "${IFS}".join(words)
+
+
+def test_a_program_that_crashes(tmp_path: Path) -> None:
+    crash = shell("echo", "last;kill", "-SEGV", "$$")
+    window = WINDOW.replace("300", "2000")
+    line = failed(tmp_path, LOAD.format(crash, "") + window)
+    assert "program p (busybox): died of SIGSEGV (Segmentation fault)" in line
+    assert line.endswith("; last output: last")
+
+
+def test_a_program_that_the_oom_killer_ends(tmp_path: Path) -> None:
+    """The kernel's log says so; a signal alone does not say who has sent it."""
+    board = tmp_path / "small.toml"
+    board.write_text('base = "juno-r2"\nsummary = "s"\nmemory_mib = 512\n')
+    window = WINDOW.replace("300", "4000")
+    line = failed(
+        tmp_path, LOAD.format("dd if=/dev/zero of=/dev/null bs=420M", "") + window, board=str(board)
+    )
+    assert "program p (busybox): died of SIGKILL (Killed): the OOM killer killed it" in line
+
+
+def test_a_program_that_is_killed_is_not_said_to_be_out_of_memory(tmp_path: Path) -> None:
+    line = failed(tmp_path, LOAD.format(shell("kill", "-KILL", "$$"), "") + WINDOW)
+    assert "program p (busybox): died of SIGKILL (Killed), before the window (script line " in line
+
+
+def test_a_program_that_ends_with_0_before_it_was_stopped(tmp_path: Path) -> None:
+    text = LATENCY.split("[[program]]")[1].replace(" -l {count}", " -l 20")
+    text = text.replace("short_count = 50\nfull_count = 60\n", 'stop = "window"\n')
+    line = failed(tmp_path, f"[[program]]{text}{WINDOW}")
+    assert "program latency (cyclictest): ended before it was stopped" in line
+    assert "last output: " in line
+
+
+def test_an_output_that_does_not_parse(tmp_path: Path) -> None:
+    text = '[[program]]\nname = "p"\nrun = "hackbench"\narguments = "--help"\n'
+    done = run_of(tmp_path, text + '[window]\nwarmup_ms = 200\nuntil = "programs-end"\n')
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("eascope: error: ")]
+    assert "program p (hackbench): " in line
+    assert "program-p.log" in line
+
+
+def test_a_server_that_ends_before_it_is_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shell stands for PostgreSQL, which needs another kernel."""
+    server = Kind("/bin/busybox", 0, "a server", "", "{arguments}", ready="-q")
+    monkeypatch.setitem(KINDS, "postgres", server)
+    monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))
+    path = tmp_path / "x.toml"
+    words = shell("echo", "refused;exit", "3")
+    text = f'[[program]]\nname = "db"\nrun = "postgres"\narguments = "{words}"\n'
+    path.write_text(HEAD + text + WINDOW)
+    assert main([*RUN, "--platform", "juno-r2", "--scenario", str(path)]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
+    assert "program db (busybox): exit status 3, expected 0, before it was ready" in line
+    assert line.endswith("; last output: refused")

@@ -174,6 +174,10 @@ def test_a_program_that_is_not_there(native: Path) -> None:
 def test_ready_waits_for_a_server_and_says_why_it_ended(native: Path, tmp_path: Path) -> None:
     assert member(native, "ready", "p", "1000", "/bin/true").returncode == 0
     assert member(native, "ready", "p", "100", "/bin/false").returncode == 1
+    # It may have ended before anybody looks.
+    (tmp_path / "p.log").write_text("it says why\nmember: p (sh): exit status 3, expected 0\n")
+    done = member(native, "ready", "p", "60000", "/bin/false")
+    assert done.stderr.endswith("member: p has ended before it was ready\n")
     (tmp_path / "p.log").write_text("it says why\n")
     process = started(native, "echo there; sleep 0.3")
     done = member(native, "ready", "p", "60000", "/bin/false")
@@ -181,6 +185,32 @@ def test_ready_waits_for_a_server_and_says_why_it_ended(native: Path, tmp_path: 
     assert done.returncode == 1
     assert "it says why" in done.stderr
     assert done.stderr.endswith("member: p has ended before it was ready\n")
+
+
+def test_alive_says_how_a_program_has_ended(native: Path, tmp_path: Path) -> None:
+    process = started(native, "echo there; exec sleep 100", "endless=1")
+    assert member(native, "alive", "p").returncode == 0
+    member(native, "stop", "p")
+    process.communicate()
+    (tmp_path / "q.pid").write_text("1\n")
+    (tmp_path / "p.log").write_text("x" * 600 + "\nmember: p (sh): exit status 3, expected 0\n")
+    done = member(native, "alive", "q", "p")
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "xx\nmember: p (sh): exit status 3, expected 0\n\n\nmember: p has ended before the window\n"
+    )
+
+
+def test_a_failure_names_what_has_ended_before(native: Path, tmp_path: Path) -> None:
+    """A client fails because its server is gone; what has ended well is no cause."""
+    (tmp_path / "db.log").write_text("words\nmember: db (postgres): died of signal 9 (Killed)\n")
+    (tmp_path / "other.log").write_text("member: of some kind\nlast\n")
+    done = shell(native, "echo refused; exit 2")
+    assert done.stderr == (
+        "\nmember: db (postgres): died of signal 9 (Killed)\n"
+        "\nmember: p (sh): exit status 2, expected 0\n"
+    )
+    assert shell(native, "exit 0").stderr == ""
 
 
 def test_gather_joins_files_in_order(native: Path, tmp_path: Path) -> None:
