@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from experiments.sweeps.campaign import Campaign, SweptAxis
+from experiments.sweeps.campaign import MOST_CELLS, Campaign, SweptAxis
 from experiments.sweeps.ledger import DONE, platforms_folder
 from experiments.sweeps.missing import run_missing
 from experiments.sweeps.survey import Survey, survey_of
@@ -75,15 +75,21 @@ def swept(campaign: Campaign, jobs: int | None) -> Survey:
 def complete(campaign: Campaign) -> Survey:
     """The survey of the seeds of which every cell is done; runs nothing.
 
+    Every cell is looked for, also those of whose runs another version of the code wrote the ledger.
+
     :raises RequestError: there is none.
     """
     check_runs()
-    survey = survey_of(campaign, platforms_folder())
-    seeds = tuple(
-        seed
-        for place, seed in enumerate(campaign.seeds)
+    survey = survey_of(campaign, platforms_folder(), most=MOST_CELLS)
+    kept = [
+        place
+        for place in range(len(campaign.seeds))
         if all(states[place] == DONE for states in survey.states)
-    )
-    if not seeds:
+    ]
+    if not kept:
         raise RequestError("--complete: no seed's cells are all there")
-    return survey_of(replace(campaign, seeds=seeds), platforms_folder())
+    return replace(
+        survey,
+        campaign=replace(campaign, seeds=tuple(campaign.seeds[place] for place in kept)),
+        states=[[states[place] for place in kept] for states in survey.states],
+    )
