@@ -219,13 +219,15 @@ def _fronts(record: CampaignResult, view: DrawingView) -> Figure:
 
 
 def _worth_a_row(cells: Sequence[SweptCell], measure: str) -> bool:
-    """Misses have a row if a cell has more than one on average."""
+    """Misses have a row if two cells differ by more than one on average."""
     means = [cell.measures[measure].mean for cell in cells if measure in cell.measures]
-    return any(mean > (measure == MISSED) for mean in means)
+    return bool(means) and (measure == LATENCY or max(means) - min(means) > 1)
 
 
 def _x_label(meaning: SweptScenario, measure: str) -> str:
-    return f"{meaning.latency} (ms)" if measure == LATENCY else meaning.missed
+    if measure == LATENCY:
+        return f"{meaning.latency} (ms)"
+    return meaning.missed.partition(" (")[0]
 
 
 def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.FrontPoint]:
