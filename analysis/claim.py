@@ -31,6 +31,7 @@ DIFFERENCE, EQUIVALENCE, ABSOLUTE = "difference", "equivalence", "absolute"
 class Claim:
     """An effect and its stated bounds, in the effect's unit.
 
+    :param term: the effect less its scale: percentages are shares in it.
     :param low: lower bound, minus infinity where there is none.
     :param includes: whether a bound itself is within the stated range.
     :param unit: of the effect; empty for counts.
@@ -38,6 +39,7 @@ class Claim:
     """
 
     effect: Callable[[Lookup], float]
+    term: Term
     low: float
     high: float
     includes: bool
@@ -91,7 +93,7 @@ def _level(term: Term, sign: str, bound: float, percent: bool) -> Claim:
         scale = 100.0 if percent else 1.0
         inner = term.operands[0]
         return Claim(
-            *(_scaled(inner, scale), -bound * scale, bound * scale),
+            *(_scaled(inner, scale), inner, -bound * scale, bound * scale),
             includes=sign == "<=",
             unit=unit,
             relative=True,
@@ -105,6 +107,7 @@ def _bounded(term: Term, sign: str, bound: float, unit: str, *, relative: bool) 
     above = sign.startswith(">")
     return Claim(
         effect=_scaled(term, scale),
+        term=term,
         low=bound * scale if above else -math.inf,
         high=math.inf if above else bound * scale,
         includes=sign.endswith("="),

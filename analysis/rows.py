@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.records.result import Result
@@ -46,6 +47,17 @@ UNITS = {
     "_s": "s",
 }
 
+#: The smallest and the largest value of a key of ``result.json``.
+Range = tuple[float, float]
+#: Of those that are not from zero to infinity.
+RANGES: Mapping[str, Range] = {
+    **dict.fromkeys(
+        ("residency", "top_opp", "cpu_busy", "cluster_busy", "work_share", "overutilized_share"),
+        (0.0, 1.0),
+    ),
+    **dict.fromkeys(("run_share", "cpu_share", "fairness", "eas"), (0.0, 1.0)),
+    "completion_spread": (1.0, math.inf),
+}
 
 PER_SECOND = "_per_s"
 #: Where a run has what its programs print, by program and measure.

@@ -6,12 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.claim import PERCENT
+from analysis.ranges import cut, ranges_of
 from analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
+from analysis.rows import Range
 
 
 def details(verdict: Verdict) -> str:
     """The measured effect, the stated range, and why there is no verdict, in one line."""
-    parts = [effect_words(effect) for effect in verdict.effects]
+    parts = [
+        effect_words(effect, possible)
+        for effect, possible in zip(verdict.effects, ranges_of(verdict), strict=True)
+    ]
     if verdict.effects and (size := size_words(verdict)):
         parts.append(f"its source measured {size}")
     if not verdict.effects and verdict.met is not None:
@@ -39,7 +44,9 @@ def counts(verdicts: Sequence[Verdict]) -> str:
 
 def short(verdict: Verdict) -> str:
     """``shown: +7.5 % (+6.7 .. +8.4)``, of an undecided one with the reason."""
-    effect = f": {measured_words(verdict.effects[0])}" if verdict.effects else ""
+    effect = ""
+    if verdict.effects:
+        effect = f": {measured_words(verdict.effects[0], ranges_of(verdict)[0])}"
     return f"{verdict.verdict}{effect}{f', {verdict.reason}' if verdict.reason else ''}"
 
 
@@ -56,18 +63,19 @@ def size_words(verdict: Verdict) -> str:
     return f"{verdict.size_percent:{'+' if effect.relative else ''}g} %"
 
 
-def effect_words(effect: Effect) -> str:
+def effect_words(effect: Effect, possible: Range) -> str:
     """``+0.8 % (-2.5 .. +3.7), stated above 0 %``."""
-    return f"{measured_words(effect)}, stated {stated_words(effect)}"
+    return f"{measured_words(effect, possible)}, stated {stated_words(effect)}"
 
 
-def measured_words(effect: Effect) -> str:
-    """``+0.8 % (-2.5 .. +3.7)``."""
+def measured_words(effect: Effect, possible: Range) -> str:
+    """``+0.8 % (-2.5 .. +3.7)``; ends that no run can have are cut to what is possible."""
     unit = f" {effect.unit}" if effect.unit else ""
     value = f"{_number(effect.value, effect)}{unit}"
     if effect.low is None or effect.high is None:
         return value
-    return f"{value} ({_number(effect.low, effect)} .. {_number(effect.high, effect)})"
+    low, high = (_number(cut(end, possible), effect) for end in (effect.low, effect.high))
+    return f"{value} ({low} .. {high})"
 
 
 def stated_words(effect: Effect) -> str:

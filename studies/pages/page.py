@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from analysis.ranges import PERCENT_CHANGE, cut
 from analysis.records.verdict import REFUTED, SHOWN
 from analysis.results.comparisons import (
     Change,
@@ -129,7 +130,8 @@ def _in_words(change: Change) -> str:
     percent = f"{_signed(change.percent)} %"
     if change.low is None or change.high is None:
         return percent
-    return f"{percent} ({_signed(change.low)} to {_signed(change.high)})"
+    low, high = (cut(end, PERCENT_CHANGE) for end in (change.low, change.high))
+    return f"{percent} ({_signed(low)} to {_signed(high)})"
 
 
 def _signed(value: float) -> str:
@@ -270,12 +272,16 @@ def spread_text(spread: Spread | None, digits: int) -> str:
 
 
 def change_text(change: Change | None, absent: str = "-") -> str:
-    """The difference in per cent, with its interval where there is one."""
+    """The difference in per cent, with its interval where there is one.
+
+    Ends that no run can have are cut to what is possible.
+    """
     if change is None:
         return absent
     if change.low is None or change.high is None:
         return f"{change.percent:+.1f}"
-    return f"{change.percent:+.1f} ({change.low:+.1f}..{change.high:+.1f})"
+    low, high = (cut(end, PERCENT_CHANGE) for end in (change.low, change.high))
+    return f"{change.percent:+.1f} ({low:+.1f}..{high:+.1f})"
 
 
 def _verdicts(record: Comparisons, result: ScenarioResult) -> Iterator[str]:

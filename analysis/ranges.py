@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The values that an effect can have, from the ranges of its measures: no share exceeds 100 %.
+
+An interval is made without regard to them, so its ends may be impossible. Texts show ends cut to
+the range (`cut`); records and verdicts keep them as they were made.
+"""
+
+from __future__ import annotations
+
+import math
+
+from analysis.claim import PERCENT, claim_of
+from analysis.records.verdict import Effect, Verdict
+from analysis.rows import RANGES, Range
+from analysis.statement import MeasurePath, Operation, Part, Term, parse
+
+#: Of a difference in percent of the first variant: no measure is below zero.
+PERCENT_CHANGE: Range = (-100.0, math.inf)
+#: Of a number about which nothing is known.
+_ANY: Range = (-math.inf, math.inf)
+
+
+def cut(value: float, possible: Range) -> float:
+    """``value``, or the end of the range beyond which it lies."""
+    return min(max(value, possible[0]), possible[1])
+
+
+def ranges_of(verdict: Verdict) -> list[Range]:
+    """The range of each of its effects, in the effect's unit."""
+    parts = parse(verdict.statement).parts
+    if len(parts) != len(verdict.effects):
+        return [_ANY] * len(verdict.effects)
+    return [_range(part, effect) for part, effect in zip(parts, verdict.effects, strict=True)]
+
+
+def range_of(term: Term) -> Range:
+    """The range of a term, as if its measures did not depend on each other."""
+    if isinstance(term, MeasurePath):
+        return RANGES.get(term.path[0], (0.0, math.inf))
+    if not term.operands:
+        return term.number, term.number
+    return _operation(term, [range_of(operand) for operand in term.operands])
+
+
+def _range(part: Part, effect: Effect) -> Range:
+    claim = claim_of(part, lambda _: effect.unit == PERCENT)
+    if claim is None or claim.unit != effect.unit or claim.relative != effect.relative:
+        return _ANY
+    scale = 100.0 if effect.unit == PERCENT else 1.0
+    low, high = range_of(claim.term)
+    return scale * low, scale * high
+
+
+def _operation(term: Operation, of: list[Range]) -> Range:
+    (low, high), *others = of
+    if term.name in ("min", "max"):
+        pick = min if term.name == "min" else max
+        return pick(each[0] for each in of), pick(each[1] for each in of)
+    if term.name == "abs":
+        return (max(0.0, low, -high), max(abs(low), abs(high)))
+    ((other_low, other_high),) = others
+    if term.name == "+":
+        return low + other_low, high + other_high
+    if term.name == "-":
+        return low - other_high, high - other_low
+    if low < 0 or other_low < 0:
+        return _ANY
+    if term.name == "*":
+        return _product(low, other_low), _product(high, other_high)
+    least = low / other_high if other_high else math.inf
+    return least, (high / other_low if other_low else math.inf)
+
+
+def _product(first: float, second: float) -> float:
+    """Zero times anything is zero, infinity too: no measure is infinite."""
+    return first * second if first and second else 0.0

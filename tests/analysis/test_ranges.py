@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ends of intervals are printed as far as a run can have them; verdicts keep them as made."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from analysis.measures import MEASURES
+from analysis.ranges import range_of, ranges_of
+from analysis.records.verdict import UNDECIDED, Effect, Verdict
+from analysis.results.comparisons import Change, Comparisons
+from analysis.results.origin import RESULTS
+from analysis.rows import RANGES
+from analysis.statement import parse
+from analysis.verdict_text import details, short
+from studies.draw import DRAWINGS
+from studies.notes import PAGES
+from studies.pages.page import change_text
+
+
+def verdict(statement: str, *effects: Effect) -> Verdict:
+    return Verdict("cas", statement, "nobody", verdict=UNDECIDED, effects=effects)
+
+
+def effect(low: float, high: float, unit: str = "%", *, relative: bool = False) -> Effect:
+    stated = (95.0, None)
+    return Effect(
+        (low + high) / 2, low, high, stated, unit, relative, paired=False, correlation=None
+    )
+
+
+def test_every_share_is_at_most_all() -> None:
+    shares = {each.name for each in MEASURES if re.match("share of|1 = all equal", each.unit)}
+    assert {name for name, (_, most) in RANGES.items() if most == 1} == {*shares, "eas"}
+    assert set(RANGES) <= {each.name for each in MEASURES}
+
+
+def test_a_share_ends_at_a_hundred_percent_in_texts_alone() -> None:
+    made = verdict("run_share.capped.little > 95%", effect(84.6, 101.4))
+    assert details(made).startswith("93.0 % (84.6 .. 100.0), stated above 95 %")
+    assert short(made) == "undecided: 93.0 % (84.6 .. 100.0)"
+    assert made.effects[0].high == 101.4
+
+
+def test_a_count_ends_at_zero() -> None:
+    made = verdict("missed_deadlines < 1", effect(-0.1, 1.8, ""))
+    assert "0.85 (0 .. 1.8)" in details(made)
+
+
+def test_a_change_ends_at_minus_a_hundred_percent() -> None:
+    text = "energy_j.total < energy_j.total[mainline]"
+    assert "(-100.0 .. +8.4)" in details(verdict(text, effect(-111.5, 8.4, relative=True)))
+    assert change_text(Change(-60.0, -111.5, 8.4)) == "-60.0 (-100.0..+8.4)"
+
+
+def test_a_difference_of_shares_ends_where_one_is_all_and_one_nothing() -> None:
+    text = "abs(work_share.big - work_share.big[mainline]) < 2%"
+    made = verdict(text, effect(-130.0, 130.0, relative=True))
+    assert "(-100.0 .. +100.0)" in details(made)
+    counts = verdict("migrations > migrations[mainline]", effect(-7.0, 9.0, "", relative=True))
+    assert "(-7 .. +9)" in details(counts), "a difference of counts may be below zero"
+
+
+@pytest.mark.parametrize(
+    ("text", "possible"),
+    [
+        ("min(run_share.a.little, run_share.b.little) + 1", (1, 2)),
+        ("2 * fairness", (0, 2)),
+        ("migrations / 4", (0, math.inf)),
+        ("fairness / completion_spread.a", (0, 1)),
+        ("abs(fairness - 2)", (1, 2)),
+        ("energy_j.total / energy_j.total[mainline] - 1", (-1, math.inf)),
+        ("(fairness - 1) * migrations", (-math.inf, math.inf)),
+    ],
+)
+def test_the_range_of_a_term(text: str, possible: tuple[float, float]) -> None:
+    (part,) = parse(f"{text} > 0").parts
+    assert range_of(part.left) == possible
+
+
+def test_every_effect_of_the_records_has_a_range() -> None:
+    for name, drawing in DRAWINGS.items():
+        if drawing.kind is not Comparisons:
+            continue
+        for result in Comparisons.read(RESULTS / f"{name}.json").scenarios:
+            for judged in result.judged:
+                for made, (low, high) in zip(judged.effects, ranges_of(judged), strict=True):
+                    assert low - 1e-9 <= made.value <= high + 1e-9, judged.statement
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in DRAWINGS.items() if each.kind is Comparisons]
+)
+def test_no_page_has_an_impossible_end(name: str) -> None:
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    assert not re.search(r"`missed_deadlines < [\d.]+`: [\d.]+ \(-", text)
+    for low in re.findall(r"\((-\d+\.\d) ?\.\.", text):
+        assert float(low) >= -100
+    shares = re.findall(r"`(?:run|work)_share\.[\w.\"-]+ [<>]=? [\d.]+%`: (.*?), stated", text)
+    for effect_text in shares:
+        assert all(0 <= float(end) <= 100 for end in re.findall(r"-?\d+\.\d", effect_text))
