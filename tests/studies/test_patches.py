@@ -35,11 +35,11 @@ def test_a_record_has_a_digest_of_each_queue_and_release() -> None:
         *(built("6.12.117", "base"), built("6.12.117", "base", "feec")),
         built("7.3.4", "base", "push"),
     ]
-    found = patches_of(kernels)
-    assert list(found) == ["base@6.12", "feec@6.12", "base@7.3", "push@7.3"]
-    assert found == digests_of(found)
-    assert found["base@6.12"] == series_digest([SERIES / "base"])
-    assert not older(found)
+    patches = patches_of(kernels)
+    assert list(patches) == ["base@6.12", "feec@6.12", "base@7.3", "push@7.3"]
+    assert patches == digests_of(patches)
+    assert patches["base@6.12"] == series_digest([SERIES / "base"])
+    assert not older(patches)
 
 
 def test_a_kernel_of_other_patches_has_no_digests() -> None:
