@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from analysis.results.origin import RESULTS, ResultRecord
+from analysis.results.origin import RESULTS, Origin, ResultRecord
 from host.record import Record
 
 FILE = RESULTS / "noise.json"
@@ -23,6 +23,7 @@ class NoiseFloor(Record):
     :param floors: the size that a difference must exceed to mean anything, by `MeasureRow.measure`
         and in its `raw_unit`.
     :param percents: the same in percent of the variant's mean, where that is not zero.
+    :param origin: if it is not that of the record.
     """
 
     platform: str
@@ -32,13 +33,18 @@ class NoiseFloor(Record):
     seeds: int
     floors: Mapping[str, float]
     percents: Mapping[str, float]
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
 class Noise(ResultRecord):
-    """Every scenario and platform."""
+    """Every scenario and platform; the record's origin is that of the cells measured last."""
 
     cells: tuple[NoiseFloor, ...]
+
+    def origin_of(self, cell: NoiseFloor) -> Origin:
+        """The cell's own origin, or the record's."""
+        return cell.origin or self.origin
 
 
 def recorded(
@@ -46,8 +52,8 @@ def recorded(
 ) -> NoiseFloor | None:
     """The noise floor of runs under these conditions, if one was measured."""
     for cell in _read(file):
-        if (cell.platform, cell.scenario) == (platform, scenario):
-            return cell if cell.conditions == conditions else None
+        if (cell.platform, cell.scenario, cell.conditions) == (platform, scenario, conditions):
+            return cell
     return None
 
 

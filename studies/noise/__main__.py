@@ -7,13 +7,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from analysis.results.noise import FILE, Noise
 from analysis.statistics import ENOUGH
 from host.errors import RequestError, unknown
 from host.proc import Ending, say
 from studies.command import command_of
 from studies.draw import save
 from studies.noise.plan import NAME, SEEDS, plan
-from studies.noise.record import record_of
+from studies.noise.record import lacking, merged, record_of
 from studies.noise.run import complete, measure
 
 
@@ -35,6 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="execute nothing: only scenarios whose runs are all there",
     )
+    parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="keep the record's scenarios: only those that it lacks or has of older patches",
+    )
     parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
@@ -45,12 +51,20 @@ def main(arguments: list[str] | None = None) -> int:
             if name not in {scenario for _, scenario in every}:
                 raise unknown("scenario", name, {scenario for _, scenario in every})
         chosen = [each for each in every if not options.scenario or each[1] in options.scenario]
+        known = Noise.read(FILE) if options.missing else None
+        if known:
+            chosen = lacking(known, chosen)
+            if not chosen:
+                raise RequestError("--missing: the record has every scenario, of today's patches")
         if options.complete:
             chosen = complete(chosen, options.seeds)
             if not chosen:
                 raise RequestError("--complete: no scenario's runs are all there")
         command = command_of("noise", arguments)
-        say(f"  {save(NAME, record_of(measure(chosen, options.seeds), command), options.folder)}")
+        record = record_of(measure(chosen, options.seeds), command)
+        if known:
+            record = merged(known, record, every)
+        say(f"  {save(NAME, record, options.folder)}")
     return ending.code
 
 

@@ -24,9 +24,10 @@ _SHOWN = {
 def parts(record: Noise) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     energies = [each.percents["energy_j.total"] for each in record.cells]
+    seeds = " or ".join(str(count) for count in sorted({each.seeds for each in record.cells}))
     return {
         "answer": f"energy: {min(energies):.1f} to {max(energies):.1f} %, median "
-        f"{median(energies):.1f} %, with {record.cells[0].seeds} seeds on each side",
+        f"{median(energies):.1f} %, with {seeds} seeds on each side",
         "floors": Table.of(
             ("platform", "scenario", *(f"{label} (+-%)" for label in _SHOWN.values())),
             (tuple(_row(each)) for each in record.cells),
@@ -66,7 +67,15 @@ def _conditions(record: Noise) -> str:
         for name, value in first.items()
         if all(each.conditions[name] == value for each in record.cells)
     )
-    return f"* {common}.\n* {origin_words(record.origin)}"
+    counted: dict[str, int] = {}
+    for cell in record.cells:
+        words = origin_words(record.origin_of(cell))
+        counted[words] = counted.get(words, 0) + 1
+    if len(counted) > 1:
+        counted = {
+            f"{count} of {len(record.cells)}: {words}": count for words, count in counted.items()
+        }
+    return "\n".join(f"* {line}" for line in (f"{common}.", *counted))
 
 
 DRAWINGS = {NAME: Drawing(Noise, parts)}

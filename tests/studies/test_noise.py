@@ -21,14 +21,17 @@ from analysis.glance import glance
 from analysis.null import Null, RecordedNull
 from analysis.results import noise
 from analysis.results.noise import Noise
+from analysis.results.origin import RUNS, Origin
 from configs.platform import Platform
 from experiments.request import Names
 from studies.draw import save
+from studies.noise import __main__ as command
 from studies.noise import run
 from studies.noise.__main__ import main
 from studies.noise.page import parts as noise_parts
 from studies.noise.plan import NAME, plan
 from studies.noise.record import record_of
+from studies.patches import digests_of
 from tests.support.stated import stated
 
 
@@ -139,6 +142,71 @@ def test_only_scenarios_whose_runs_are_all_there_are_complete(
     assert run.complete([("juno-r2", "a"), ("juno-r2", "b")], 10) == [("juno-r2", "a")]
     there.add("b 13")
     assert run.complete([("juno-r2", "a"), ("juno-r2", "b")], 10)[1] == ("juno-r2", "b")
+
+
+def test_a_floor_is_found_by_its_conditions_among_several(record: Noise, tmp_path: Path) -> None:
+    (cell,) = record.cells
+    other = replace(cell, conditions={**cell.conditions, "controls": "another"}, seeds=20)
+    file = tmp_path / "noise.json"
+    Noise(record.origin, (other, cell)).write(file)
+    found = [noise.recorded(cell.platform, cell.scenario, c, file) for c in (cell.conditions, {})]
+    assert found == [cell, None]
+
+
+def test_only_missing_floors_are_measured_and_the_others_kept(
+    record: Noise, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A floor of older patches counts as missing; one of unknown patches does not."""
+    (cell,) = record.cells
+    wanted = plan()[:4]
+    kept, stale, new, unknown = (
+        replace(cell, platform=platform, scenario=scenario) for platform, scenario in wanted
+    )
+    today = Origin("before", RUNS, patches=digests_of(["base@6.12"]))
+    stale = replace(stale, origin=Origin("long ago", RUNS, patches={"base@6.12": "0" * 64}))
+    unknown = replace(unknown, origin=Origin("unknown", RUNS))
+    Noise(today, (unknown, kept, stale)).write(tmp_path / "noise.json")
+    asked: list[tuple[str, str]] = []
+
+    def measured_now(pairs: Sequence[tuple[str, str]], seeds: int) -> list[tuple[str, str]]:
+        asked.extend(pairs)
+        return [*pairs]
+
+    def record_now(pairs: Sequence[tuple[str, str]], command: str) -> Noise:
+        made = {("juno-r2", new.scenario): new, (stale.platform, stale.scenario): stale}
+        cells = tuple(replace(made[pair], origin=None, seeds=20) for pair in pairs)
+        return Noise(Origin(command, RUNS), cells)
+
+    monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    monkeypatch.setattr(command, "plan", lambda: wanted)
+    monkeypatch.setattr(command, "measure", measured_now)
+    monkeypatch.setattr(command, "record_of", record_now)
+    assert main(["--missing", "--folder", str(tmp_path)]) == 0
+    assert asked == [wanted[1], wanted[2]]
+    made = Noise.read(tmp_path / "noise.json")
+    assert [(each.platform, each.scenario) for each in made.cells] == wanted
+    commands = [made.origin_of(each).command for each in made.cells]
+    again = "python -m studies.noise --missing"
+    assert commands == ["before", again, again, "unknown"]
+    assert [each.seeds for each in made.cells] == [10, 20, 20, 10]
+    shown = noise_parts(made)
+    assert "with 10 or 20 seeds on each side" in shown["answer"]
+    assert f"* 2 of 4: Made by `{again}`" in shown["conditions"]
+    assert "* 1 of 4: Made by `before`" in shown["conditions"]
+
+
+def test_nothing_is_measured_where_nothing_is_missing(
+    record: Noise,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    record.write(tmp_path / "noise.json")
+    monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    (cell,) = record.cells
+    monkeypatch.setattr(command, "plan", lambda: [(cell.platform, cell.scenario)])
+    assert main(["--missing"]) == 2
+    assert "--missing: the record has every scenario" in capsys.readouterr().err
 
 
 def test_the_page_names_scenarios_that_the_record_does_not_have(record: Noise) -> None:
