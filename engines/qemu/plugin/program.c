@@ -8,9 +8,9 @@
  * it is nobody's.
  *
  * Linux sets the number of an address space (ASID) in TTBR1_EL1 and then its table in TTBR0_EL1,
- * whenever a CPU goes on with another one. A number is not used again before all are used up, and
- * every address space gets a new one then. So a table that a later program reuses has another
- * number, and both together name one address space.
+ * whenever a CPU goes on with another one. A number is not used again before all 65 535 are used up.
+ * So a table that a later program reuses has another number, and both together name one address
+ * space. When the numbers are used up, all but those that run get new ones, and are found again.
  */
 #include "program.h"
 
