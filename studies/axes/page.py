@@ -10,6 +10,7 @@ from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverA
 from analysis.results.comparisons import Change
 from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE
 from host.table import Table
+from studies.authors import written_anew
 from studies.axes.plan import NAME, plan
 from studies.drawing import Drawing
 from studies.patches import origin_words
@@ -27,6 +28,9 @@ def parts(record: ModelAxes) -> dict[str, str]:
         f"{_survive([over for _, over in energies], (LESS, MORE))} differences in energy are the "
         "same at every value",
         "scenarios": _scenarios(record),
+        "authors": written_anew(
+            over.variant for each in record.scenarios for over in each.energies
+        ),
         "conditions": _conditions(record),
         "energies": Table.of(
             ("scenario", "variant", "energy as asked", "at every value"),

@@ -19,6 +19,7 @@ from analysis.results.findings import findings
 from analysis.rows import printed_row
 from analysis.verdict_text import counts, details
 from host.table import Table
+from studies.authors import written_anew
 from studies.drawing import Drawing
 from studies.pages.conditions import (
     by_controls,
@@ -26,6 +27,7 @@ from studies.pages.conditions import (
     conditions_of,
     floor_words,
     of_scenario,
+    variants_of,
 )
 from studies.pages.plan import NAMES, OF_PROGRAMS, PROGRAMS
 
@@ -37,6 +39,7 @@ def parts(record: Comparisons) -> dict[str, str]:
         "verdicts": counts(judged),
         "decided": _decided(record),
         "summary": _summary(record).markdown(),
+        "authors": written_anew(variants_of(record)),
         "conditions": conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
     }
@@ -54,6 +57,7 @@ def parts_of_programs(record: Comparisons) -> dict[str, str]:
     return {
         "printed": Table.of(["scenario", *_printed_heads(record.scenarios[0])], rows, 2).markdown(),
         "energies": Table.of(["scenario", f"energy, % of {base}'s"], energies, 2).markdown(),
+        "authors": written_anew(variants_of(record)),
         "conditions": conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
     }

@@ -10,6 +10,7 @@ from analysis.results.comparisons import Change
 from analysis.results.releases import OnRelease, ReleaseComparison, VariantOnBoth
 from analysis.verdict_text import counts, details
 from host.table import Table
+from studies.authors import written_anew
 from studies.drawing import Drawing
 from studies.pages.page import change_text, spread_text
 from studies.patches import origin_words
@@ -22,6 +23,7 @@ def parts(record: ReleaseComparison) -> dict[str, str]:
     return {
         "answer": _answer(record),
         "conditions": "\n".join(f"* {line}" for line in _conditions(record)),
+        "authors": written_anew(entry.variant for entry in record.scenarios),
         "boots": Table.of(
             ["release", "source", "agent ready (ms)"],
             [[boot.release, boot.kernel, spread_text(boot.ready_ms, 1)] for boot in record.boots],

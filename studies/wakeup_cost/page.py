@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from analysis.results.wakeup_cost import VariantCost, WakeUpCost
 from host.table import Table
+from studies.authors import written_anew
 from studies.drawing import Drawing
 from studies.patches import origin_words
 from studies.wakeup_cost.plan import NAME
@@ -18,6 +19,7 @@ def parts(record: WakeUpCost) -> dict[str, str]:
         heads += [form, ""]
     return {
         "answer": _answer(record),
+        "authors": written_anew(variant.name for variant in record.variants),
         "pinned": _largest_change(record),
         "conditions": "\n".join(
             [
