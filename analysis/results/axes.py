@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.results.comparisons import Change
-from analysis.results.origin import ResultRecord
+from analysis.results.origin import Origin, ResultRecord
 from host.record import Record
 
 
@@ -50,11 +50,13 @@ class OverAxes(Record):
 class ScenarioOverAxes(Record):
     """A scenario on a platform.
 
+    :param origin: of its figures; a record may hold scenarios of several commands.
     :param label: the energy that is compared: ``energy``, or that of a unit of work.
     :param conditions: controls that are set otherwise at every value; empty for the defaults.
     :param left_out: axes that have no other value here, and why.
     """
 
+    origin: Origin
     platform: str
     scenario: str
     baseline: str
@@ -65,6 +67,11 @@ class ScenarioOverAxes(Record):
     values: tuple[AxisResult, ...]
     left_out: tuple[str, ...]
     conditions: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Its place in the plan."""
+        return self.platform, self.scenario, self.conditions
 
 
 @dataclass(frozen=True)

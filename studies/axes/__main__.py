@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
+from analysis.results.axes import ModelAxes
+from analysis.results.origin import RESULTS
 from configs.axes import AXES
 from experiments.axes import wanted_axes
 from host.proc import Ending, say
 from studies.axes.plan import NAME, only, plan
-from studies.axes.record import record_of
+from studies.axes.record import added, record_of
 from studies.axes.run import vary
 from studies.command import command_of
 from studies.draw import save
@@ -36,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--seeds", type=int, default=ENOUGH_FOR_VERDICT, help=f"(default {ENOUGH_FOR_VERDICT})"
     )
+    parser.add_argument("--add", action="store_true", help="keep the record's other scenarios")
     parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
@@ -48,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
             say(f"{each.scenario} on {each.platform}{words}: {', '.join(each.variants)}")
             every.append(vary(each, axes, options.seeds))
         record = record_of(every, command_of("axes", arguments))
+        if options.add:
+            record = added(ModelAxes.read((options.folder or RESULTS) / f"{NAME}.json"), record)
         say(f"  {save(NAME, record, options.folder)}")
     return ending.code
 

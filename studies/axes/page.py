@@ -55,10 +55,11 @@ def parts(record: ModelAxes) -> dict[str, str]:
 
 
 def _scenarios(record: ModelAxes) -> str:
-    """The scenarios by name, or how many of how many planned there are."""
-    if len(record.scenarios) <= MOST_NAMED:
-        return " and ".join(map(_title, record.scenarios))
-    return f"{len(record.scenarios)} of {len(plan())} planned scenarios"
+    """How many of how many planned there are; few by name."""
+    counted = f"{len(record.scenarios)} of {len(plan())} planned scenarios"
+    if len(record.scenarios) > MOST_NAMED:
+        return counted
+    return f"{counted} ({' and '.join(map(_title, record.scenarios))})"
 
 
 def _title(scenario: ScenarioOverAxes) -> str:
@@ -82,9 +83,13 @@ def _conditions(record: ModelAxes) -> str:
     return (
         f"* Engine {record.engine} (busy loops elided), {record.duration} windows, "
         f"{' or '.join(map(str, seeds))} seeds, energy from {record.power} power where no axis "
-        f"says otherwise.\n* Linux {record.kernel}, HZ {record.hz}.\n* "
-        + origin_words(record.origin)
+        f"says otherwise.\n* Linux {record.kernel}, HZ {record.hz}.\n* {_origins(record)}"
     )
+
+
+def _origins(record: ModelAxes) -> str:
+    """The commands that made the scenarios, each once, in their order."""
+    return "\n* ".join(dict.fromkeys(origin_words(each.origin) for each in record.scenarios))
 
 
 def _values(scenario: ScenarioOverAxes) -> str:

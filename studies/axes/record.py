@@ -3,39 +3,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from analysis.compare import Comparison
+from analysis.records.cell import CellRecord
 from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverAxes
 from analysis.results.comparisons import Change
 from analysis.robust import Overall, Robust, sign
+from host.errors import RequestError
+from studies.axes.plan import plan
 from studies.versions import origin_over_seeds
 
 
 def record_of(every: Sequence[Robust], command: str) -> ModelAxes:
     """The record of scenarios that were varied."""
-    cells = [
-        run.cell
-        for robust in every
-        for compared in (robust.asked, *(at.compared for at in robust.values))
-        for runs in compared.variants.values()
-        for run in runs
-    ]
     first = every[0].asked
     return ModelAxes(
-        origin=origin_over_seeds(command, cells),
+        origin=origin_over_seeds(command, [cell for robust in every for cell in _cells(robust)]),
         engine=first.engine,
         power=first.power_model.name,
         duration=first.cell.duration,
         kernel=first.cell.kernel.source_words,
         hz=first.cell.controls.hz,
-        scenarios=tuple(_scenario(robust) for robust in every),
+        scenarios=tuple(_scenario(robust, command) for robust in every),
     )
 
 
-def _scenario(robust: Robust) -> ScenarioOverAxes:
+def added(earlier: ModelAxes, made: ModelAxes) -> ModelAxes:
+    """``made`` with the scenarios of ``earlier`` that it does not have, in the plan's order.
+
+    :raises RequestError: the two were made under different conditions.
+    """
+    for name in ("engine", "power", "duration", "kernel", "hz"):
+        was, now = getattr(earlier, name), getattr(made, name)
+        if was != now:
+            raise RequestError(f"--add: {name} is {was} in the record and {now} now")
+    scenarios = {each.key: each for each in (*earlier.scenarios, *made.scenarios)}
+    places = {(each.platform, each.scenario, each.conditions): n for n, each in enumerate(plan())}
+    return replace(
+        made,
+        scenarios=tuple(sorted(scenarios.values(), key=lambda each: places.get(each.key, -1))),
+    )
+
+
+def _cells(robust: Robust) -> Iterator[CellRecord]:
+    for compared in (robust.asked, *(at.compared for at in robust.values)):
+        for runs in compared.variants.values():
+            yield from (run.cell for run in runs)
+
+
+def _scenario(robust: Robust, command: str) -> ScenarioOverAxes:
     asked = robust.asked
     return ScenarioOverAxes(
+        origin=origin_over_seeds(command, _cells(robust)),
         platform=asked.platform.name,
         scenario=asked.cell.scenario,
         baseline=asked.baseline,

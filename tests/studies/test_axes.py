@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,15 @@ import pytest
 from analysis.results.axes import ModelAxes
 from analysis.robust import AtValue, Robust
 from configs.platform import Platform
+from configs.platform_file import load_platform
+from experiments.axes import alternatives
 from host.errors import RequestError
 from studies.axes.page import parts
 from studies.axes.plan import NAME, PAGES, only, plan
-from studies.axes.record import record_of
+from studies.axes.record import added, record_of
 from studies.draw import save
 from studies.pages.plan import pages
+from tests.support.repo import REPO
 from tests.support.varied import at
 
 
@@ -51,7 +55,33 @@ def test_the_record_reads_back_and_its_page_is_drawn(record: ModelAxes, tmp_path
     assert ModelAxes.read(tmp_path / f"{NAME}.json") == record
     text = page.read_text()
     assert "{{" not in text
-    assert "In eas/video-playback on juno-r2, 1 of 2 verdicts" in text
+    head = (
+        f"In 1 of {len(plan())} planned scenarios (eas/video-playback on juno-r2), 1 of 2 verdicts"
+    )
+    assert head in text.replace("\n", " ")
+
+
+def test_scenarios_are_added_to_a_record(record: ModelAxes) -> None:
+    """Each keeps the command that made it; the same scenario is replaced."""
+    (one,) = record.scenarios
+    other = replace(one, scenario="eas/game", origin=replace(one.origin, command="another"))
+    both = added(replace(record, scenarios=(other,)), record)
+    assert sorted(each.scenario for each in both.scenarios) == [other.scenario, one.scenario]
+    assert added(both, record) == both
+    for command in ("`another`", "`python -m studies.axes`"):
+        assert command in parts(both)["conditions"]
+    with pytest.raises(RequestError, match="--add: hz is 1000 in the record and 250 now"):
+        added(replace(record, hz=1000), record)
+
+
+def test_the_record_has_todays_values() -> None:
+    """A value that the axes no longer have says nothing of today's model."""
+    record = ModelAxes.read(REPO / "results" / f"{NAME}.json")
+    for scenario in record.scenarios:
+        platform = load_platform(scenario.platform)
+        for each in scenario.values[1:]:
+            allowed = [value.name for value in alternatives(platform, each.axis)]
+            assert each.value in allowed, (scenario.scenario, each.axis)
 
 
 def test_the_plan_has_every_scenario_with_statements() -> None:
