@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 
 def test_24_cpus_boot_with_a_gicv3(wide: Platform, tmp_path: Path) -> None:
     dtb, built = tmp_path / "dtb", kernel()
+    # The budget is refused on gem5: its controller has no register for what is granted.
+    wide = replace(wide, package_budget=None)
     dtb.write_bytes(device_tree(wide, BOARD))
     lines = [
         "eascope-script 1",
