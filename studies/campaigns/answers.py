@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,6 +26,12 @@ def answer(record: CampaignResult) -> str:
             f"{ENOUGH}"
         )
     return ANSWERS[record.campaign](record)
+
+
+def answer_points(record: CampaignResult) -> list[str]:
+    """The answer for each scenario and variant; none for campaigns whose answer has them."""
+    points = _POINTS.get(record.campaign)
+    return list(points(record)) if points else []
 
 
 def grouped(
@@ -74,36 +80,77 @@ def enough_opps(series: Sequence[tuple[int, SweptCell]], spacing: str) -> tuple[
 
 
 def _opps(record: CampaignResult) -> str:
+    """Of each spacing, over all scenarios and variants."""
+    least: dict[str, list[tuple[int, bool]]] = {}
+    for cells in grouped(record.cells, ("scenario", "variant")).values():
+        for spacing, series in spacings(cells).items():
+            least.setdefault(spacing, []).append(enough_opps(series, spacing))
     words = []
+    for spacing, made in least.items():
+        counts = sorted({count for count, _ in made})
+        more = "" if all(decided for _, decided in made) else " or more"
+        ends = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+        words.append(f"{ends}{more} ({spacing})")
+    return (
+        "OPPs of the big cluster from which on no larger number clearly saves energy, by scenario "
+        f"and variant: {joined(words)}"
+    )
+
+
+def _opps_points(record: CampaignResult) -> Iterator[str]:
     for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
         counts = []
         for spacing, series in spacings(cells).items():
             count, decided = enough_opps(series, spacing)
             counts.append(f"{count}{'' if decided else ' or more'} ({spacing})")
-        words.append(f"{joined(counts)} in {scenario} with {variant}")
-    return (
-        "OPPs of the big cluster from which on no larger number clearly saves energy: "
-        + "; ".join(words)
-    )
+        yield f"{scenario} with {variant}: {joined(counts)}"
 
 
 # Topologies.
 
 
-def _topologies(record: CampaignResult) -> str:
-    fronts, beaten = [], []
+@dataclass(frozen=True)
+class Front:
+    """Topologies of a scenario with a variant.
+
+    :param unbeaten: those whose means no other one beats in both energy and latency.
+    :param beaten: those than which another one has clearly less of both.
+    """
+
+    where: str
+    unbeaten: tuple[str, ...]
+    beaten: tuple[str, ...]
+
+
+def topology_fronts(record: CampaignResult) -> list[Front]:
+    """One for each scenario and variant."""
+    fronts = []
     for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
         known = [cell for cell in cells if LATENCY in cell.measures and ENERGY in cell.measures]
         means = [(cell.measures[LATENCY].mean, cell.measures[ENERGY].mean) for cell in known]
-        names = [known[place].axes["topology"] for place in front(means)]
-        where = f"in {scenario} with {variant}"
-        fronts.append(f"{joined(names)} {where}")
-        worse = [cell.axes["topology"] for cell in known if cell.beaten_by]
-        beaten += [f"{joined(worse)} {where}"] if worse else []
+        unbeaten = tuple(known[place].axes["topology"] for place in front(means))
+        beaten = tuple(cell.axes["topology"] for cell in known if cell.beaten_by)
+        fronts.append(Front(f"{scenario} with {variant}", unbeaten, beaten))
+    return fronts
+
+
+def _topologies(record: CampaignResult) -> str:
+    fronts = topology_fronts(record)
+    counts = Counter(name for each in fronts for name in each.unbeaten)
+    never = [name for name in record.axes["topology"] if name not in counts]
+    words = [f"{name} in {count}" for name, count in counts.most_common()]
+    none = f", {joined(never)} in none" if never else ""
+    cases = "scenario with a variant" if len(fronts) == 1 else "scenarios with a variant"
     return (
-        f"topologies whose means no other one beats in both: {'; '.join(fronts)}. Another one has "
-        f"clearly less of both than {'; '.join(beaten) or 'none'}"
+        "no other topology has both less energy and less latency, by means in "
+        f"{len(fronts)} {cases}, than {', '.join(words)}{none}"
     )
+
+
+def _topologies_points(record: CampaignResult) -> Iterator[str]:
+    for each in topology_fronts(record):
+        than = f"; another one has clearly less of both than {joined(each.beaten)}"
+        yield f"{each.where}: {joined(each.unbeaten)}{than if each.beaten else ''}"
 
 
 # Errors of the energy model.
@@ -242,4 +289,9 @@ ANSWERS: Mapping[str, Callable[[CampaignResult], str]] = {
     "rate-limit-sweep": _limits,
     "eas-paper": _eas,
     "uclamp-paper": _uclamp,
+}
+#: Of campaigns whose answer has a line for each scenario and variant, too.
+_POINTS: Mapping[str, Callable[[CampaignResult], Iterator[str]]] = {
+    "opp-sweep": _opps_points,
+    "topology-sweep": _topologies_points,
 }

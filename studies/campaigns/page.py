@@ -19,7 +19,7 @@ from analysis.results.campaigns import (
 from analysis.results.comparisons import Change
 from analysis.statistics import ENOUGH
 from host.table import Table
-from studies.campaigns.answers import answer, grouped, varied
+from studies.campaigns.answers import answer, answer_points, grouped, varied
 from studies.campaigns.plan import PAGES, record_name
 from studies.campaigns.views import views
 from studies.drawing import Drawing
@@ -31,7 +31,8 @@ HEADED = ("platform", "scenario")
 
 def parts(record: CampaignResult) -> dict[str, str]:
     """Markdown by the names that the notes use."""
-    return {
+    points = answer_points(record)
+    return ({"points": _bullets(iter(points))} if points else {}) | {
         "question": record.question,
         "answer": answer(record),
         "figures": "\n\n".join(_figures(record)),
