@@ -20,8 +20,8 @@ def author_of(variant: str) -> str:
     known = load_variants().get(variant.partition("@")[0])
     if known is None or known.source.startswith(_NOT_OF_AN_AUTHOR):
         return ""
-    found = _SERIES.search(known.source)
-    return found[1] if found else ""
+    series = _SERIES.search(known.source)
+    return series[1] if series else ""
 
 
 def written_anew(variants: Iterable[str]) -> str:

@@ -24,6 +24,7 @@ from studies.campaigns.plan import PAGES, record_name
 from studies.campaigns.views import views
 from studies.drawing import Drawing
 from studies.pages.page import change_text
+from studies.patches import origin_words
 
 #: Axes whose values have a heading of their own.
 HEADED = ("platform", "scenario")
@@ -83,7 +84,7 @@ def _conditions(record: CampaignResult) -> Iterator[str]:
             + " and ".join(PAGES[record.campaign].beaten_in)
             + "."
         )
-    yield record.origin.words
+    yield origin_words(record.origin, record.axes["variant"])
 
 
 def _reference(record: CampaignResult) -> str:

@@ -63,10 +63,10 @@ def test_the_record_reads_back_and_its_page_is_drawn(record: ModelAxes, tmp_path
 
 def test_scenarios_are_added_to_a_record(record: ModelAxes) -> None:
     """Each keeps the command that made it; the same scenario is replaced."""
-    (one,) = record.scenarios
-    other = replace(one, scenario="eas/game", origin=replace(one.origin, command="another"))
-    both = added(replace(record, scenarios=(other,)), record)
-    assert sorted(each.scenario for each in both.scenarios) == [other.scenario, one.scenario]
+    (video,) = record.scenarios
+    game = replace(video, scenario="eas/game", origin=replace(video.origin, command="another"))
+    both = added(replace(record, scenarios=(game,)), record)
+    assert sorted(each.scenario for each in both.scenarios) == [game.scenario, video.scenario]
     assert added(both, record) == both
     for command in ("`another`", "`python -m studies.axes`"):
         assert command in parts(both)["conditions"]

@@ -206,8 +206,8 @@ def test_a_page_answers_from_its_record(
     record = made_record(name, figures)
     assert CampaignResult.decode(record.encode(), Path("x")) == record
     shown = parts(record)
-    told = shown["answer"] + shown.get("points", "")
-    assert [words for words in said if words not in told] == []
+    answers = shown["answer"] + shown.get("points", "")
+    assert [words for words in said if words not in answers] == []
     assert "\n" not in shown["answer"]
     assert "Not run: " in shown["limits"]
     assert "10 seeds (0 to 9) of the campaign's 20" in shown["conditions"]

@@ -23,7 +23,7 @@ PARTS = {
 }
 #: What studies share, and the simulation of a schedule, which has no record.
 SHARED = {
-    *("__init__", "command", "costed", "draw", "drawing", "front", "notes", "patches"),
+    *("__init__", "authors", "command", "costed", "draw", "drawing", "front", "notes", "patches"),
     "versions",
     "schedule",
 }

@@ -149,8 +149,8 @@ def test_a_floor_is_found_by_its_conditions_among_several(record: Noise, tmp_pat
     other = replace(cell, conditions={**cell.conditions, "controls": "another"}, seeds=20)
     file = tmp_path / "noise.json"
     Noise(record.origin, (other, cell)).write(file)
-    found = [noise.recorded(cell.platform, cell.scenario, c, file) for c in (cell.conditions, {})]
-    assert found == [cell, None]
+    floors = [noise.recorded(cell.platform, cell.scenario, c, file) for c in (cell.conditions, {})]
+    assert floors == [cell, None]
 
 
 def test_only_missing_floors_are_measured_and_the_others_kept(
