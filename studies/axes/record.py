@@ -33,6 +33,8 @@ def record_of(every: Sequence[Robust], command: str) -> ModelAxes:
 def added(earlier: ModelAxes, made: ModelAxes) -> ModelAxes:
     """``made`` with the scenarios of ``earlier`` that it does not have, in the plan's order.
 
+    A scenario that the plan no longer has is left out.
+
     :raises RequestError: the two were made under different conditions.
     """
     for name in ("engine", "power", "duration", "kernel", "hz"):
@@ -40,11 +42,8 @@ def added(earlier: ModelAxes, made: ModelAxes) -> ModelAxes:
         if was != now:
             raise RequestError(f"--add: {name} is {was} in the record and {now} now")
     scenarios = {each.key: each for each in (*earlier.scenarios, *made.scenarios)}
-    places = {(each.platform, each.scenario, each.conditions): n for n, each in enumerate(plan())}
-    return replace(
-        made,
-        scenarios=tuple(sorted(scenarios.values(), key=lambda each: places.get(each.key, -1))),
-    )
+    planned = [(each.platform, each.scenario, each.conditions) for each in plan()]
+    return replace(made, scenarios=tuple(scenarios[key] for key in planned if key in scenarios))
 
 
 def _cells(robust: Robust) -> Iterator[CellRecord]:

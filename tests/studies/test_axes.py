@@ -68,6 +68,8 @@ def test_scenarios_are_added_to_a_record(record: ModelAxes) -> None:
     both = added(replace(record, scenarios=(game,)), record)
     assert sorted(each.scenario for each in both.scenarios) == [game.scenario, video.scenario]
     assert added(both, record) == both
+    gone = replace(video, scenario="eas/gone")
+    assert added(replace(record, scenarios=(gone,)), record) == record
     for command in ("`another`", "`python -m studies.axes`"):
         assert command in parts(both)["conditions"]
     with pytest.raises(RequestError, match="--add: hz is 1000 in the record and 250 now"):
