@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
 from analysis.compare import Comparison
@@ -161,4 +163,16 @@ def label(figure: Figure, note: Note) -> None:
         fontsize=note.text_pt,
         color=style.MUTED,
         va="bottom",
+    )
+
+
+def legend_in_a_row(figure: Figure, handles: Sequence[Line2D], top: float) -> None:
+    """A legend from the left side on, its upper end at ``top`` of the figure's height."""
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.012, top),
+        ncols=len(handles),
+        borderaxespad=0,
+        handlelength=2,
     )

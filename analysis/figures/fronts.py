@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from analysis.figures.common import LINE_HEIGHT, Note, label, text_width, wrapped
+from analysis.figures.common import LINE_HEIGHT, Note, label, legend_in_a_row, text_width, wrapped
 from analysis.pareto import front
 
 #: Sizes in inches: of a panel's inside, of what is left, right, below and above it.
@@ -173,11 +173,4 @@ def _legend(figure: Figure, top: float) -> None:
             markerfacecolor="white", label="open: another has clearly less energy and latency",
         ),
     ]  # fmt: skip
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.012, top),
-        ncols=len(handles),
-        borderaxespad=0,
-        handlelength=2,
-    )
+    legend_in_a_row(figure, handles, top)

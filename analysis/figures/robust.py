@@ -9,7 +9,15 @@ from matplotlib.lines import Line2D
 
 from analysis.difference import Difference
 from analysis.figures import style
-from analysis.figures.common import LINE_HEIGHT, Note, broken, label, note_of, text_width
+from analysis.figures.common import (
+    LINE_HEIGHT,
+    Note,
+    broken,
+    label,
+    legend_in_a_row,
+    note_of,
+    text_width,
+)
 from analysis.robust import AS_ASKED, LESS, MORE, NO_TEST, SAME, Robust, sign
 from analysis.statistics import ENOUGH
 
@@ -119,11 +127,4 @@ def _legend(figure: Figure, words: list[str], top: float) -> None:
         )
         for word in words
     ]  # fmt: skip
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.012, top),
-        ncols=len(handles),
-        borderaxespad=0,
-        handlelength=2,
-    )
+    legend_in_a_row(figure, handles, top)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engines.base import EngineFailed, EngineRun, Machine
+from engines.qemu import boots
 from engines.qemu.boots import MAX_IDLE, Boot, Boots
 from engines.qemu.engine import QemuEngine
 from tests.support import linux
@@ -130,6 +131,9 @@ def test_the_run_that_boots_pays_for_the_boot(
     def executed(run: EngineRun) -> float:
         return run.mips * run.host_s * 1e6
 
+    ((_, boot),) = boots._BOOTS._idle
+    assert runs[0].cpu_s > boot.spent.cpu_s > 0
+    assert runs[0].host_s > boot.spent.host_s > 0
     assert executed(runs[0]) == pytest.approx(runs[0].instructions)
     assert executed(runs[1]) < 0.5 * runs[1].instructions
 
