@@ -32,7 +32,9 @@ def frames_of(
         return None
     tasks = {task.name: task for task in cell.tasks}
     pacing, drawing = tasks[cell.frames.paced_by], tasks[cell.frames.drawn_by]
-    paced = _turns(marks, pacing).drop_nulls("slack")
+    # The end of rt-app breaks a turn off: its line has no period, and its time is not a due time.
+    whole = pl.col("c_period").fill_null(1) > 0
+    paced = _turns(marks, pacing).drop_nulls("slack").filter(whole)
     ready: list[int] = paced["due_ns"].to_list()
     ends = _drawn(_handed_over(paced), _turns(marks, drawing))
     if pacing is drawing:

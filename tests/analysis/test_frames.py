@@ -99,6 +99,18 @@ def test_no_frame_at_all(counted: Counted) -> None:
     assert counted([end], "ui") == Frames(drawn=0, late=0, skipped=2)
 
 
+def test_the_line_of_a_turn_that_was_broken_off_is_no_frame(counted: Counted) -> None:
+    """The pacing task is far behind; the end of rt-app breaks turn 2 off after the window.
+
+    rt-app gives the line of such a turn no period, and counts its slack from the present.
+    """
+    broken = marker(WINDOW.t1_ns + 5 * MS, 0, UI_PID, "rtapp_stats: run=9000 slack=0 c_period=0")
+    events = [paced(0), paced(1, late_us=27_000), broken]
+    assert counted(events, "ui") == Frames(drawn=2, late=1, skipped=3)
+    taken_over = [drawn(7.5), drawn(48.5)]
+    assert counted([*events, *taken_over], "render") == Frames(drawn=2, late=1, skipped=3)
+
+
 def test_a_scenario_without_frames_has_none(tmp_path: Path) -> None:
     write(tmp_path / "trace.dat", [switch(T0, 0, ("swapper/0", 0), 0, ("ui-0", 11))], 6, {})
     trace = read_trace(tmp_path / "trace.dat")
