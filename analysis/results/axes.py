@@ -53,7 +53,9 @@ class ScenarioOverAxes(Record):
     :param origin: of its figures; a record may hold scenarios of several commands.
     :param label: the energy that is compared: ``energy``, or that of a unit of work.
     :param conditions: controls that are set otherwise at every value; empty for the defaults.
+    :param power: by which energy is billed where no axis says otherwise.
     :param left_out: axes that have no other value here, and why.
+    :param not_asked: axes that the command left out.
     """
 
     origin: Origin
@@ -62,11 +64,13 @@ class ScenarioOverAxes(Record):
     baseline: str
     label: str
     seeds: int
+    power: str
     energies: tuple[OverAxes, ...]
     statements: tuple[OverAxes, ...]
     values: tuple[AxisResult, ...]
     left_out: tuple[str, ...]
     conditions: str = ""
+    not_asked: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -79,7 +83,6 @@ class ModelAxes(ResultRecord):
     """All scenarios; kernel, HZ and duration are those of every run."""
 
     engine: str
-    power: str
     duration: str
     kernel: str
     hz: int

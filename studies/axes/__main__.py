@@ -31,6 +31,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--defaults", action="store_true", help="leave out the conditions of the sources"
     )
+    parser.add_argument(
+        "--sourced",
+        action="store_true",
+        help="where a scenario has source conditions, leave out the comparison at the defaults",
+    )
     parser.add_argument("--platform", help="only this one (default: all)")
     parser.add_argument(
         "--axes", default="", help=f"some of {', '.join(AXES)}, with commas (default: all)"
@@ -44,13 +49,13 @@ def main(arguments: list[str] | None = None) -> int:
     with Ending() as ending:
         axes = wanted_axes(options.axes)
         named = options.scenario, options.platform
-        varied = only(plan(), *named, defaults=options.defaults)
+        varied = only(plan(), *named, defaults=options.defaults, from_sources=options.sourced)
         every = []
         for each in varied:
             words = f" ({each.conditions})" if each.conditions else ""
             say(f"{each.scenario} on {each.platform}{words}: {', '.join(each.variants)}")
             every.append(vary(each, axes, options.seeds))
-        record = record_of(every, command_of("axes", arguments))
+        record = record_of(every, command_of("axes", arguments), axes)
         if options.add:
             record = added(ModelAxes.read((options.folder or RESULTS) / f"{NAME}.json"), record)
         say(f"  {save(NAME, record, options.folder)}")

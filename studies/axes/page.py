@@ -9,6 +9,7 @@ from analysis.records.verdict import REFUTED, SHOWN
 from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverAxes
 from analysis.results.comparisons import Change
 from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE
+from configs.axes import AXES
 from host.table import Table
 from studies.authors import written_anew
 from studies.axes.plan import NAME, plan
@@ -24,10 +25,7 @@ def parts(record: ModelAxes) -> dict[str, str]:
     energies = [(each, over) for each in record.scenarios for over in each.energies]
     statements = [(each, over) for each in record.scenarios for over in each.statements]
     return {
-        "answer": f"{_survive([over for _, over in statements], (SHOWN, REFUTED))} verdicts and "
-        f"{_survive([over for _, over in energies], (LESS, MORE))} differences in energy are the "
-        "same at every value",
-        "scenarios": _scenarios(record),
+        "answer": _answer(record),
         "authors": written_anew(
             over.variant for each in record.scenarios for over in each.energies
         ),
@@ -54,12 +52,34 @@ def parts(record: ModelAxes) -> dict[str, str]:
     }
 
 
-def _scenarios(record: ModelAxes) -> str:
+def _answer(record: ModelAxes) -> str:
+    """What is the same at every value; apart for scenarios that some axes were left out of."""
+    by_left_out: dict[tuple[str, ...], list[ScenarioOverAxes]] = {}
+    for each in record.scenarios:
+        by_left_out.setdefault(each.not_asked, []).append(each)
+    lines = []
+    for left_out, scenarios in sorted(by_left_out.items(), key=lambda item: len(item[0])):
+        varied = [name for name in AXES if name not in left_out]
+        which = f", with these axes alone: {', '.join(varied)}" if left_out else ""
+        lines.append(f"In {_scenarios(scenarios)}{which}, {_same(scenarios)}.")
+    return " ".join(lines)
+
+
+def _same(scenarios: Sequence[ScenarioOverAxes]) -> str:
+    energies = [over for each in scenarios for over in each.energies]
+    statements = [over for each in scenarios for over in each.statements]
+    return (
+        f"{_survive(statements, (SHOWN, REFUTED))} verdicts and "
+        f"{_survive(energies, (LESS, MORE))} differences in energy are the same at every value"
+    )
+
+
+def _scenarios(scenarios: Sequence[ScenarioOverAxes]) -> str:
     """How many of how many planned there are; few by name."""
-    counted = f"{len(record.scenarios)} of {len(plan())} planned scenarios"
-    if len(record.scenarios) > MOST_NAMED:
+    counted = f"{len(scenarios)} of {len(plan())} planned scenarios"
+    if len(scenarios) > MOST_NAMED:
         return counted
-    return f"{counted} ({' and '.join(map(_title, record.scenarios))})"
+    return f"{counted} ({' and '.join(map(_title, scenarios))})"
 
 
 def _title(scenario: ScenarioOverAxes) -> str:
@@ -80,9 +100,10 @@ def _of(scenario: ScenarioOverAxes, over: OverAxes) -> str:
 
 def _conditions(record: ModelAxes) -> str:
     seeds = sorted({each.seeds for each in record.scenarios})
+    powers = " or ".join(dict.fromkeys(each.power for each in record.scenarios))
     return (
         f"* Engine {record.engine} (busy loops elided), {record.duration} windows, "
-        f"{' or '.join(map(str, seeds))} seeds, energy from {record.power} power where no axis "
+        f"{' or '.join(map(str, seeds))} seeds, energy from {powers} power where no axis "
         f"says otherwise.\n* Linux {record.kernel}, HZ {record.hz}.\n* {_origins(record)}"
     )
 
@@ -103,6 +124,8 @@ def _values(scenario: ScenarioOverAxes) -> str:
         for number, over in enumerate(scenario.statements, 1)
     ]
     lines += [f"* Not varied: {line}." for line in scenario.left_out]
+    if scenario.not_asked:
+        lines.append(f"* Not run: {', '.join(scenario.not_asked)}.")
     sources = dict.fromkeys(
         f"* {each.axis} {each.value}: {each.source}." for each in scenario.values if each.axis
     )

@@ -55,10 +55,12 @@ def only(
     platform: str | None = None,
     *,
     defaults: bool = False,
+    from_sources: bool = False,
 ) -> list[Varied]:
     """Those of some scenarios, if any are named, and of a platform.
 
     :param defaults: leave out those under the conditions of their sources.
+    :param from_sources: leave out those at the defaults whose sources have other conditions.
 
     :raises RequestError: a scenario or a platform that none of them has.
     """
@@ -67,10 +69,12 @@ def only(
             raise unknown("scenario", name, {each.scenario for each in every})
     if platform is not None and platform not in {each.platform for each in every}:
         raise unknown("platform", platform, {each.platform for each in every})
+    sourced = {(each.platform, each.scenario) for each in every if each.conditions}
     return [
         each
         for each in every
         if (not scenarios or each.scenario in scenarios)
         and platform in (None, each.platform)
         and not (defaults and each.conditions)
+        and (each.conditions or not from_sources or (each.platform, each.scenario) not in sourced)
     ]

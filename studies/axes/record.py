@@ -11,22 +11,24 @@ from analysis.records.cell import CellRecord
 from analysis.results.axes import AxisResult, ModelAxes, OverAxes, ScenarioOverAxes
 from analysis.results.comparisons import Change
 from analysis.robust import Overall, Robust, sign
+from configs.axes import AXES
 from host.errors import RequestError
 from studies.axes.plan import plan
 from studies.versions import origin_over_seeds
 
 
-def record_of(every: Sequence[Robust], command: str) -> ModelAxes:
-    """The record of scenarios that were varied."""
+def record_of(
+    every: Sequence[Robust], command: str, axes: Sequence[str] = tuple(AXES)
+) -> ModelAxes:
+    """The record of scenarios that were varied over ``axes``."""
     first = every[0].asked
     return ModelAxes(
         origin=origin_over_seeds(command, [cell for robust in every for cell in _cells(robust)]),
         engine=first.engine,
-        power=first.power_model.name,
         duration=first.cell.duration,
         kernel=first.cell.kernel.source_words,
         hz=first.cell.controls.hz,
-        scenarios=tuple(_scenario(robust, command) for robust in every),
+        scenarios=tuple(_scenario(robust, command, axes) for robust in every),
     )
 
 
@@ -37,7 +39,7 @@ def added(earlier: ModelAxes, made: ModelAxes) -> ModelAxes:
 
     :raises RequestError: the two were made under different conditions.
     """
-    for name in ("engine", "power", "duration", "kernel", "hz"):
+    for name in ("engine", "duration", "kernel", "hz"):
         was, now = getattr(earlier, name), getattr(made, name)
         if was != now:
             raise RequestError(f"--add: {name} is {was} in the record and {now} now")
@@ -52,7 +54,7 @@ def _cells(robust: Robust) -> Iterator[CellRecord]:
             yield from (run.cell for run in runs)
 
 
-def _scenario(robust: Robust, command: str) -> ScenarioOverAxes:
+def _scenario(robust: Robust, command: str, axes: Sequence[str]) -> ScenarioOverAxes:
     asked = robust.asked
     return ScenarioOverAxes(
         origin=origin_over_seeds(command, _cells(robust)),
@@ -61,6 +63,7 @@ def _scenario(robust: Robust, command: str) -> ScenarioOverAxes:
         baseline=asked.baseline,
         label=robust.label,
         seeds=len(asked.seeds),
+        power=asked.power_model.name,
         energies=tuple(
             _over(name, "", sign(robust.difference(asked, name)), robust.overall(name))
             for name in robust.others
@@ -88,6 +91,7 @@ def _scenario(robust: Robust, command: str) -> ScenarioOverAxes:
         ),
         left_out=tuple(robust.left_out),
         conditions=asked.set_otherwise,
+        not_asked=tuple(name for name in AXES if name not in axes),
     )
 
 

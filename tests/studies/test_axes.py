@@ -10,6 +10,7 @@ import pytest
 
 from analysis.results.axes import ModelAxes
 from analysis.robust import AtValue, Robust
+from configs.axes import AXES
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from experiments.axes import alternatives
@@ -39,8 +40,8 @@ def test_what_is_decided_and_what_survives(record: ModelAxes) -> None:
     assert [(over.asked, over.all) for over in scenario.statements] == [
         *(("shown", "depends"), ("refuted", "refuted")),
     ]
-    assert parts(record)["answer"] == (
-        "1 of 2 verdicts and 0 of 1 differences in energy are the same at every value"
+    assert parts(record)["answer"].endswith(
+        ", 1 of 2 verdicts and 0 of 1 differences in energy are the same at every value."
     )
     assert "depends on speeds (measured: less)" in parts(record)["energies"]
     assert "| refuted | refuted |" in parts(record)["statements"]
@@ -59,6 +60,22 @@ def test_the_record_reads_back_and_its_page_is_drawn(record: ModelAxes, tmp_path
         f"In 1 of {len(plan())} planned scenarios (eas/video-playback on juno-r2), 1 of 2 verdicts"
     )
     assert head in text.replace("\n", " ")
+
+
+def test_scenarios_without_some_axes_are_counted_apart(record: ModelAxes, juno: Platform) -> None:
+    """They have not shown that they survive the others."""
+    robust = Robust(at(juno, 1.0), [AtValue("power", "derived", "so", 0, at(juno, 1.1))], [])
+    (billed,) = record_of([robust], "python -m studies.axes", ["power"]).scenarios
+    assert billed.not_asked == tuple(name for name in AXES if name != "power")
+    both = replace(record, scenarios=(replace(billed, scenario="eas/game"), *record.scenarios))
+    planned = len(plan())
+    assert parts(both)["answer"] == (
+        f"In 1 of {planned} planned scenarios (eas/video-playback on juno-r2), 1 of 2 verdicts and "
+        "0 of 1 differences in energy are the same at every value. "
+        f"In 1 of {planned} planned scenarios (eas/game on juno-r2), with these axes alone: power, "
+        "2 of 2 verdicts and 1 of 1 differences in energy are the same at every value."
+    )
+    assert "* Not run: shared_power, " in parts(both)["values"]
 
 
 def test_scenarios_are_added_to_a_record(record: ModelAxes) -> None:
@@ -100,6 +117,9 @@ def test_the_plan_has_every_scenario_with_statements() -> None:
     assert [each.variants for each in spike] == [("mainline", "uclamp-sum")] * 2
     assert [bool(each.conditions) for each in spike] == [True, False]
     assert only(every, ["uclamp/frequency-spike"], defaults=True) == spike[1:]
+    assert only(every, ["uclamp/frequency-spike"], from_sources=True) == spike[:1]
+    asked = only(every, from_sources=True)
+    assert {each.scenario for each in asked} == {each.scenario for each in every}
     assert len(every) == len(set(every))
     assert {each.platform for each in only(every, [], "pixel6")} == {"pixel6"}
     with pytest.raises(RequestError, match="unknown scenario 'uclamp/frequency-spik'"):
