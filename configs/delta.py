@@ -145,9 +145,12 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
     if top.has("sources"):
         top.table("sources")
     data = deepcopy(dict(base))
-    for dotted in _removals(top):
-        _remove(top, data, dotted)
     changes = {key: value for key, value in top.data.items() if key not in OWN_KEYS}
+    of_new = _below_new_clusters(changes, base)
+    removals = _removals(top)
+    for dotted in removals:
+        if not dotted.startswith(of_new):
+            _remove(top, data, dotted)
     if isinstance(changes.get("cluster"), dict):
         for name, entry in changes["cluster"].items():
             _begin_cluster(top, data, base["cluster"], name, entry)
@@ -155,6 +158,9 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
             name: {key: value for key, value in entry.items() if key != "like"}
             for name, entry in changes["cluster"].items()
         }
+    for dotted in removals:
+        if dotted.startswith(of_new):
+            _remove(top, data, dotted)
     data["name"] = path.stem
     _merge(top, data, changes, "")
     own = f"own-{path.stem}"
@@ -162,6 +168,14 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
         text = f"assumed: {path.name} has another figure than {base['name']}"
         data["sources"].setdefault(own, text)
     return data
+
+
+def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ...]:
+    """How paths of keys begin that a new cluster has from the one that it is like."""
+    entries = changes.get("cluster")
+    known = [cluster["name"] for cluster in base["cluster"]]
+    new = [name for name in entries if name not in known] if isinstance(entries, dict) else []
+    return tuple(f"cluster.{name}." for name in new)
 
 
 def _removals(top: StrictTable) -> list[str]:

@@ -11,7 +11,7 @@ person can use it with ``--platform``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -64,7 +64,7 @@ def overridden(base: str, platform: Platform, settings: Mapping[str, Setting]) -
         made.set(key, settings[key])
     words = ", ".join(f"{key} = {shown_setting(settings[key])}" for key in sorted(settings))
     document = {"base": base, "summary": f"{platform.name} with {words}", **made.document()}
-    return Overridden(toml_text(document), tuple(made.computed))
+    return Overridden(toml_text(document), made.computed)
 
 
 def shown_setting(value: Setting) -> str:
@@ -75,10 +75,9 @@ def shown_setting(value: Setting) -> str:
 
 
 def _order(key: str) -> tuple[int, str]:
-    """Clusters first come to be, then change their core, then their OPPs, then voltages."""
-    last = key.rpartition(".")[2]
-    ranks = {"like": 0, "core": 1, "opps": 2, "uv": 3}
-    return (ranks.get(last, 4), key)
+    """Clusters first come to be or go, then change their core, then their OPPs, then voltages."""
+    ranks = {"like": 0, "cpus": 1, "core": 2, "opps": 3, "uv": 4}
+    return (ranks.get(key.partition(".")[2], 5), key)
 
 
 def _wrong(key: str, value: object, allowed: str) -> RequestError:
@@ -94,14 +93,25 @@ class _Made:
     top: dict[str, Any] = field(default_factory=dict)
     remove: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
-    computed: list[str] = field(default_factory=list)
+    #: What each source of the file states, in words.
+    subjects: dict[str, str] = field(default_factory=dict)
+    #: Clusters of the base, and those that new ones are made like.
+    base: dict[str, Cluster] = field(default_factory=dict)
     #: Clusters as they are by now, for what is computed from their figures.
     now: dict[str, Cluster] = field(default_factory=dict)
+    #: Whose OPPs a cluster has by now, where it is not the base.
+    whose: dict[str, str] = field(default_factory=dict)
     #: Voltages and powers of OPPs that differ from those of `now`.
     tables: dict[str, list[OppRow]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.now = {cluster.name: cluster for cluster in self.platform.clusters}
+        self.base = dict(self.now)
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """A line for each source of the file."""
+        return tuple(f"{what}: {self.sources[source]}" for source, what in self.subjects.items())
 
     def set(self, key: str, value: Setting) -> None:
         """Take one override."""
@@ -112,7 +122,11 @@ class _Made:
         if rest == "like":
             self._begin(first, key, value)
             return
-        if first not in self.now or not rest:
+        if first in self.base and not rest:
+            raise _wrong(key, value, f"a key of {first}, such as {first}.cpus")
+        if first in self.base and first not in self.now:
+            raise _wrong(key, value, f"no other key of {first} where {first}.cpus = 0")
+        if first not in self.now:
             known = [*self.now, *TOP]
             raise RequestError(
                 f"override {key!r}: {first!r} is no cluster of {self.platform.name} and no key of "
@@ -122,6 +136,10 @@ class _Made:
         special = getattr(self, f"_{rest}", None) if rest in COMPUTED else None
         if special is not None:
             special(first, key, value)
+        elif first in self.tables and rest.startswith(("opps.", "busy.")):
+            raise _wrong(
+                key, value, f"no single OPP where {first}.core, .opps or .uv sets them all"
+            )
         else:
             _put(self._cluster(first), rest.split("."), value, key)
 
@@ -141,15 +159,15 @@ class _Made:
             raise _wrong(key, value, "a name that no cluster of the base has")
         if value not in self.now:
             raise _wrong(key, value, f"a cluster of {self.platform.name}: {', '.join(self.now)}")
-        self.now[name] = self.now[str(value)]
+        self.base[name] = self.now[name] = self.now[str(value)]
         self._cluster(name)["like"] = value
 
     def _cpus(self, name: str, key: str, value: Setting) -> None:
         if value == 0 and value is not False:
-            self.remove.append(f"cluster.{name}")
+            if name in (cluster.name for cluster in self.platform.clusters):
+                self.remove.append(f"cluster.{name}")
             self.clusters.pop(name, None)
             del self.now[name]
-            self.tables.pop(name, None)
         elif isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_CPUS:
             self._cluster(name)["cpus"] = value
         else:
@@ -190,10 +208,10 @@ class _Made:
         table = self._cluster(name)
         table |= {"core": value, "capacity_dmips_mhz": capacity}
         table["capacity_source"] = f"capacity-{name}"
-        table |= _borrowed(other, f"core-{name}", [busy.name for busy in before.busy])
-        if other.cluster_sleep is None and before.cluster_sleep is not None:
-            self.remove.append(f"cluster.{name}.cluster_sleep")
-        self.now[name] = other
+        table |= _borrowed(other, f"core-{name}")
+        if other.cluster_sleep is None:
+            self._drop_sleep(name)
+        self.now[name], self.whose[name] = other, whose
         self.tables[name] = rows(other, [opp.khz for opp in other.opps])
 
     def _opps(self, name: str, key: str, value: Setting) -> None:
@@ -210,7 +228,7 @@ class _Made:
         if is_computed(cluster, wanted):
             self._cite(
                 f"opps-{name}",
-                f"computed: by {shown_setting(value)} from the OPPs of {self.platform.name}: "
+                f"computed: by {shown_setting(value)} from the OPPs of {self._whose(name)}: "
                 "voltages linear in f between the nearest, powers linear in f V^2",
                 f"{name}: frequencies, voltages and powers of OPPs",
             )
@@ -218,7 +236,7 @@ class _Made:
         elif "opp_sources" not in table:
             self._cite(
                 f"opps-{name}",
-                f"assumed: some of the OPPs of {self.platform.name}, with their figures",
+                f"assumed: some of the OPPs of {self._whose(name)}, with their figures",
                 f"{name}: which OPPs",
             )
             table["opp_sources"] = dict.fromkeys(_COLUMNS, f"opps-{name}")
@@ -241,34 +259,56 @@ class _Made:
         ]
         self._cite(
             f"uv-{name}",
-            f"computed: voltages of {self.platform.name} {value}, powers of a busy CPU by V^2",
+            f"computed: voltages of {self._whose(name)} {value}, powers of a busy CPU by V^2",
             f"{name}: voltages and powers of a busy CPU",
         )
         columns = self._cluster(name).setdefault("opp_sources", {})
         columns |= {"uv": f"uv-{name}", "power_uw": f"uv-{name}"}
 
     def _capacity_dmips_mhz(self, name: str, key: str, value: Setting) -> None:
+        table, source = self._cluster(name), f"capacity-{name}"
+        before = table.get("capacity_dmips_mhz", self.now[name].capacity_dmips_mhz)
+        earlier = self.sources.pop(source, "")
+        self.subjects.pop(source, None)
         percent = _percent(value)
         if percent is None:
-            self._cluster(name)["capacity_dmips_mhz"] = value
+            table["capacity_dmips_mhz"] = value
+            table.pop("capacity_source", None)
             return
-        before = self.now[name].capacity_dmips_mhz
-        self._cluster(name)["capacity_dmips_mhz"] = round(before * (1 + percent / 100))
+        table["capacity_dmips_mhz"] = round(before * (1 + percent / 100))
+        table["capacity_source"] = source
+        text = f"computed: {value} of {before}" + (f", which is {earlier}" if earlier else "")
+        self._cite(source, text, f"{name}: capacity per MHz")
 
     def _idle_states(self, name: str, key: str, value: Setting) -> None:
         states = [state.name for state in self.now[name].idle_states]
-        if not isinstance(value, list) or "wfi" not in value or not {*value} <= {*states}:
-            raise _wrong(key, value, f"a list of {', '.join(states)} with wfi in it")
-        gone = [state for state in states if state not in value]
+        once = isinstance(value, list) and all(value.count(state) == 1 for state in value)
+        if not isinstance(value, list) or not once or not {"wfi"} <= {*value} <= {*states}:
+            raise _wrong(key, value, f"a list of {', '.join(states)} with wfi in it, each once")
         sleep = self.now[name].cluster_sleep
-        if sleep is not None and states[sleep] in gone:
-            self.remove.append(f"cluster.{name}.cluster_sleep")
+        if sleep is not None and states[sleep] not in value:
+            self._drop_sleep(name)
+        table = self._cluster(name)
+        if "idle_states" in table:  # those of another core
+            table["idle_states"] = [row for row in table["idle_states"] if row["name"] in value]
+            return
+        gone = [state for state in states if state not in value]
         self.remove += [f"cluster.{name}.idle_states.{state}" for state in gone]
+
+    def _drop_sleep(self, name: str) -> None:
+        """Take away the sleep of the whole cluster, whose state it has no more."""
+        self._cluster(name).pop("cluster_sleep", None)
+        path = f"cluster.{name}.cluster_sleep"
+        if self.base[name].cluster_sleep is not None and path not in self.remove:
+            self.remove.append(path)
+
+    def _whose(self, name: str) -> str:
+        return self.whose.get(name, self.platform.name)
 
     def _cite(self, source: str, text: str, what: str) -> None:
         """Name a source of the file, and say what was computed."""
         self.sources[source] = text
-        self.computed.append(f"{what}: {text}")
+        self.subjects[source] = what
 
     def _write_opps(self, name: str, table: list[OppRow]) -> None:
         """The rows of ``table`` as the OPPs of a cluster; tables of billing follow."""
@@ -277,6 +317,7 @@ class _Made:
         for by in (busy.name for busy in self.platform.clusters[0].busy):
             kept = entry.setdefault("busy", {}).setdefault(by, {})
             kept["opps"] = [{"khz": row.khz, "power_uw": row.busy[by]} for row in table]
+            kept["source"] = entry["opp_sources"]["power_uw"]
 
 
 _COLUMNS = ("khz", "uv", "power_uw", "shared_uw")
@@ -324,11 +365,8 @@ def _loop_rate(platform: Platform, cluster: Cluster) -> float:
     raise RequestError(f"{board.name}: the busy loop was not measured on {cluster.name}")
 
 
-def _borrowed(other: Cluster, source: str, billed_by: Sequence[str]) -> dict[str, Any]:
-    """Figures of a cluster besides its CPUs, capacity and OPPs, from the cluster ``other``.
-
-    :param billed_by: tables of powers that the platform offers.
-    """
+def _borrowed(other: Cluster, source: str) -> dict[str, Any]:
+    """Figures of a cluster besides its CPUs, capacity and OPPs, from the cluster ``other``."""
     states = [
         {
             "name": state.name,
@@ -356,5 +394,4 @@ def _borrowed(other: Cluster, source: str, billed_by: Sequence[str]) -> dict[str
             "source": source,
         },
         "opp_sources": dict.fromkeys(_COLUMNS, source),
-        **({"busy": {name: {"source": source} for name in billed_by}} if billed_by else {}),
     }

@@ -33,8 +33,10 @@ KEYS = {
 }
 #: Axes that every campaign has.
 NEEDED = ("platform", "scenario", "variant")
-#: Controls that no campaign varies: they are a scenario's, or of two values.
-_NO_AXES = ("switches", "calibration_ns", "reference", "events")
+#: Controls that no campaign varies: they are a scenario's, of two values, or leave no measures.
+_NO_AXES = ("switches", "calibration_ns", "reference", "events", "traced")
+#: Controls that a campaign may vary.
+CONTROLS = tuple(entry.name for entry in fields(Controls) if entry.name not in _NO_AXES)
 MOST_SEEDS = 1000
 MOST_VALUES = 1000
 
@@ -264,9 +266,8 @@ def _control(table: StrictTable, key: str, value: object) -> Mapping[str, Any]:
     if value == AS_IS:
         return {}
     hints = get_type_hints(Controls)
-    known = [entry.name for entry in fields(Controls) if entry.name not in _NO_AXES]
-    if key not in known:
-        raise table.error(key, f"a control{names_allowed(key, known).replace(': allowed', '')}")
+    if key not in CONTROLS:
+        raise table.error(key, f"a control{names_allowed(key, CONTROLS).replace(': allowed', '')}")
     hint = hints[key]
     kinds = [kind for kind in (bool, int, str) if hint == kind or hint == kind | None]
     if not kinds or type(value) is not kinds[0]:

@@ -92,6 +92,57 @@ def test_billed_powers_follow_the_opps(tmp_path: Path) -> None:
         assert new.power_uw == (old.power_uw[0], old.power_uw[-1])
 
 
+def test_billed_powers_name_how_they_were_made(tmp_path: Path) -> None:
+    settings = {"little.opps": "3 even", "big.uv": "+5%"}
+    platform = made(tmp_path, "pixel6", settings)
+    for cluster, begin in (("little", "computed: by 3 even"), ("big", "computed: voltages of pix")):
+        for table in platform.cluster(cluster).busy:
+            assert table.source.startswith(begin)
+    text = overridden("pixel6", load_platform("pixel6"), settings).text
+    assert "opps-little" in text
+
+
+def test_a_core_of_another_board_can_be_changed_further(tmp_path: Path) -> None:
+    """What is computed begins with the borrowed figures, and names whose they are."""
+    core = {"little.core": "cortex-a55"}
+    plain = made(tmp_path, "juno-r2", core).cluster("little")
+    slower = made(tmp_path, "juno-r2", {**core, "little.capacity_dmips_mhz": "-10%"})
+    assert slower.cluster("little").capacity_dmips_mhz == round(plain.capacity_dmips_mhz * 0.9)
+    source = slower.cluster("little").capacity_source
+    assert source.startswith(
+        f"computed: -10% of {plain.capacity_dmips_mhz}, which is computed: 485"
+    )
+    stated = made(tmp_path, "juno-r2", {**core, "little.capacity_dmips_mhz": 500})
+    assert stated.cluster("little").capacity_source.startswith("assumed: ")
+    opps = made(tmp_path, "juno-r2", {**core, "little.opps": "3 even", "little.uv": "+5%"})
+    first = opps.cluster("little").opps[0]
+    assert "from the OPPs of pixel6's little" in first.shared_source
+    assert first.power_source.startswith("computed: voltages of pixel6's little +5%")
+    states = made(tmp_path, "juno-r2", {**core, "little.idle_states": ["wfi"]}).cluster("little")
+    assert [state.name for state in states.idle_states] == ["wfi"]
+    assert states.cluster_sleep is None
+
+
+def test_capacity_in_percent_is_computed(tmp_path: Path, juno: Platform) -> None:
+    settings = {"big.capacity_dmips_mhz": "-10%"}
+    big = made(tmp_path, "juno-r2", settings).cluster("big")
+    assert big.capacity_dmips_mhz == 922
+    assert big.capacity_source == "computed: -10% of 1024"
+    (line,) = overridden("juno-r2", juno, settings).computed
+    assert line == "big: capacity per MHz: computed: -10% of 1024"
+
+
+def test_a_new_cluster_may_have_fewer_idle_states_or_no_cpus(
+    tmp_path: Path, juno: Platform
+) -> None:
+    settings = {"prime.like": "big", "prime.cpus": 1, "prime.idle_states": ["wfi", "cpu-sleep-0"]}
+    prime = made(tmp_path, "juno-r2", settings).cluster("prime")
+    assert [state.name for state in prime.idle_states] == ["wfi", "cpu-sleep-0"]
+    assert prime.cluster_sleep is None
+    assert juno.cluster("big").cluster_sleep is not None
+    assert len(made(tmp_path, "juno-r2", {"prime.like": "big", "prime.cpus": 0}).clusters) == 2
+
+
 def test_idle_states_that_stay(tmp_path: Path) -> None:
     little = made(tmp_path, "juno-r2", {"little.idle_states": ["wfi"]}).cluster("little")
     assert [state.name for state in little.idle_states] == ["wfi"]
@@ -120,6 +171,16 @@ def test_any_key_of_a_platform_file(tmp_path: Path) -> None:
         ({"x.like": "huge"}, "x.like = 'huge': allowed: a cluster of juno-r2: little, big"),
         ({"little.idle_states": ["c1"]}, "a list of wfi, cpu-sleep-0, cluster-sleep-0 with wfi"),
         ({"little.foo": 3}, "cluster.little.foo = 3: no such key"),
+        ({"little.idle_states": ["wfi", "wfi"]}, "with wfi in it, each once"),
+        ({"big": 3}, "big = 3: allowed: a key of big, such as big.cpus"),
+        (
+            {"little.cpus": 0, "little.opps": "3 even"},
+            "little.opps = '3 even': allowed: no other key of little where little.cpus = 0",
+        ),
+        (
+            {"big.uv": "+5%", "big.opps.600000.uv": 830_000},
+            "big.opps.600000.uv = 830000: allowed: no single OPP where big.core, .opps or .uv sets",
+        ),
         ({"little.cpus": 31}, "at most 32 CPUs on the whole platform"),
         ({"dvfs.rate_limit_us": 1}, "dvfs.rate_limit_us = 1: allowed: at least transition_latency"),
     ],

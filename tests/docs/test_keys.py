@@ -12,11 +12,13 @@ import kernels.variants
 from configs import axes
 from configs.activity import load_activity
 from configs.core import list_cores, load_core
+from configs.overrides import COMPUTED
 from configs.pipeline import load_pipeline
 from configs.platform import Platform
 from configs.platform_file import PLATFORMS, list_platforms, load_platform
 from experiments.scenario_file import KEYS, load_scenario
 from experiments.scenario_names import names as scenario_names
+from experiments.sweeps import campaign_file
 from host.strict import StrictTable
 from kernels.variants import SERIES, VARIANTS, load_variants
 from tests.support.markdown import ROOT
@@ -250,6 +252,16 @@ def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "mine" in load_variants(sample)
     keys = asked.of("variants.toml", (r"^(kernel|variant|own|planned)\.[\w-]+", r"\1.NAME"))
     assert keys == documented("variants.md")
+
+
+def test_campaign_files() -> None:
+    assert documented("campaigns.md", "Keys") == {*campaign_file.KEYS[""]}
+    assert documented("campaigns.md", "Axes") == {*campaign_file.KEYS["axes"]}
+    page = (REFERENCE / "campaigns.md").read_text()
+    (controls,) = re.findall(r"^\| `controls` \|.*$", page, re.MULTILINE)
+    assert {*CODE.findall(controls)} == {"controls", *campaign_file.CONTROLS}
+    overrides = page.partition("## Overrides")[2].partition("## Constraints")[0]
+    assert {*re.findall(r"^\| `CLUSTER\.(\w+)`", overrides, re.MULTILINE)} == {*COMPUTED}
 
 
 def test_every_key_is_explained() -> None:

@@ -116,6 +116,7 @@ def test_errors_of_the_energy_model() -> None:
             "axes.controls.rate_limit_us = 'a': allowed: an in",
         ),
         (HEAD + "controls.switches = [1]", "axes.controls.switches"),
+        (HEAD + "controls.traced = [false]", "axes.controls.traced"),
         (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "an axis with 1 to 1000 values"),
         (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "axis 'variant' is there twice"),
         (
