@@ -14,6 +14,7 @@ from experiments.cli.campaign_options import (
 )
 from experiments.cli.output import print_json, shown
 from experiments.cli.plan import add_jobs
+from host.errors import RequestError
 
 if TYPE_CHECKING:
     from experiments.sweeps.survey import Survey
@@ -49,14 +50,16 @@ def run(options: argparse.Namespace) -> int:
     from experiments.sweeps.array_script import write_array
     from experiments.sweeps.ledger import platforms_folder
     from experiments.sweeps.missing import run_missing
-    from experiments.sweeps.session import begin, profile_folder
+    from experiments.sweeps.session import begin, check_snakemake
     from experiments.sweeps.survey import survey_of
     from experiments.writable import check_runs
 
     campaign = campaign_of(options)
     script = script_path(options.script) if options.script else None
     if options.profile is not None:
-        profile_folder(options.profile)
+        if script is not None:
+            raise RequestError("--profile: allowed: not with --script, which needs no Snakemake")
+        check_snakemake(options.profile)
     check_runs()
     survey = survey_of(campaign, platforms_folder(), look_up=False)
     jobs, retry = options.jobs or jobs_here(), options.retry_failed

@@ -43,8 +43,11 @@ def one_off(
         key, equals, values = text.partition("=")
         if not equals or not key.strip() or not values.strip():
             raise RequestError(f"--set {text!r}: allowed: KEY=VALUES, such as little.cpus=2,3,4")
-        kind = "controls" if key.startswith(CONTROL) else "set"
-        table.setdefault(kind, {})[key.removeprefix(CONTROL)] = parsed_values(values)
+        kind = "controls" if key.strip().startswith(CONTROL) else "set"
+        name = key.strip().removeprefix(CONTROL)
+        if name in table.setdefault(kind, {}):
+            raise RequestError(f"--set {text!r}: allowed: each key once, its values with commas")
+        table[kind][name] = parsed_values(values)
     content: dict[str, Any] = {"summary": _summary(axes, settings), "axes": table}
     if constraints:
         content["constraints"] = list(constraints)

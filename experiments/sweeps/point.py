@@ -17,6 +17,8 @@ from power.given import given_model
 
 #: Before the key of a control in a campaign's files.
 CONTROL = "controls."
+#: Axes whose values say by themselves what they are.
+_KNOWN_BY_VALUE = ("platform", "scenario", "variant", "engine", "mode")
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,11 @@ class Point(Record):
 
     @property
     def words(self) -> str:
-        """The values of all axes, for messages and progress."""
-        return ", ".join(self.labels.values())
+        """The values of all axes for messages, such as ``juno-r2, big.cpus=2, smoke, cas``."""
+        return ", ".join(
+            label if axis in _KNOWN_BY_VALUE else f"{axis}={label}"
+            for axis, label in self.labels.items()
+        )
 
     def values(self) -> dict[str, object]:
         """The names for constraints: axes, overrides and controls."""

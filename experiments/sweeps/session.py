@@ -108,7 +108,7 @@ def _part(
 
 
 def check_snakemake(profile: str | None) -> None:
-    """Check that Snakemake is there, and the executor that ``profile`` names.
+    """Check that Snakemake is there, and what the executor that ``profile`` names needs.
 
     :raises RequestError: one line with how to install it.
     """
@@ -125,6 +125,11 @@ def check_snakemake(profile: str | None) -> None:
         raise RequestError(
             f"--profile {profile}: {plugin} is not installed: allowed: "
             f".venv/bin/pip install {plugin}, or another profile"
+        )
+    if executor == SLURM and shutil.which("sbatch") is None:
+        raise RequestError(
+            f"--profile {profile}: there is no sbatch here: allowed: a host of a Slurm cluster, or "
+            "another profile"
         )
 
 
@@ -199,6 +204,7 @@ def run_session(session: SweepSession, jobs: int, profile: str | None, expected_
             _end(process)
             raise
     if done + failed < session.cells:
+        _check_options(session, log, profile)
         _explain(session, log, process.returncode)
     if not failed:
         shutil.rmtree(session.folder, ignore_errors=True)
@@ -285,6 +291,17 @@ class SweepProgress:
             print(f"\r\x1b[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
         else:
             say(text)
+
+
+def _check_options(session: SweepSession, log: Path, profile: str | None) -> None:
+    """Say in one line what of a profile Snakemake itself refused; the session is of no use then.
+
+    :raises RequestError: it did.
+    """
+    said = re.search(r"^\S+: error: (.+)$", log.read_text(errors="replace"), re.MULTILINE)
+    if profile is not None and said:
+        shutil.rmtree(session.folder, ignore_errors=True)
+        raise RequestError(f"--profile {profile}: Snakemake refuses it: {said[1]}")
 
 
 def _explain(session: SweepSession, log: Path, code: int) -> None:

@@ -21,6 +21,8 @@ from experiments.sweeps.part import disk_kib
 from experiments.sweeps.point import Point
 from experiments.sweeps.resolver import Resolver, cell_id
 from host.cache import runs_root
+from host.errors import RequestError
+from power.choice import power_of
 
 #: States of cells; a cell whose kernel is not built yet is missing, too.
 MISSING = "missing"
@@ -127,6 +129,7 @@ def survey_of(
     groups, states = [], []
     for point in points:
         names = resolver.names(point, campaign.seeds[0])
+        _check_power(campaign, point, names)
         group = Group(point, names, resolver.group_id(names), resolver.machine_id(names))
         groups.append(group)
         ids = [cell_id(group.group_id, seed) for seed in campaign.seeds]
@@ -138,6 +141,19 @@ def survey_of(
     if look_up:
         _look_up(survey, most)
     return survey
+
+
+def _check_power(campaign: Campaign, point: Point, names: Names) -> None:
+    """Refuse a power that the point's platform does not offer, before anything runs.
+
+    :raises RequestError: one line with file, key and cell.
+    """
+    try:
+        power_of(names.platform, campaign.power)
+    except RequestError as error:
+        raise RequestError(
+            f"{campaign.file}: power = {campaign.power!r}: cell {point.words}: {error}"
+        ) from error
 
 
 def _state(line: LedgerLine | None, folders: set[str]) -> str:

@@ -39,7 +39,7 @@ def test_every_combination_seeds_fastest() -> None:
         ("mainline", {"big.opps": "every 2nd"}),
         ("cas", {"big.opps": "every 2nd"}),
     ]
-    assert points[2].words == "juno-r2, every 2nd, smoke, mainline"
+    assert points[2].words == "juno-r2, big.opps=every 2nd, smoke, mainline"
 
 
 def test_an_axis_whose_values_set_several_keys(written: Callable[[str], Path]) -> None:
@@ -186,6 +186,14 @@ def test_options_are_a_campaign() -> None:
 )
 def test_values_of_options(text: str, values: list[object]) -> None:
     assert parsed_values(text) == values
+
+
+def test_a_setting_is_there_once() -> None:
+    """The last one would count, and the others be forgotten."""
+    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
+    for texts in (["little.cpus=2", "little.cpus=3"], ["controls.llc=all", "controls.llc=cluster"]):
+        with pytest.raises(RequestError, match=f"--set '{texts[1]}': allowed: each key once"):
+            one_off(axes, texts, [], 1, None)
 
 
 @pytest.mark.parametrize("text", ["little.cpus", "=3", "little.cpus="])

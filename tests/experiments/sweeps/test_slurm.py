@@ -11,9 +11,9 @@ import pytest
 
 from experiments.sweeps import array_script, session
 from experiments.sweeps.array_script import write_array
-from experiments.sweeps.session import SweepSession, environment
+from experiments.sweeps.session import SweepSession, check_snakemake, environment
 from experiments.sweeps.slurm import slurm_environment
-from host.errors import EascopeError
+from host.errors import EascopeError, RequestError
 from tests.support.campaigns import campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 
@@ -77,6 +77,25 @@ def test_what_a_job_said_before_its_part_began_is_shown(made: SweepSession) -> N
     job.write_text("srun: fatal: Could not establish a configuration source\n")
     with pytest.raises(EascopeError, match="srun: fatal: Could not establish"):
         session._explain(made, log, 1)
+
+
+def test_a_host_without_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snakemake would find out after a minute, in many lines."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RequestError, match="--profile slurm: there is no sbatch here: allowed"):
+        check_snakemake("slurm")
+
+
+def test_a_profile_that_snakemake_refuses(made: SweepSession) -> None:
+    (log := made.folder / "snakemake.log").write_text(
+        "usage: snakemake [-h]\n__main__.py: error: unrecognized arguments: --foo=3\n"
+    )
+    with pytest.raises(RequestError) as wrong:
+        session._check_options(made, log, "./mine")
+    assert str(wrong.value) == (
+        "--profile ./mine: Snakemake refuses it: unrecognized arguments: --foo=3"
+    )
+    assert not made.folder.exists()
 
 
 @pytest.mark.parametrize(("most", "first"), [(1000, ["0"]), (2, ["0", "2"])])
