@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models results \
-	first-figure releases campaigns engine-agreement elision memory-time cluster-power model-axes \
+	first-figure releases campaigns campaign-samples engine-agreement elision memory-time cluster-power model-axes \
 	hardware noise pages power-calibration power-expressions activity-error power-validation
 
 help: ## this list
@@ -55,6 +55,9 @@ releases: setup ## variants on two releases of Linux: record and page (resumable
 
 campaigns: setup ## shipped campaigns: records, pages and drawings (resumable)
 	@nice $(PYTHON) -m studies.campaigns $(CAMPAIGNS)
+
+campaign-samples: setup ## a sample of the campaigns' cells on gem5, next to the fast engine: record and page (resumable)
+	@nice $(PYTHON) -m studies.samples $(CAMPAIGNS)
 
 model-axes: setup ## which verdicts of the results survive the model axes: record and page (resumable)
 	@nice $(PYTHON) -m studies.axes $(RESULTS)

@@ -32,6 +32,7 @@ from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
 from studies.power_validation import page as power_validation
 from studies.releases import page as releases
+from studies.samples import page as samples
 from studies.wakeup_cost import page as wakeup_cost
 
 #: Pages of records, in the order of their list.
@@ -48,6 +49,7 @@ _EVERY: Mapping[str, Drawing] = {
     **memory_time.DRAWINGS,
     **cluster_power.DRAWINGS,
     **campaigns.DRAWINGS,
+    **samples.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {

@@ -25,21 +25,24 @@ from studies.campaigns.views import views
 from studies.drawing import Drawing
 from studies.pages.page import change_text
 from studies.patches import origin_words
+from studies.samples.page import committed, section
 
 #: Axes whose values have a heading of their own.
 HEADED = ("platform", "scenario")
 
 
 def parts(record: CampaignResult) -> dict[str, str]:
-    """Markdown by the names that the notes use."""
-    points = answer_points(record)
+    """Markdown by the names that the notes use; with the cells that gem5 ran, if there are any."""
+    points, samples = answer_points(record), committed()
+    sample = samples.of(record.campaign) if samples else None
+    on_gem5 = section(sample, samples) if sample and samples else ()
     return ({"points": _bullets(iter(points))} if points else {}) | {
         "question": record.question,
         "answer": answer(record),
         "figures": "\n\n".join(_figures(record)),
         "conditions": _bullets(_conditions(record)),
-        "tables": "\n\n".join(_tables(record)),
-        "limits": _bullets(_limits(record)),
+        "tables": "\n\n".join([*_tables(record), *on_gem5]),
+        "limits": _bullets(_limits(record, sampled=sample is not None)),
     }
 
 
@@ -91,7 +94,7 @@ def _reference(record: CampaignResult) -> str:
     return ", ".join(f"{name} {value}" for name, value in record.reference.items())
 
 
-def _limits(record: CampaignResult) -> Iterator[str]:
+def _limits(record: CampaignResult, *, sampled: bool) -> Iterator[str]:
     yield f"{record.limits[:1].upper()}{record.limits[1:]}."
     if len(record.seeds) < record.planned_seeds:
         yield f"The record has {seed_words(record)}."
@@ -102,8 +105,11 @@ def _limits(record: CampaignResult) -> Iterator[str]:
     errors: dict[str, list[str]] = {}
     for scenario in record.scenarios:
         errors.setdefault(scenario.error, []).append(scenario.scenario)
+    others = ", a sample aside" if sampled else ""
     for error, scenarios in errors.items():
-        yield f"Only engine {record.engine} ran these cells; {', '.join(scenarios)}: {error}."
+        yield (
+            f"Only engine {record.engine} ran these cells{others}; {', '.join(scenarios)}: {error}."
+        )
 
 
 def _tables(record: CampaignResult) -> Iterator[str]:

@@ -4,47 +4,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from analysis.derive import Derived
 from analysis.difference import difference
-from analysis.engine import engine_words, error_words
+from analysis.engine import engine_words
 from analysis.records.cell import CellRecord
 from analysis.results.campaigns import (
-    ENERGY,
-    LATENCY,
     MISSED,
     WORK,
     CampaignResult,
     SweptCell,
     SweptDifference,
     SweptMeasure,
-    SweptScenario,
 )
 from analysis.statistics import estimate
 from experiments.finished import derived_by
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.long_table import axes_of, finished
 from experiments.sweeps.survey import Survey
+from studies.campaigns.numbers import (
+    BySeed,
+    Taken,
+    chosen_latency,
+    mean,
+    scenario_words,
+    take,
+    with_latency,
+)
 from studies.campaigns.plan import CampaignPage
 from studies.versions import origin_over_seeds
 
 #: Values of the axes, in the campaign's order.
 Labels = tuple[str, ...]
-#: A measure's value by seed.
-BySeed = Mapping[int, float]
 #: Measures without a difference: a count of zero has no percentage.
 _NO_DIFFERENCE = (MISSED,)
-#: How the latencies of a run are named until one of them is chosen: by kind and task.
-_RESPONSE, _WAKE_UP = "response time", "wake-up latency"
-
-
-@dataclass(frozen=True)
-class _Taken:
-    """The numbers of a cell, by measure and seed; latencies by kind and task."""
-
-    numbers: dict[str, dict[int, float]]
-    latencies: dict[tuple[str, str], dict[int, float]]
 
 
 def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str) -> CampaignResult:
@@ -56,7 +50,7 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
     cells: list[CellRecord] = []
     firsts: dict[str, Derived] = {}
     powers: dict[str, None] = {}
-    taken: dict[Labels, _Taken] = {}
+    taken: dict[Labels, Taken] = {}
     for labels, seed, run in finished(survey):
         derived = derived_by(run, campaign.power)
         cells.append(derived.cell)
@@ -65,13 +59,13 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         first = firsts.setdefault(scenario, derived)
         if first.cell.own_platform and not derived.cell.own_platform:
             firsts[scenario] = derived
-        _take(taken.setdefault(labels, _Taken({}, {})), seed, derived)
+        take(taken.setdefault(labels, Taken()), seed, derived)
     chosen = {
-        scenario: _chosen(first.cell, _of_scenario(taken, names, scenario))
+        scenario: chosen_latency(first.cell, _of_scenario(taken, names, scenario))
         for scenario, first in firsts.items()
     }
     by_labels = {
-        labels: _with_latency(each, chosen[labels[names.index("scenario")]])
+        labels: with_latency(each, chosen[labels[names.index("scenario")]])
         for labels, each in taken.items()
     }
     first_cell = cells[0]
@@ -91,7 +85,7 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         left_out=_left_out(whole, campaign),
         reference=page.reference,
         scenarios=tuple(
-            _scenario(scenario, firsts[scenario], chosen[scenario]) for scenario in firsts
+            scenario_words(scenario, firsts[scenario], chosen[scenario]) for scenario in firsts
         ),
         cells=tuple(_cells(by_labels, names, page)),
     )
@@ -110,93 +104,9 @@ def _left_out(whole: Campaign, cut: Campaign) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in lacking.items() if values}
 
 
-def _take(taken: _Taken, seed: int, derived: Derived) -> None:
-    """Add the numbers of a run; what it cannot give stays out."""
-    result = derived.result
-    numbers = {WORK: result.work, MISSED: result.missed_deadlines}
-    if (frames := _not_in_time(derived)) is not None:
-        numbers[MISSED] = frames
-    if result.energy_per_work_j is not None:
-        numbers[ENERGY] = 1e3 * result.energy_per_work_j
-    for name, value in numbers.items():
-        if value is not None:
-            taken.numbers.setdefault(name, {})[seed] = value
-    for kind, table in ((_RESPONSE, result.response_us), (_WAKE_UP, result.latency_us)):
-        for task in derived.cell.tasks:
-            if task.name in table:
-                by_seed = taken.latencies.setdefault((kind, task.name), {})
-                by_seed[seed] = table[task.name].p95
-
-
-def _not_in_time(derived: Derived) -> float | None:
-    """Frames that were due in the window less those drawn in time; None without frames.
-
-    A frame at the window's end may be drawn before it is due, so there may be one more.
-    """
-    cell, result = derived.cell, derived.result
-    if cell.frames is None or result.frames is None:
-        return None
-    due = result.deadlines.get(cell.frames.paced_by)
-    if due is None:
-        return None
-    return max(0.0, due.jobs - (result.frames.drawn - result.frames.late))
-
-
-def _of_scenario(
-    taken: Mapping[Labels, _Taken], names: Sequence[str], scenario: str
-) -> list[_Taken]:
+def _of_scenario(taken: Mapping[Labels, Taken], names: Sequence[str], scenario: str) -> list[Taken]:
     place = names.index("scenario")
     return [each for labels, each in taken.items() if labels[place] == scenario]
-
-
-def _chosen(cell: CellRecord, taken: Sequence[_Taken]) -> tuple[str, str] | None:
-    """The latency by which all cells of a scenario are compared; None if no cell has any.
-
-    If the scenario has frames: the response time of the task that paces them. Else of the tasks of
-    which all cells have response times, or else wake-up latencies, the one with the largest mean.
-    """
-    common = set.intersection(*({*each.latencies} for each in taken))
-    paced = (_RESPONSE, cell.frames.paced_by) if cell.frames else None
-    if paced in common:
-        return paced
-    for kind in (_RESPONSE, _WAKE_UP):
-        means = {
-            key: sum(_mean(each.latencies[key]) for each in taken)
-            for key in sorted(common)
-            if key[0] == kind
-        }
-        if means:
-            return max(means, key=lambda key: means[key])
-    return None
-
-
-def _with_latency(taken: _Taken, chosen: tuple[str, str] | None) -> Mapping[str, BySeed]:
-    """The numbers in the order of measures."""
-    numbers: dict[str, BySeed] = dict(taken.numbers)
-    if chosen is not None:
-        numbers[LATENCY] = taken.latencies[chosen]
-    return {name: numbers[name] for name in (ENERGY, LATENCY, MISSED, WORK) if name in numbers}
-
-
-def _mean(by_seed: BySeed) -> float:
-    return sum(by_seed.values()) / len(by_seed)
-
-
-def _scenario(name: str, first: Derived, chosen: tuple[str, str] | None) -> SweptScenario:
-    result = first.result
-    missed = "" if result.missed_deadlines is None else "missed deadlines of all tasks"
-    if _not_in_time(first) is not None and first.cell.frames is not None:
-        missed = "frames not drawn in time"
-        pacing, drawing = first.cell.frames.paced_by, first.cell.frames.drawn_by
-        if pacing != drawing:
-            missed += f" ({pacing} begins a frame, {drawing} ends it)"
-    return SweptScenario(
-        scenario=name,
-        work_unit=first.cell.work.unit,
-        latency="" if chosen is None else f"{chosen[0]} of {chosen[1]}, 95th percentile",
-        missed=missed,
-        error=error_words(first),
-    )
 
 
 def _cells(
@@ -256,7 +166,7 @@ def _less(own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str) -> 
     if name not in own or name not in other:
         return False
     # Most are decided without the interval, which takes the host some 10 ms.
-    if _mean(other[name]) >= _mean(own[name]):
+    if mean(other[name]) >= mean(own[name]):
         return False
     made = _against(own[name], other[name])
     return made is not None and made.high is not None and made.high < 0

@@ -56,6 +56,7 @@ NOT_TYPED = {
     "make model-axes": CAMPAIGN,
     "make noise": CAMPAIGN,
     "make campaigns": CAMPAIGN,
+    "make campaign-samples": CAMPAIGN,
     "make hardware": CHECKOUT,
     "make pages": CHECKOUT,
     "make figures": CHECKOUT,
