@@ -17,10 +17,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from analysis.records.cell import CellRecord
 from experiments.cell import Cell
+from experiments.others import STIR_MS
 from experiments.request import Names
 from experiments.runs import Run, all_runs, execute, existing
 from experiments.writable import check_runs
@@ -31,6 +32,10 @@ Result = TypeVar("Result")
 
 #: Host seconds of a boot, before any run has been timed.
 BOOT_S = 3.0
+#: Processor seconds of a cell besides its simulation: preparation, tables, some of Python's start.
+BESIDE_S = 0.3
+#: The last runs, whose times count.
+LAST_RUNS = 50
 #: Seconds between two progress lines where stderr is not a terminal.
 QUIET_S = 10.0
 
@@ -48,66 +53,113 @@ def workers() -> int:
     return max(1, min(4, len(os.sched_getaffinity(0))))
 
 
+#: Engine, mode and whether loops are elided: runs of one kind are equally fast.
+Kind: TypeAlias = tuple[str, str, bool]
+
+
 @dataclass(frozen=True)
 class Work:
     """The properties of a cell that decide its host time.
 
-    :param kind: engine, mode and whether loops are elided: runs of one kind are equally fast.
+    :param scenario: its name, and whether it runs for its full duration.
     :param simulated_s: from the workload's start to its end.
     :param rate: host seconds per simulated second, before any run was timed.
+    :param boots: boots that it pays for; less than one where cells share a boot.
     """
 
-    kind: tuple[str, str, bool]
+    kind: Kind
+    scenario: tuple[str, bool]
     simulated_s: float
     rate: float
+    boots: float = 1.0
 
     @staticmethod
-    def of_names(names: Names) -> Work:
-        """Of a cell that is not prepared."""
+    def of_names(names: Names, sharing: int = 1) -> Work:
+        """Of a cell that is not prepared.
+
+        :param sharing: cells that go on from one boot, if the engine can do that.
+        """
         request, engine = names.request, names.engine
+        stir_ms = STIR_MS if request.controls.noise else 0
         return Work(
             (request.engine, engine.mode, request.elide),
-            names.scenario.window.simulated_s(request.full),
+            (names.scenario.name, request.full),
+            names.scenario.window.simulated_s(request.full) + stir_ms / 1000,
             engine.host_s_per_s(elide=request.elide),
+            1 / sharing if getattr(engine, "shares_boots", False) else 1.0,
         )
+
+    @staticmethod
+    def of_cell(cell: Cell) -> Work:
+        """Of a prepared cell, which knows what its seed has drawn."""
+        record = cell.record
+        return Work(
+            _kind(record),
+            (record.scenario, record.duration == "full"),
+            cell.simulated_s,
+            cell.names.engine.host_s_per_s(elide=record.elide),
+        )
+
+
+@dataclass(frozen=True)
+class SeenTimes:
+    """Mean processor seconds of the last runs.
+
+    :param runs: of a run of one kind and scenario.
+    :param rates: per simulated second of the workload, by kind.
+    """
+
+    runs: Mapping[tuple[Kind, tuple[str, bool]], float]
+    rates: Mapping[Kind, float]
 
 
 def estimate_s(cells: Sequence[Cell]) -> float:
     """Host seconds for ``cells``, by `seconds_for`."""
-    rates = [cell.names.engine.host_s_per_s(elide=cell.record.elide) for cell in cells]
-    return seconds_for(
-        [
-            Work(_kind(cell.record), cell.simulated_s, rate)
-            for cell, rate in zip(cells, rates, strict=True)
-        ]
-    )
+    return seconds_for([Work.of_cell(cell) for cell in cells])
 
 
 def seconds_for(works: Sequence[Work]) -> float:
     """Host seconds for ``works``, from earlier runs of the same kind where there are any."""
-    seen = seen_rates()
+    seen = seen_times()
     spent = [seconds_of(work, seen) for work in works]
     return max([*spent, sum(spent) / workers()])
 
 
-def seen_rates() -> Mapping[tuple[str, str, bool], float]:
-    """Host seconds per simulated one of the last runs, by kind."""
-    seen: dict[tuple[str, str, bool], list[float]] = {}
-    for run in all_runs()[-50:]:
+def seen_times() -> SeenTimes:
+    """The times of the last runs: of the processor, because a busy host makes others longer."""
+    runs: dict[tuple[Kind, tuple[str, bool]], list[float]] = {}
+    rates: dict[Kind, list[float]] = {}
+    for run in all_runs()[-LAST_RUNS:]:
         try:
-            host = run.host
-            if run.state == "done" and host.sim_s > 0:
-                seen.setdefault(_kind(run.cell), []).append(host.host_s / host.sim_s)
+            spent, cell = run.host.cpu_s or run.host.host_s, run.cell
+            if run.state != "done":
+                continue
         except EascopeError:  # a damaged run: eascope status says so
             continue
-    return {kind: statistics.median(rates) for kind, rates in seen.items()}
+        runs.setdefault((_kind(cell), (cell.scenario, cell.duration == "full")), []).append(spent)
+        if (workload_s := _workload_s(cell)) > 0:
+            rates.setdefault(_kind(cell), []).append(spent / workload_s)
+    return SeenTimes(
+        {key: statistics.mean(values) for key, values in runs.items()},
+        {kind: statistics.mean(values) for kind, values in rates.items()},
+    )
 
 
-def seconds_of(work: Work, seen: Mapping[tuple[str, str, bool], float]) -> float:
-    """Host seconds of one cell, by what `seen_rates` gives."""
-    if work.kind in seen:
-        return seen[work.kind] * (work.simulated_s + 1.0)
-    return BOOT_S + work.rate * work.simulated_s
+def seconds_of(work: Work, seen: SeenTimes) -> float:
+    """Host seconds of one cell: by runs of its scenario, else by runs of its kind."""
+    if (each := seen.runs.get((work.kind, work.scenario))) is not None:
+        return each + BESIDE_S
+    if work.kind in seen.rates:
+        return seen.rates[work.kind] * work.simulated_s + BESIDE_S
+    return BOOT_S * work.boots + work.rate * work.simulated_s + BESIDE_S
+
+
+def _workload_s(cell: CellRecord) -> float:
+    """As `Cell.simulated_s`; 0 where the run's own end was the window's."""
+    window = cell.window
+    if window.window_ms is None:
+        return 0.0
+    return (window.warmup_ms + window.window_ms + cell.replicate.stir_ms) / 1000
 
 
 def _kind(cell: CellRecord) -> tuple[str, str, bool]:

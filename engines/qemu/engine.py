@@ -118,7 +118,7 @@ class QemuEngine:
 
     def host_s_per_s(self, *, elide: bool) -> float:
         """See :meth:`engines.base.Engine.host_s_per_s`."""
-        return 1.0 if elide else 2.0
+        return 0.3 if elide else 2.0
 
     def elision(self, platform: Platform, activity: Activity) -> Elision:
         """The copy whose loop is hints; it is the same for every machine."""

@@ -65,6 +65,7 @@ def campaign_object(survey: Survey) -> dict[str, Any]:
         "cells": survey.cells,
         "states": dict(totals.states),
         "causes": [vars(cause) for cause in totals.causes],
+        "core_s": round(totals.core_s, 1),
         "host_s": round(totals.host_s, 1),
         "cpu_s": round(totals.cpu_s, 1),
         "sim_s": round(totals.sim_s, 1),
@@ -88,9 +89,10 @@ def campaign_lines(survey: Survey) -> list[str]:
         lines.append(f"    the first of them: {cause.first}")
     if totals.measured:
         lines.append(
-            f"{totals.measured} cells: host time {duration(totals.host_s)}, processor "
-            f"{duration(totals.cpu_s)}, simulated {duration(totals.sim_s)}; {totals.mips:.0f} MIPS "
-            f"(median); largest process {totals.peak_mib} MiB; disk {totals.disk_kib / 1e3:.1f} MB"
+            f"{totals.measured} cells: {duration(totals.core_s)} of one core; simulations: host "
+            f"time {duration(totals.host_s)}, processor {duration(totals.cpu_s)}, simulated "
+            f"{duration(totals.sim_s)}; {totals.mips:.0f} MIPS (median); largest process "
+            f"{totals.peak_mib} MiB; disk {totals.disk_kib / 1e3:.1f} MB"
         )
     return lines
 

@@ -29,7 +29,10 @@ class LedgerLine(Record):
     """The outcome of one cell.
 
     :param cell: see `experiments.sweeps.resolver`.
-    :param host_s: host seconds of the simulation; ``peak_mib`` the largest process of its job.
+    :param host_s: host seconds of the simulation, ``cpu_s`` their processor time.
+    :param core_s: processor seconds of all: preparation, simulation and tables; the first cell of a
+        job has those of the job's start, too. 0 in lines of earlier versions.
+    :param peak_mib: the largest process of its job.
     :param disk_kib: of the run's folder with its derived tables.
     """
 
@@ -39,10 +42,16 @@ class LedgerLine(Record):
     cause: str = ""
     host_s: float = 0.0
     cpu_s: float = 0.0
+    core_s: float = 0.0
     sim_s: float = 0.0
     mips: float = 0.0
     peak_mib: int = 0
     disk_kib: int = 0
+
+    @property
+    def spent_s(self) -> float:
+        """``core_s``, or what a line of an earlier version has."""
+        return self.core_s or self.host_s
 
     def to_bytes(self) -> bytes:
         """One line."""

@@ -9,6 +9,7 @@ not run again, and a failed cell does not stop those after it.
 from __future__ import annotations
 
 import resource
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,6 +39,8 @@ from host.record import Record
 from host.sealed import files_of
 
 SCHEMA = 1
+#: Cells of a part, at most and at least (but for the rest): a part boots once.
+MOST_CELLS, LEAST_CELLS = 20, 4
 
 
 @dataclass(frozen=True)
@@ -82,17 +85,35 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     """
     resolver = Resolver(platforms_folder(), part.file)
     ledger = LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")
+    own_s = _OwnTime()
     failed = 0
     try:
         for group in part.groups:
-            failed += _run_group(part, group, resolver, ledger, execute_cell)
+            failed += _run_group(part, group, resolver, ledger, execute_cell, own_s)
     finally:
         ledger.close()
     return failed
 
 
+class _OwnTime:
+    """Processor seconds of this process between two calls; the first counts from its start."""
+
+    def __init__(self) -> None:
+        self._before = 0.0
+
+    def __call__(self) -> float:
+        now = time.process_time()
+        spent, self._before = now - self._before, now
+        return spent
+
+
 def _run_group(
-    part: SweepPart, group: PartGroup, resolver: Resolver, ledger: LedgerFile, execute_cell: Execute
+    part: SweepPart,
+    group: PartGroup,
+    resolver: Resolver,
+    ledger: LedgerFile,
+    execute_cell: Execute,
+    own_s: _OwnTime,
 ) -> int:
     names = resolver.names(group.point)
     identity = identity_of(names.engine)
@@ -100,7 +121,7 @@ def _run_group(
     failed = 0
     for seed in group.seeds:
         line = _run_cell(
-            part, names.with_seed(seed), identity, cell_id(group_id, seed), execute_cell
+            part, names.with_seed(seed), identity, cell_id(group_id, seed), execute_cell, own_s
         )
         ledger.add(line)
         failed += line.state != DONE
@@ -110,7 +131,12 @@ def _run_group(
 
 
 def _run_cell(
-    part: SweepPart, names: Names, identity: Identity, cell: str, execute_cell: Execute
+    part: SweepPart,
+    names: Names,
+    identity: Identity,
+    cell: str,
+    execute_cell: Execute,
+    own_s: _OwnTime,
 ) -> LedgerLine:
     simkey = ""
     try:
@@ -123,14 +149,17 @@ def _run_cell(
                 return LedgerLine(cell, FAILED, simkey, cause)
         run = execute_cell(prepared)
         derived_for(prepared, run, part.power)
-        return line_of(cell, run)
+        return line_of(cell, run, own_s())
     except EascopeError as error:
         cause = (str(error).splitlines() or [repr(error)])[0]
         return LedgerLine(cell, FAILED, simkey, cause)
 
 
-def line_of(cell: str, run: Run) -> LedgerLine:
-    """The ledger's line on a finished run."""
+def line_of(cell: str, run: Run, own_s: float) -> LedgerLine:
+    """The ledger's line on a finished run.
+
+    :param own_s: processor seconds of this process for it.
+    """
     host = run.host
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -140,6 +169,7 @@ def line_of(cell: str, run: Run) -> LedgerLine:
         run.path.name,
         host_s=host.host_s,
         cpu_s=host.cpu_s,
+        core_s=round(own_s + host.cpu_s, 3),
         sim_s=host.sim_s,
         mips=host.mips,
         peak_mib=max(children, own) // 1024,

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
-from experiments.sweeps.part import SCHEMA, PartGroup, SweepPart, split
+from experiments.sweeps.part import LEAST_CELLS, MOST_CELLS, SCHEMA, PartGroup, SweepPart, split
 from experiments.sweeps.point import Point
 from experiments.sweeps.slurm import JOB_LOGS, SLURM, slurm_environment, slurm_options
 from host.cache import cache_root, runs_root
@@ -33,8 +33,6 @@ from host.writing import writing_into
 HERE = Path(__file__).resolve().parent
 SNAKEFILE = HERE / "Snakefile"
 PROFILES = HERE / "profiles"
-#: Cells of a part, at most and at least (but for the rest): a part boots once.
-MOST_CELLS, LEAST_CELLS = 20, 4
 #: Seconds between two looks at the ledger, and between two progress lines without a terminal.
 LOOK_S, QUIET_S = 0.5, 10.0
 #: What a person installs for sweeps.

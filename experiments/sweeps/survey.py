@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from experiments.cell import missing, prepare
 from experiments.failures import from_outside
-from experiments.pool import Work, seconds_of, seen_rates
+from experiments.pool import Work, seconds_of, seen_times
 from experiments.request import Names
 from experiments.runs import Run, all_runs
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
-from experiments.sweeps.part import disk_kib
+from experiments.sweeps.part import MOST_CELLS, disk_kib
 from experiments.sweeps.point import Point
 from experiments.sweeps.resolver import Resolver, cell_id
 from host.cache import runs_root
@@ -108,7 +108,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of missing cells: host seconds of one core, and KiB of disk."""
+    """The cost of missing cells: processor seconds, and KiB of disk."""
 
     core_s: float
     disk_kib: int
@@ -199,21 +199,21 @@ def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
     for group in survey.groups:
         for line in survey.lines_of(group):
             if line.state == DONE:
-                spent.setdefault(_kind(group.point), []).append(line.host_s)
+                spent.setdefault(_kind(group.point), []).append(line.spent_s)
                 sizes.append(line.disk_kib)
-    usual = {kind: statistics.median(values) for kind, values in spent.items()}
-    seen = seen_rates()
+    usual = {kind: statistics.mean(values) for kind, values in spent.items()}
+    seen = seen_times()
     wanted = (MISSING, FAILED) if retry else (MISSING,)
     seconds, cells = 0.0, 0
     for group, states in zip(survey.groups, survey.states, strict=True):
         lacking = sum(state in wanted for state in states)
         cells += lacking
         if lacking:
-            each = usual.get(_kind(group.point))
+            each, sharing = usual.get(_kind(group.point)), min(lacking, MOST_CELLS)
             seconds += lacking * (
-                seconds_of(Work.of_names(group.names), seen) if each is None else each
+                seconds_of(Work.of_names(group.names, sharing), seen) if each is None else each
             )
-    size = statistics.median(sizes) if sizes else _usual_kib()
+    size = statistics.mean(sizes) if sizes else _usual_kib()
     return Cost(seconds, round(cells * size))
 
 

@@ -25,6 +25,7 @@ class Cause:
 class Totals:
     """Sums over the finished cells of a campaign.
 
+    :param core_s: processor seconds of all, as the plan counts them.
     :param host_s: host seconds of the simulations, ``cpu_s`` their processor time.
     :param mips: the median of all cells; ``peak_mib`` the largest process of a job.
     :param measured: cells whose cost the ledger has.
@@ -32,6 +33,7 @@ class Totals:
 
     states: Mapping[str, int]
     causes: tuple[Cause, ...]
+    core_s: float
     host_s: float
     cpu_s: float
     sim_s: float
@@ -57,6 +59,7 @@ def totals_of(survey: Survey) -> Totals:
     return Totals(
         states=survey.counts,
         causes=tuple(Cause(text, len(cells), cells[0]) for text, cells in by_size),
+        core_s=sum(line.spent_s for line in done),
         host_s=sum(line.host_s for line in done),
         cpu_s=sum(line.cpu_s for line in done),
         sim_s=sum(line.sim_s for line in done),

@@ -17,7 +17,7 @@ from engines.records import HOST
 from engines.registry import get_engine
 from experiments import pool
 from experiments.cell import Cell
-from experiments.pool import BOOT_S, Progress, by_machine, estimate_s, until_first_failure
+from experiments.pool import BESIDE_S, BOOT_S, Progress, by_machine, estimate_s, until_first_failure
 from experiments.runs import execute
 from host.errors import EascopeError
 from tests.support.fake import cell
@@ -39,19 +39,24 @@ def of_kind(key: str, **changes: Any) -> Cell:
 
 def test_a_first_run_is_guessed_by_its_kind() -> None:
     elided = estimate_s([of_kind("aa", **GEM5)])
-    assert elided == BOOT_S + Gem5Engine("elided").host_s_per_s(elide=True) * 0.5
+    assert elided == BOOT_S + Gem5Engine("elided").host_s_per_s(elide=True) * 0.5 + BESIDE_S
     assert estimate_s([of_kind("aa", **GEM5, elide=False)]) > 10 * elided
 
 
 def test_earlier_runs_of_the_same_kind_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    for key, elide, host_s in (("aa", True, 4.0), ("bb", False, 300.0)):
+    """Their processor time counts, because other work on the host adds to their host time."""
+    for key, elide, cpu_s in (("aa", True, 3.0), ("ab", True, 5.0), ("bb", False, 300.0)):
         run = execute(of_kind(key, **GEM5, elide=elide))
-        host_record(host_s=host_s).write(run.path / HOST)
-    assert estimate_s([of_kind("cc", **GEM5)]) == 4.0 * 1.5
-    assert estimate_s([of_kind("cc", **GEM5, elide=False)]) == 300.0 * 1.5
+        host_record(cpu_s=cpu_s, host_s=3 * cpu_s).write(run.path / HOST)
+    assert estimate_s([of_kind("cc", **GEM5)]) == 4.0 + BESIDE_S
+    assert estimate_s([of_kind("cc", **GEM5, elide=False)]) == 300.0 + BESIDE_S
+    # Another scenario counts by its simulated time: 0.5 s, where those were of 1.5 s.
+    assert estimate_s([of_kind("cc", **GEM5, scenario="other")]) == pytest.approx(
+        4.0 / 3 + BESIDE_S
+    )
     monkeypatch.setattr(pool, "workers", lambda: 2)
     four = [of_kind(key, **GEM5) for key in ("cc", "dd", "ee", "ff")]
-    assert estimate_s(four) == 4.0 * 1.5 * 4 / 2
+    assert estimate_s(four) == (4.0 + BESIDE_S) * 4 / 2
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Surveys of campaigns: what is checked before anything runs."""
+"""Surveys of campaigns: what is checked, what the rest costs, and that plan and status agree."""
 
 from __future__ import annotations
 
 import pytest
 
+from configs.platform import Platform
+from experiments.cli.plan import plan_lines, plan_object
+from experiments.cli.status import campaign_lines, campaign_object
+from experiments.pool import BESIDE_S, BOOT_S
+from experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder, read_ledger
+from experiments.sweeps.part import MOST_CELLS, run_part
+from experiments.sweeps.resolver import cell_id
+from experiments.sweeps.survey import Survey, cost_of
+from host.cache import runs_root
 from host.errors import RequestError
-from tests.support.campaigns import campaign, surveyed
+from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 
 
@@ -25,3 +34,67 @@ def test_a_power_that_a_platform_does_not_offer(
         surveyed(campaign(power=power), look_up=False)
     begin = f"test.toml: power = '{power}': cell juno-r2, smoke, mainline: "
     assert str(wrong.value).startswith(begin + message)
+
+
+def finish(of: Survey, cells: int, **spent: float) -> None:
+    """Write run folders and ledger lines of the first ``cells`` cells of each point."""
+    for number, group in enumerate(of.groups):
+        ledger = LedgerFile(ledger_folder(of.campaign.name) / f"{number}.jsonl")
+        for seed in of.campaign.seeds[:cells]:
+            simkey = f"{number * 1000 + seed:064x}"
+            (runs_root() / simkey).mkdir(parents=True)
+            ledger.add(LedgerLine(cell_id(group.group_id, seed), DONE, simkey, **spent))
+        ledger.close()
+
+
+def test_the_cost_of_the_rest_is_the_mean_of_what_is_done(artefacts: Artefacts) -> None:
+    """Of processor time: a busy host makes host times longer, and the first cell boots."""
+    made = campaign(seeds=3)
+    before = surveyed(made, look_up=False)
+    finish(before, 1, host_s=9.0, cpu_s=1.0, core_s=4.0)
+    cost = cost_of(surveyed(made, look_up=False))
+    assert cost.core_s == 4 * 4.0
+
+
+def test_lines_of_earlier_versions_count_by_their_host_time(artefacts: Artefacts) -> None:
+    made = campaign(seeds=2)
+    finish(surveyed(made, look_up=False), 1, host_s=3.0, cpu_s=1.0)
+    assert cost_of(surveyed(made, look_up=False)).core_s == 2 * 3.0
+
+
+def test_without_any_run_cells_share_their_boots(artefacts: Artefacts) -> None:
+    survey = surveyed(campaign(seeds=2 * MOST_CELLS), look_up=False)
+    names = survey.groups[0].names
+    assert names.engine.name == "qemu"
+    seconds = names.scenario.window.simulated_s(False) + 1.0  # with the stirring before it
+    rate = names.engine.host_s_per_s(elide=True)
+    each = BOOT_S / MOST_CELLS + rate * seconds + BESIDE_S
+    assert cost_of(survey).core_s == pytest.approx(4 * MOST_CELLS * each)
+
+
+def test_plan_and_status_agree(artefacts: Artefacts, juno: Platform) -> None:
+    """What is done costs in ``status`` what ``plan`` expects of as many cells more."""
+    run_part(part_of(surveyed(campaign(seeds=2))), StandInRuns(juno))
+    spent = sum(line.core_s for line in read_ledger("test").values())
+    assert spent > 0
+    more = surveyed(campaign(seeds=4), look_up=False)
+    state, plan = campaign_object(more), plan_object(more, cost_of(more), 2)
+    assert state["states"] == plan["states"] == {"done": 4, "failed": 0, "missing": 4}
+    assert state["measured"] == 4
+    assert state["core_s"] == plan["core_s"] == round(spent, 1)
+    assert plan["host_s"] == round(spent / 2, 1)
+    assert state["disk_kib"] == plan["disk_kib"] > 0
+    said = "\n".join(campaign_lines(more))
+    assert "campaign test: 8 cells: 4 done, 0 failed, 4 missing" in said
+    for words in ("of one core", "MIPS (median)", "largest process", "MB"):
+        assert words in said
+    assert "done: 4, failed: 0, to run: 4" in plan_lines(more, cost_of(more), 2)
+
+
+def test_status_names_causes(artefacts: Artefacts, juno: Platform) -> None:
+    made = campaign(seeds=2)
+    run_part(part_of(surveyed(made)), StandInRuns(juno, fails=("cas",)))
+    lines = campaign_lines(surveyed(made, look_up=False))
+    assert lines[0] == "campaign test: 4 cells: 2 done, 2 failed, 0 missing"
+    assert lines[1] == "  failed, 2 of this cause: cas fails here"
+    assert lines[2] == "    the first of them: juno-r2, smoke, cas, seed 0"
