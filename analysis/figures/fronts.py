@@ -11,14 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from analysis.figures.common import LINE_HEIGHT, Note, label, legend_in_a_row, text_width, wrapped
+from analysis.figures.common import Note, legend_in_a_row, text_width
+from analysis.figures.grid import GridSizes, panel_grid
 from analysis.pareto import front
 
-#: Sizes in inches: of a panel's inside, of what is left, right, below and above it.
-PANEL, LEFT, RIGHT, BELOW, ABOVE = 1.9, 0.6, 0.15, 0.45, 0.26
-#: For the texts of the figure above and below, and for the legend.
-TITLE, FOOT, LEGEND = 0.24, 0.36, 0.2
-TITLE_PT, NAME_PT = 7.5, 6.8
+#: Height of a panel's inside in inches, and the size of a point's name in points.
+PANEL, NAME_PT = 1.9, 6.8
+SIZES = GridSizes(panel=PANEL, left=0.6, right=0.15, below=0.45, legend=0.2, title_left=0.4)
 #: Colours of points on the front, of the front, and of all other points.
 ON, OFF = style.PALETTE[0], style.PALETTE[1]
 
@@ -50,34 +49,17 @@ class FrontPanel:
 
 def draw(rows: Sequence[Sequence[FrontPanel]], note: Note) -> Figure:
     """Rows of panels; the panels of a row have the same axes."""
-    columns = max(len(row) for row in rows)
-    width = style.WIDTH / columns - LEFT - RIGHT
-    titles = [
-        [wrapped(panel.title, width + LEFT - 0.1, TITLE_PT, "bold") for panel in row]
-        for row in rows
-    ]
-    more = max(title.count("\n") for row in titles for title in row)
-    above = ABOVE + more * LINE_HEIGHT * TITLE_PT / 72
-    top, bottom = TITLE + note.above + LEGEND, FOOT + note.below
-    height = top + len(rows) * (above + PANEL + BELOW) + bottom
-    figure = Figure(figsize=(style.WIDTH, height))
-    for place, row in enumerate(rows):
-        base = bottom + (len(rows) - 1 - place) * (above + PANEL + BELOW) + BELOW
-        every = [point for panel in row for point in panel.points]
-        for column, panel in enumerate(row):
-            left = column * style.WIDTH / columns + LEFT
-            axes = figure.add_axes(
-                (left / style.WIDTH, base / height, width / style.WIDTH, PANEL / height)
-            )
+    grid = panel_grid(rows, note, SIZES)
+    for row in grid.rows:
+        every = [point for panel, _ in row for point in panel.points]
+        for column, (panel, axes) in enumerate(row):
             _limits(axes, every)
-            _panel(axes, panel, width)
-            axes.set_title(titles[place][column], fontsize=TITLE_PT, pad=4, x=-0.4 / width)
+            _panel(axes, panel, grid.width)
             axes.set_xlabel(panel.x_label)
             if column == 0:
                 axes.set_ylabel(panel.y_label)
-    _legend(figure, 1 - (TITLE + note.above) / height)
-    label(figure, note)
-    return figure
+    _legend(grid.figure, grid.legend_top)
+    return grid.figure
 
 
 def _limits(axes: Axes, points: Sequence[FrontPoint]) -> None:

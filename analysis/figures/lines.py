@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,18 +12,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from analysis.figures import style
-from analysis.figures.common import LINE_HEIGHT, Note, label, text_width, wrapped
+from analysis.figures.common import Note, text_width
+from analysis.figures.grid import GridSizes, panel_grid
 
 #: Markers by the place of a line in the legend: lines differ by colour and marker.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-#: Sizes in inches: of a panel's inside, of what is left, right, below and above it.
-PANEL, LEFT, RIGHT, BELOW, ABOVE = 1.35, 0.56, 0.1, 0.42, 0.26
-#: For the texts of the figure above and below, and for a row of the legend.
-TITLE, FOOT, LEGEND_ROW = 0.24, 0.36, 0.17
+#: Height of a row of the legend, in inches.
+LEGEND_ROW = 0.17
+SIZES = GridSizes(panel=1.35, left=0.56, right=0.1, below=0.42, legend=LEGEND_ROW, title_left=0.35)
 #: Distance of neighbouring lines at one number, in shares of the axis.
 APART = 0.008
-#: Size of a panel's title, in points.
-TITLE_PT = 7.5
 
 
 @dataclass(frozen=True)
@@ -76,32 +74,14 @@ def draw(rows: Sequence[Sequence[LinePanel]], axis: LineAxis, note: Note) -> Fig
     """Rows of panels; all have one x axis, and one legend is above them."""
     shown = list(dict.fromkeys(_key(s) for row in rows for panel in row for s in panel.series))
     legend_rows = -(-len(shown) // _columns(shown))
-    columns = max(len(row) for row in rows)
-    width = style.WIDTH / columns - LEFT - RIGHT
-    titles = [
-        [wrapped(panel.title, width + LEFT - 0.1, TITLE_PT, "bold") for panel in row]
-        for row in rows
-    ]
-    more = max(title.count("\n") for row in titles for title in row)
-    above = ABOVE + more * LINE_HEIGHT * TITLE_PT / 72
-    top = TITLE + note.above + LEGEND_ROW * legend_rows
-    bottom = FOOT + note.below
-    height = top + len(rows) * (above + PANEL + BELOW) + bottom
-    figure = Figure(figsize=(style.WIDTH, height))
-    for place, row in enumerate(rows):
-        base = bottom + (len(rows) - 1 - place) * (above + PANEL + BELOW) + BELOW
-        for column, panel in enumerate(row):
-            left = column * style.WIDTH / columns + LEFT
-            axes = figure.add_axes(
-                (left / style.WIDTH, base / height, width / style.WIDTH, PANEL / height)
-            )
+    grid = panel_grid(rows, note, replace(SIZES, legend=LEGEND_ROW * legend_rows))
+    for row in grid.rows:
+        for panel, axes in row:
             _panel(axes, panel, axis, shown)
-            axes.set_title(titles[place][column], fontsize=TITLE_PT, pad=4, x=-0.35 / width)
-            if place == len(rows) - 1:
+            if row is grid.rows[-1]:
                 axes.set_xlabel(axis.label)
-    _legend(figure, shown, 1 - (TITLE + note.above) / height)
-    label(figure, note)
-    return figure
+    _legend(grid.figure, shown, grid.legend_top)
+    return grid.figure
 
 
 def _key(series: LineSeries) -> tuple[str, int, bool, bool]:
