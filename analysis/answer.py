@@ -6,6 +6,7 @@ from __future__ import annotations
 from analysis.compare import Comparison
 from analysis.difference import Difference
 from analysis.null import RecordedNull
+from analysis.ranges import PERCENT_CHANGE, cut
 from analysis.records.result import Result
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 
@@ -72,7 +73,8 @@ def percent_interval(difference: Difference) -> str:
     ends = difference.in_percent()
     if ends is None:
         raise ValueError("no interval in percent")
-    return f"{ends[0]:+.1f} .. {ends[1]:+.1f}"
+    low, high = (cut(end, PERCENT_CHANGE) for end in ends)
+    return f"{low:+.1f} .. {high:+.1f}"
 
 
 def _alone(comparison: Comparison) -> str:

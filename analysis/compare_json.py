@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.compare import Comparison, Line
+from analysis.ranges import possible_interval
 from analysis.records.verdict import Effect, Verdict
 
 
@@ -91,8 +92,9 @@ def difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, 
         entry["noise_floor"] = floor / scale
     if made.percent is not None:
         entry["percent"] = made.percent
-    if made.low is not None and made.high is not None:
-        entry["confidence_95"] = [made.low / scale, made.high / scale]
+    ends = possible_interval(line.row, made)
+    if ends is not None:
+        entry["confidence_95"] = [end / scale for end in ends]
     return entry
 
 

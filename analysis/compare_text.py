@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from analysis.compare import Comparison, Line
 from analysis.engine import engine_words, kernel_words
+from analysis.ranges import possible_interval
 from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
 from analysis.statistics import ENOUGH, PAIRED_ABOVE
 from analysis.verdict_text import details
@@ -95,10 +96,9 @@ def _cells(comparison: Comparison, line: Line, confident: bool) -> list[str]:
         cells += [signed(difference.absolute, shown), signed(percent, 1)]
         if confident:
             mark = " *" if comparison.starred(line, name) else "  "
+            ends = possible_interval(line.row, difference)
             cells.append(
-                f"{signed(difference.low, shown)} .. {signed(difference.high, shown)}{mark}"
-                if difference.low is not None
-                else "-"
+                "-" if ends is None else f"{' .. '.join(signed(end, shown) for end in ends)}{mark}"
             )
     if comparison.noise:
         cells.append(floor_words(comparison.noise.floor(line.row), shown))

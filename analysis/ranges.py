@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 
 from analysis.claim import PERCENT, claim_of
+from analysis.difference import Difference
 from analysis.records.verdict import Effect, Verdict
-from analysis.rows import RANGES, Range
+from analysis.rows import RANGES, MeasureRow, Range
 from analysis.statement import MeasurePath, Operation, Part, Term, parse
 
 #: Of a difference in percent of the first variant: no measure is below zero.
@@ -23,6 +24,18 @@ _ANY: Range = (-math.inf, math.inf)
 def cut(value: float, possible: Range) -> float:
     """``value``, or the end of the range beyond which it lies."""
     return min(max(value, possible[0]), possible[1])
+
+
+def possible_interval(row: MeasureRow, made: Difference) -> tuple[float, float] | None:
+    """The interval of a difference, cut to what a variant can have above the baseline's mean.
+
+    :returns: in the row's unit; None with too few seeds.
+    """
+    if made.low is None or made.high is None:
+        return None
+    least, most = RANGES.get(row.path[0], (0.0, math.inf))
+    possible = row.scale * least - made.baseline, row.scale * most - made.baseline
+    return cut(made.low, possible), cut(made.high, possible)
 
 
 def ranges_of(verdict: Verdict) -> list[Range]:

@@ -54,7 +54,7 @@ def workers() -> int:
 
 
 #: Engine, mode and whether loops are elided: runs of one kind are equally fast.
-Kind: TypeAlias = tuple[str, str, bool]
+RunKind: TypeAlias = tuple[str, str, bool]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Work:
     :param boots: boots that it pays for; less than one where cells share a boot.
     """
 
-    kind: Kind
+    kind: RunKind
     scenario: tuple[str, bool]
     simulated_s: float
     rate: float
@@ -109,8 +109,8 @@ class SeenTimes:
     :param rates: per simulated second of the workload, by kind.
     """
 
-    runs: Mapping[tuple[Kind, tuple[str, bool]], float]
-    rates: Mapping[Kind, float]
+    runs: Mapping[tuple[RunKind, tuple[str, bool]], float]
+    rates: Mapping[RunKind, float]
 
 
 def estimate_s(cells: Sequence[Cell]) -> float:
@@ -127,8 +127,8 @@ def seconds_for(works: Sequence[Work]) -> float:
 
 def seen_times() -> SeenTimes:
     """The times of the last runs: of the processor, because a busy host makes others longer."""
-    runs: dict[tuple[Kind, tuple[str, bool]], list[float]] = {}
-    rates: dict[Kind, list[float]] = {}
+    runs: dict[tuple[RunKind, tuple[str, bool]], list[float]] = {}
+    rates: dict[RunKind, list[float]] = {}
     for run in all_runs()[-LAST_RUNS:]:
         try:
             spent, cell = run.host.cpu_s or run.host.host_s, run.cell

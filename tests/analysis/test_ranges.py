@@ -5,9 +5,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
+from analysis.compare import Comparison, comparison
+from analysis.compare_json import difference_json
+from analysis.compare_text import text as text_of
 from analysis.measures import MEASURES
 from analysis.ranges import range_of, ranges_of
 from analysis.records.verdict import UNDECIDED, Effect, Verdict
@@ -16,9 +21,11 @@ from analysis.results.origin import RESULTS
 from analysis.rows import RANGES
 from analysis.statement import parse
 from analysis.verdict_text import details, short
+from configs.platform_file import load_platform
 from studies.draw import DRAWINGS
 from studies.notes import PAGES
 from studies.pages.page import change_text
+from tests.support.stated import stated
 
 
 def verdict(statement: str, *effects: Effect) -> Verdict:
@@ -43,6 +50,42 @@ def test_a_share_ends_at_a_hundred_percent_in_texts_alone() -> None:
     assert details(made).startswith("93.0 % (84.6 .. 100.0), stated above 95 %")
     assert short(made) == "undecided: 93.0 % (84.6 .. 100.0)"
     assert made.effects[0].high == 101.4
+
+
+def overutilized(shares: Mapping[str, Sequence[float]]) -> Comparison:
+    """Runs that differ in this share, by variant and seed."""
+    return comparison(
+        load_platform("juno-r2"),
+        {
+            name: [
+                replace(
+                    run := stated(name, seed),
+                    result=replace(run.result, overutilized_share=share, missed_deadlines=seed),
+                )
+                for seed, share in enumerate(of_variant)
+            ]
+            for name, of_variant in shares.items()
+        },
+    )
+
+
+def test_a_difference_in_the_table_ends_where_a_variant_can_be() -> None:
+    """0.5 % and 95 %: a variant with less than nothing, or more than all, is not possible."""
+    few, most = [0.0] * 9 + [0.05], [1.0] * 9 + [0.5]
+    for shares, end in ((few, "-0.5 .. "), (most, " .. +5.0")):
+        compared = overutilized({"mainline": shares, "cas": shares[::-1]})
+        line = compared.line("overutilized_share")
+        assert line is not None
+        made = line.differences["cas"]
+        assert made.low is not None
+        assert made.high is not None
+        beyond = made.low if shares is few else made.high
+        assert abs(beyond) > (0.5 if shares is few else 5.0)
+        (row,) = [row for row in text_of(compared).splitlines() if "overutilized" in row]
+        assert end in row
+        low, high = difference_json(compared, line, "cas")["confidence_95"]
+        value = low if shares is few else high
+        assert value == pytest.approx(-0.005 if shares is few else 0.05)
 
 
 def test_a_count_ends_at_zero() -> None:
