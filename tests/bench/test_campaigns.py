@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.cell import prepare
 from experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder
 from experiments.sweeps.resolver import cell_id
 from experiments.sweeps.survey import Survey, cost_of
@@ -25,6 +26,8 @@ from tests.support.campaigns import campaign, surveyed
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 
 CELLS = 100_000
+#: Cells whose simkey is made, for comparison.
+SIMKEYS = 50
 #: 125 derived platforms.
 TABLES = ["as is", "every 2nd", "4 even", "6 even", "8 even"]
 AXES = {
@@ -77,6 +80,14 @@ def test_plan_and_status_of_a_hundred_thousand_cells() -> None:
     assert again.to_run(retry=True) == []
     print(f"plan {plan_s:.1f} s, status and warm re-run {status_s:.1f} s of processor time")
     print(f"{1e6 * plan_s / CELLS:.0f} us a cell to plan, {status_s / plan_s:.2f} times that done")
+    names, begin = first.groups[0].names, time.process_time()
+    for seed in range(SIMKEYS):
+        prepare(names.with_seed(seed))
+    simkey_s = (time.process_time() - begin) / SIMKEYS
+    ratio = simkey_s * CELLS / plan_s
+    print(
+        f"a simkey takes {1e3 * simkey_s:.0f} ms, {ratio:.0f} times as long as a cell of the plan"
+    )
     assert plan_s < 10.0
     assert status_s < 5.0
 
