@@ -57,7 +57,7 @@ class CampaignSamples(ResultRecord):
     :param fast: the fast engine in words; ``gem5``: gem5 with its mode.
     :param fast_seeds: seeds of the fast engine; gem5 ran the first of them.
     :param gem5_runs: number of different runs on gem5.
-    :param gem5_cpu_s: processor seconds of these runs, boots included.
+    :param gem5_cpu_s: processor seconds of these runs, boots aside.
     """
 
     fast: str

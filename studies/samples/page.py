@@ -91,12 +91,17 @@ def agreement_words(
     alike = sum(each.alike for each in signed)
     inside = [each for each in compared if each.measure == ENERGY]
     among = sum(min(each.fast) <= each.gem5 <= max(each.fast) for each in inside)
+    signs = (
+        f"; of the {len(signed)} differences that have one sign in all {seeds} seeds, gem5 has "
+        f"it in {alike}"
+        if signed
+        else f"; no difference has one sign in all {seeds} seeds"
+    )
     return (
         f"with the same seed the energies of the engines differ by at most {max(apart):.1f} % "
         f"(median {median(apart):.1f} %); gem5's lies within the range of the fast engine's "
         f"{seeds} seeds in {within} of {len(known)} cells, and its difference from the base within "
-        f"theirs in {among} of {len(inside)}; of the differences that have one sign in all "
-        f"{seeds} seeds ({len(signed)}), gem5 has the same sign in {alike}"
+        f"theirs in {among} of {len(inside)}{signs}"
     )
 
 
@@ -239,7 +244,7 @@ def _conditions(record: CampaignSamples) -> Iterator[str]:
     )
     yield (
         f"{record.gem5_runs} different runs on gem5 took {duration(record.gem5_cpu_s)} of "
-        "processor time, boots included. Campaigns share the cells of the board as it is."
+        "processor time, boots aside. Campaigns share the cells of the board as it is."
     )
     for sample in record.campaigns:
         if sample.lacking:

@@ -187,8 +187,19 @@ def test_what_a_sample_says(samples: CampaignSamples) -> None:
     assert "3 of the 68 combinations were also run on gem5 in mode elided, with seed 0" in text
     assert "differ by at most 7.8 % (median 5.0 %)" in text
     assert "in 3 of 3 cells, and its difference from the base within theirs in 1 of 2" in text
-    assert "one sign in all 3 seeds (2), gem5 has the same sign in 1" in text
+    assert "of the 2 differences that have one sign in all 3 seeds, gem5 has it in 1" in text
     assert "about 50 % of gem5's figures would lie within the range of 3 seeds" in text
+
+
+def test_seeds_that_differ_in_sign_decide_nothing() -> None:
+    base = base_of(load_campaign("opp-sweep"))
+    record = samples_of(
+        [
+            cell(base, [10.0, 11.0, 12.0], 10.5, "a"),
+            cell({**base, "variant": "cas"}, [9.0, 11.9, 12.4], 9.7, "b"),
+        ]
+    )
+    assert parts(record)["answer"].endswith("in 1 of 1; no difference has one sign in all 3 seeds")
 
 
 def test_the_page_of_all_samples_counts_what_several_have_once(samples: CampaignSamples) -> None:
