@@ -11,7 +11,7 @@ import math
 
 from analysis.claim import PERCENT, claim_of
 from analysis.difference import Difference
-from analysis.records.verdict import Effect, Verdict
+from analysis.records.verdict import Verdict
 from analysis.rows import RANGES, MeasureRow, Range
 from analysis.statement import MeasurePath, Operation, Part, Term, parse
 
@@ -43,7 +43,10 @@ def ranges_of(verdict: Verdict) -> list[Range]:
     parts = parse(verdict.statement).parts
     if len(parts) != len(verdict.effects):
         return [_ANY] * len(verdict.effects)
-    return [_range(part, effect) for part, effect in zip(parts, verdict.effects, strict=True)]
+    return [
+        range_of_effect(part, effect.unit, relative=effect.relative)
+        for part, effect in zip(parts, verdict.effects, strict=True)
+    ]
 
 
 def range_of(term: Term) -> Range:
@@ -55,11 +58,15 @@ def range_of(term: Term) -> Range:
     return _operation(term, [range_of(operand) for operand in term.operands])
 
 
-def _range(part: Part, effect: Effect) -> Range:
-    claim = claim_of(part, lambda _: effect.unit == PERCENT)
-    if claim is None or claim.unit != effect.unit or claim.relative != effect.relative:
+def range_of_effect(part: Part, unit: str, *, relative: bool) -> Range:
+    """The range of the effect of a statement's part, in ``unit``.
+
+    :param relative: whether the effect is a difference.
+    """
+    claim = claim_of(part, lambda _: unit == PERCENT)
+    if claim is None or claim.unit != unit or claim.relative != relative:
         return _ANY
-    scale = 100.0 if effect.unit == PERCENT else 1.0
+    scale = 100.0 if unit == PERCENT else 1.0
     low, high = range_of(claim.term)
     return scale * low, scale * high
 

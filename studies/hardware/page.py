@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.claim import ABSOLUTE, DIFFERENCE, EQUIVALENCE, PERCENT
+from analysis.ranges import cut, range_of_effect
 from analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from analysis.results.hardware import (
     CLOSE,
@@ -19,6 +21,8 @@ from analysis.results.hardware import (
     Measured,
     Quantified,
 )
+from analysis.rows import Range
+from analysis.statement import parse
 from host.table import Table
 from studies.drawing import Drawing
 from studies.hardware.plan import NAME, SIGNS, SIZES
@@ -182,8 +186,17 @@ def _ours(each: Quantified) -> str:
         return "not kept"
     if each.low is None or each.high is None:
         return _figure(each.ours, each, of=each.unit)
-    low, high = (_number(end, each, each.unit) for end in (each.low, each.high))
+    possible = _possible(each)
+    low, high = (_number(cut(end, possible), each, each.unit) for end in (each.low, each.high))
     return f"{_figure(each.ours, each, of=each.unit)} ({low} .. {high})"
+
+
+def _possible(each: Quantified) -> Range:
+    """What ours can be, where the statement has one part."""
+    parts = parse(each.statement).parts
+    if len(parts) > 1:
+        return -math.inf, math.inf
+    return range_of_effect(parts[0], each.unit, relative=each.relative)
 
 
 def _figure(value: float, each: Quantified, *, of: str) -> str:

@@ -190,6 +190,15 @@ def test_undecided_differences_are_counted_where_their_intervals_exclude_the_sou
     assert (record.counts.outside, record.counts.comparable) == counted
 
 
+def test_the_page_shows_intervals_within_what_a_measure_can_be() -> None:
+    """The record keeps the ends as they were made."""
+    stated = replace(MORE, statement="missed_deadlines < 1")
+    judged = verdict_of(stated, UNDECIDED, (0.9, -0.1, 2.0), unit="", relative=False)
+    record = board(judged, stated=(stated,))
+    assert record.statements[0].low == -0.1
+    assert "0.9 (0 .. 2)" in parts(record)["statements"]
+
+
 def test_only_differences_have_a_size_to_be_outside_of() -> None:
     narrow = only(verdict_of(SAME, SHOWN, (0.5, 0.1, 0.9)), SAME)
     assert (narrow.kind, narrow.outside) == ("equivalence", None)
