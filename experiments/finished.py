@@ -55,12 +55,13 @@ def platform_of(run: Run) -> Platform:
     return simulated_with(run.path)[0]
 
 
-def derived_by(run: Run, power: str | None = None) -> Derived:
+def derived_by(run: Run, power: str | BilledBy | None = None) -> Derived:
     """Tables and result of ``run`` with energies by the model ``power``; None: the platform's.
 
     :raises EascopeError: when the run is damaged.
     """
-    return _derived(run, *simulated_with(run.path), BilledBy(power))
+    billed = power if isinstance(power, BilledBy) else BilledBy(power)
+    return _derived(run, *simulated_with(run.path), billed)
 
 
 def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> Derived:

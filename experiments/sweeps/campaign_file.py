@@ -24,11 +24,12 @@ KEYS = {
     "axes": (
         *("platform", "scenario", "variant", "engine", "mode", "seeds", "elide"),
         *("source_conditions", "em", "em_error", "set", "controls"),
+        *("power", "shared_power", "transition_percent"),
     ),
     "axis": ("name", "values"),
     "axis.values": (
         *("platform", "scenario", "variant", "engine", "mode", "em", "em_error"),
-        *("set", "controls"),
+        *("set", "controls", "power", "shared_power", "transition_percent"),
     ),
 }
 #: Axes that every campaign has.
@@ -225,6 +226,14 @@ def _errors(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str
     return ",".join(errors) or "none", errors
 
 
+def _percent(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+    if value == AS_IS:
+        return AS_IS, None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 100:
+        raise bad_input(table.file, table.key(key), value, f'an integer in 0..100, or "{AS_IS}"')
+    return str(value), value
+
+
 _PLAIN: dict[str, Plain] = {
     "platform": _file_or_name,
     "scenario": _file_or_name,
@@ -235,6 +244,9 @@ _PLAIN: dict[str, Plain] = {
     "em_error": _errors,
     "elide": _flag,
     "source_conditions": _flag,
+    "power": _text,
+    "shared_power": _text,
+    "transition_percent": _percent,
 }
 
 

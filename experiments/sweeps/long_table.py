@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analysis.derive import Derived
 from analysis.rows import rows
 from experiments.cell import prepare
-from experiments.finished import derived_by, platform_of
+from experiments.finished import BilledBy, derived_by, platform_of
 from experiments.request import Names
 from experiments.runs import Run
 from experiments.sweeps.ledger import DONE
@@ -48,8 +48,8 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
     :param wanted: only these measures; empty: all that a run gives.
     :raises EascopeError: when a run is damaged.
     """
-    for axes, seed, run in finished(survey):
-        derived = derived_by(run, survey.campaign.power)
+    for axes, seed, run, billed in finished(survey):
+        derived = derived_by(run, billed)
         for measure, unit, value in _values(derived, run):
             if not wanted or measure in wanted:
                 yield MeasuredCell(
@@ -57,18 +57,19 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
                 )
 
 
-def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Run]]:
-    """Values of the axes, seed and run of every cell that is done."""
+def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Run, BilledBy]]:
+    """Values of the axes, seed, run and billing of every cell that is done."""
     names = axes_of(survey)
     for group, states in zip(survey.groups, survey.states, strict=True):
         labels = tuple(group.point.labels[name] for name in names)
+        billed = group.point.billed(survey.campaign.power)
         for seed, state in zip(survey.campaign.seeds, states, strict=True):
             if state == DONE:
                 line = survey.lines.get(cell_id(group.group_id, seed))
                 # A run of another command has no line.
                 known = line is not None and line.state == DONE
                 simkey = line.simkey if line and known else _simkey(group.names.with_seed(seed))
-                yield labels, seed, Run(runs_root() / simkey)
+                yield labels, seed, Run(runs_root() / simkey), billed
 
 
 def axes_of(survey: Survey) -> list[str]:

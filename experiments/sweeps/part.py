@@ -18,7 +18,7 @@ from pathlib import Path
 from engines.base import Identity
 from experiments.cell import Cell, identity_of, prepare
 from experiments.failures import from_outside
-from experiments.finished import derived_for
+from experiments.finished import BilledBy, derived_for
 from experiments.request import Names
 from experiments.runs import Run, execute
 from experiments.sweeps.ledger import (
@@ -121,7 +121,13 @@ def _run_group(
     failed = 0
     for seed in group.seeds:
         line = _run_cell(
-            part, names.with_seed(seed), identity, cell_id(group_id, seed), execute_cell, own_s
+            part,
+            names.with_seed(seed),
+            identity,
+            cell_id(group_id, seed),
+            execute_cell,
+            own_s,
+            group.point.billed(part.power),
         )
         ledger.add(line)
         failed += line.state != DONE
@@ -137,6 +143,7 @@ def _run_cell(
     cell: str,
     execute_cell: Execute,
     own_s: _OwnTime,
+    billed: BilledBy,
 ) -> LedgerLine:
     simkey = ""
     try:
@@ -148,7 +155,7 @@ def _run_cell(
             if not from_outside(cause):
                 return LedgerLine(cell, FAILED, simkey, cause)
         run = execute_cell(prepared)
-        derived_for(prepared, run, part.power)
+        derived_for(prepared, run, billed)
         return line_of(cell, run, own_s())
     except EascopeError as error:
         cause = (str(error).splitlines() or [repr(error)])[0]

@@ -10,10 +10,12 @@ from typing import Any
 from configs.overrides import Setting
 from engines.registry import DEFAULT_ENGINE
 from experiments.controls import Controls
+from experiments.finished import BilledBy
 from experiments.request import Request
 from host.errors import RequestError
 from host.record import Record
 from power.given import given_model
+from power.shared import STATED
 
 #: Before the key of a control in a campaign's files.
 CONTROL = "controls."
@@ -29,6 +31,8 @@ class Point(Record):
     :param overrides: of the platform (`configs.overrides`), by dotted key.
     :param controls: fields of `Controls` that are not at their defaults.
     :param em: the energy model that the kernel is given; ``em_error``: errors in it.
+    :param power: by which energies are billed, with ``shared_power`` and ``transition_percent``
+        (`experiments.finished.BilledBy`); None: the campaign's.
     """
 
     labels: Mapping[str, str]
@@ -44,6 +48,9 @@ class Point(Record):
     controls: Mapping[str, Any] = field(default_factory=dict)
     em: str = "published"
     em_error: tuple[str, ...] = ()
+    power: str | None = None
+    shared_power: str = STATED
+    transition_percent: int | None = None
 
     @staticmethod
     def of(labels: Mapping[str, str], parts: Sequence[Mapping[str, Any]]) -> Point:
@@ -75,6 +82,13 @@ class Point(Record):
     def settings(self) -> dict[str, Setting]:
         """The overrides of the platform."""
         return dict(self.overrides)
+
+    def billed(self, power: str | None) -> BilledBy:
+        """How energies of its cells are computed.
+
+        :param power: the campaign's; None: each platform's default.
+        """
+        return BilledBy(self.power or power, self.shared_power, self.transition_percent)
 
     def request(self, platform: str, seed: int) -> Request:
         """The request for one seed.

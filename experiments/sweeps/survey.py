@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from experiments.cell import missing, prepare
 from experiments.failures import from_outside
-from experiments.pool import Work, seconds_of, seen_times
+from experiments.pool import BESIDE_S, Work, seconds_of, seen_times
 from experiments.request import Names
 from experiments.runs import Run, all_runs
 from experiments.sweeps.campaign import Campaign
@@ -23,6 +23,7 @@ from experiments.sweeps.resolver import Resolver, cell_id
 from host.cache import runs_root
 from host.errors import RequestError
 from power.choice import power_of
+from power.shared import check_shared
 
 #: States of cells; a cell whose kernel is not built yet is missing, too.
 MISSING = "missing"
@@ -148,11 +149,15 @@ def _check_power(campaign: Campaign, point: Point, names: Names) -> None:
 
     :raises RequestError: one line with file, key and cell.
     """
+    billed = point.billed(campaign.power)
+    key, value = "power", billed.power
     try:
-        power_of(names.platform, campaign.power)
+        power_of(names.platform, billed.power)
+        key, value = "shared_power", billed.shared_power
+        check_shared(billed.shared_power)
     except RequestError as error:
         raise RequestError(
-            f"{campaign.file}: power = {campaign.power!r}: cell {point.words}: {error}"
+            f"{campaign.file}: {key} = {value!r}: cell {point.words}: {error}"
         ) from error
 
 
@@ -204,9 +209,13 @@ def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
     usual = {kind: statistics.mean(values) for kind, values in spent.items()}
     seen = seen_times()
     wanted = (MISSING, FAILED) if retry else (MISSING,)
-    seconds, cells = 0.0, 0
+    seconds, cells, counted = 0.0, 0, set()
     for group, states in zip(survey.groups, survey.states, strict=True):
         lacking = sum(state in wanted for state in states)
+        if group.group_id in counted:  # the same runs, billed by another power
+            seconds += lacking * BESIDE_S
+            continue
+        counted |= {group.group_id} - {""}
         cells += lacking
         if lacking:
             each, sharing = usual.get(_kind(group.point)), min(lacking, MOST_CELLS)

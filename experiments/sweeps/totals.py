@@ -46,7 +46,7 @@ class Totals:
 def totals_of(survey: Survey) -> Totals:
     """The totals of a campaign's ledger, as far as its cells are done."""
     causes: dict[str, list[str]] = {}
-    done = []
+    done = {}
     for group, states in zip(survey.groups, survey.states, strict=True):
         for seed, state in zip(survey.campaign.seeds, states, strict=True):
             line = survey.lines.get(cell_id(group.group_id, seed))
@@ -54,17 +54,18 @@ def totals_of(survey: Survey) -> Totals:
                 cause = line.cause if line else "run by another command: eascope status says why"
                 causes.setdefault(cause, []).append(f"{group.point.words}, seed {seed}")
             elif state == DONE and line is not None and line.state == DONE:
-                done.append(line)
+                done[line.cell] = line  # once, however many ways of billing share the run
+    lines = list(done.values())
     by_size = sorted(causes.items(), key=lambda item: -len(item[1]))
     return Totals(
         states=survey.counts,
         causes=tuple(Cause(text, len(cells), cells[0]) for text, cells in by_size),
-        core_s=sum(line.spent_s for line in done),
-        host_s=sum(line.host_s for line in done),
-        cpu_s=sum(line.cpu_s for line in done),
-        sim_s=sum(line.sim_s for line in done),
-        mips=statistics.median([line.mips for line in done]) if done else 0.0,
-        peak_mib=max((line.peak_mib for line in done), default=0),
-        disk_kib=sum(line.disk_kib for line in done),
-        measured=len(done),
+        core_s=sum(line.spent_s for line in lines),
+        host_s=sum(line.host_s for line in lines),
+        cpu_s=sum(line.cpu_s for line in lines),
+        sim_s=sum(line.sim_s for line in lines),
+        mips=statistics.median([line.mips for line in lines]) if lines else 0.0,
+        peak_mib=max((line.peak_mib for line in lines), default=0),
+        disk_kib=sum(line.disk_kib for line in lines),
+        measured=len(lines),
     )

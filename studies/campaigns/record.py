@@ -51,8 +51,8 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
     firsts: dict[str, Derived] = {}
     powers: dict[str, None] = {}
     taken: dict[Labels, Taken] = {}
-    for labels, seed, run in finished(survey):
-        derived = derived_by(run, campaign.power)
+    for labels, seed, run, billed in finished(survey):
+        derived = derived_by(run, billed)
         cells.append(derived.cell)
         powers[derived.result.power_model.name] = None
         scenario = labels[names.index("scenario")]

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from configs.platform import Platform
@@ -10,13 +13,18 @@ from experiments.cli.plan import plan_lines, plan_object
 from experiments.cli.status import campaign_lines, campaign_object
 from experiments.pool import BESIDE_S, BOOT_S
 from experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder, read_ledger
+from experiments.sweeps.long_table import measured
 from experiments.sweeps.part import MOST_CELLS, run_part
 from experiments.sweeps.resolver import cell_id
 from experiments.sweeps.survey import Survey, cost_of
+from experiments.sweeps.totals import totals_of
 from host.cache import runs_root
 from host.errors import RequestError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
+
+#: Powers that juno-r2 offers.
+BILLED_BY = ("published", "derived")
 
 
 @pytest.mark.parametrize(
@@ -36,14 +44,14 @@ def test_a_power_that_a_platform_does_not_offer(
     assert str(wrong.value).startswith(begin + message)
 
 
-def finish(of: Survey, cells: int, **spent: float) -> None:
+def finish(of: Survey, cells: int, spent: LedgerLine) -> None:
     """Write run folders and ledger lines of the first ``cells`` cells of each point."""
     for number, group in enumerate(of.groups):
         ledger = LedgerFile(ledger_folder(of.campaign.name) / f"{number}.jsonl")
         for seed in of.campaign.seeds[:cells]:
             simkey = f"{number * 1000 + seed:064x}"
             (runs_root() / simkey).mkdir(parents=True)
-            ledger.add(LedgerLine(cell_id(group.group_id, seed), DONE, simkey, **spent))
+            ledger.add(replace(spent, cell=cell_id(group.group_id, seed), simkey=simkey))
         ledger.close()
 
 
@@ -51,14 +59,14 @@ def test_the_cost_of_the_rest_is_the_mean_of_what_is_done(artefacts: Artefacts) 
     """Of processor time: a busy host makes host times longer, and the first cell boots."""
     made = campaign(seeds=3)
     before = surveyed(made, look_up=False)
-    finish(before, 1, host_s=9.0, cpu_s=1.0, core_s=4.0)
+    finish(before, 1, LedgerLine("", DONE, host_s=9.0, cpu_s=1.0, core_s=4.0))
     cost = cost_of(surveyed(made, look_up=False))
     assert cost.core_s == 4 * 4.0
 
 
 def test_lines_of_earlier_versions_count_by_their_host_time(artefacts: Artefacts) -> None:
     made = campaign(seeds=2)
-    finish(surveyed(made, look_up=False), 1, host_s=3.0, cpu_s=1.0)
+    finish(surveyed(made, look_up=False), 1, LedgerLine("", DONE, host_s=3.0, cpu_s=1.0))
     assert cost_of(surveyed(made, look_up=False)).core_s == 2 * 3.0
 
 
@@ -83,12 +91,46 @@ def test_plan_and_status_agree(artefacts: Artefacts, juno: Platform) -> None:
     assert state["measured"] == 4
     assert state["core_s"] == plan["core_s"] == round(spent, 1)
     assert plan["host_s"] == round(spent / 2, 1)
-    assert state["disk_kib"] == plan["disk_kib"] > 0
+    assert state["disk_kib"] == plan["disk_kib"] != 0
     said = "\n".join(campaign_lines(more))
     assert "campaign test: 8 cells: 4 done, 0 failed, 4 missing" in said
     for words in ("of one core", "MIPS (median)", "largest process", "MB"):
         assert words in said
     assert "done: 4, failed: 0, to run: 4" in plan_lines(more, cost_of(more), 2)
+
+
+def test_ways_of_billing_share_their_runs(artefacts: Artefacts, juno: Platform) -> None:
+    """Four energies of each run, which is made, counted and expected once."""
+    billing = {"name": "billing", "values": {name: {"power": name} for name in BILLED_BY}}
+    made = campaign(axis=[billing], shared_power=["stated", "zero"], transition_percent=[0])
+    before = surveyed(made)
+    assert before.cells == 8
+    each = cost_of(surveyed(campaign("other"), look_up=False)).core_s
+    assert cost_of(before).core_s == pytest.approx(each + 6 * BESIDE_S)
+    executed = StandInRuns(juno)
+    run_part(part_of(before), executed)
+    assert executed.cells == [("mainline", 0), ("cas", 0)]
+    after = surveyed(made, look_up=False)
+    assert after.counts["done"] == 8
+    assert totals_of(after).measured == 2
+    energies = {cell.axes: (cell.run, cell.value) for cell in measured(after, ["energy_j.total"])}
+    assert len(energies) == 8
+    assert len({run for run, _ in energies.values()}) == 2
+    assert len({value for _, value in energies.values()}) == 8
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"shared_power": "of"}, "shared_power = 'of': cell juno-r2, shared_power=of, smoke, main"),
+        ({"transition_percent": 101}, "transition_percent = 101: allowed: an integer in 0..100"),
+    ],
+)
+def test_a_way_of_billing_that_is_none(
+    artefacts: Artefacts, axes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(RequestError, match=message):
+        surveyed(campaign(**axes), look_up=False)
 
 
 def test_status_names_causes(artefacts: Artefacts, juno: Platform) -> None:
