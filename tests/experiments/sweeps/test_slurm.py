@@ -86,6 +86,18 @@ def test_a_host_without_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         check_snakemake("slurm")
 
 
+def test_profiles_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("executor: no-such-cloud\njobs: 3\n")
+    for profile, message in (
+        ("slrum", "no such profile \\(did you mean slurm\\?\\)"),
+        (str(tmp_path), "snakemake-executor-plugin-no-such-cloud is not installed: allowed: .venv"),
+    ):
+        with pytest.raises(RequestError, match=message) as wrong:
+            check_snakemake(profile)
+        assert "\n" not in str(wrong.value)
+        assert wrong.value.exit_code == 2
+
+
 def test_a_profile_that_snakemake_refuses(made: SweepSession) -> None:
     (log := made.folder / "snakemake.log").write_text(
         "usage: snakemake [-h]\n__main__.py: error: unrecognized arguments: --foo=3\n"
