@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tools that make code for arm64: a cross compiler, or an arm64 host's own compiler."""
+"""The tools that make code for arm64: a cross compiler, or an arm64 host's own compiler.
+
+The key of what they make has their versions. A machine without them can use what another machine
+has made: the cache has the versions, too (`said_of`), and ``eascope cache`` copies them.
+"""
 
 from __future__ import annotations
 
 import platform
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from host.cache import cache_root, canonical_json, digest_of, write_atomic
+from host.dry import work_folder
+from host.errors import EascopeError
 from host.proc import need, run
+from host.record import load_json
 
 TRIPLET = "aarch64-linux-gnu"
+#: Files of the cache with versions of tools, below it.
+VERSIONS = "toolchain"
 
 
 def cross_prefix() -> str:
@@ -43,3 +56,34 @@ def static_libc() -> Path:
 
 def _libc_package() -> str:
     return "libc6-dev-arm64-cross" if cross_prefix() else "libc6-dev"
+
+
+def said_of(tool: str, ask: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+    """The versions of ``tool`` that are a part of keys: what ``ask`` finds out on this machine.
+
+    Where the tool is not installed, those that the cache has: of the machine that built what is in
+    it. With several, the last that was seen.
+
+    :raises EascopeError: of ``ask``, when the cache has none, either.
+    """
+    folder = cache_root() / VERSIONS
+    try:
+        said = tuple(ask())
+    except EascopeError:
+        known = [entry for path in folder.glob(f"{tool}-*.json") if (entry := _seen(path))]
+        if not known:
+            raise
+        return max(known)[1]
+    path = folder / f"{tool}-{digest_of({'said': said})[:16]}.json"
+    if not path.is_file() and work_folder() is None:
+        with suppress(OSError):  # a cache that can only be read
+            write_atomic(path, canonical_json({"said": said, "seen": time.time()}) + b"\n")
+    return said
+
+
+def _seen(path: Path) -> tuple[float, tuple[str, ...]] | None:
+    """When the versions in a file were seen, and the versions; None where it is damaged."""
+    with suppress(EascopeError, KeyError, TypeError, ValueError):
+        fields = load_json(path)
+        return float(fields["seen"]), tuple(map(str, fields["said"]))
+    return None

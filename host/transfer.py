@@ -22,11 +22,16 @@ from host.claims import locked_everywhere
 from host.errors import EascopeError
 from host.record import load_json
 from host.scratch import scratch
+from host.toolchain import VERSIONS
 from host.writing import writing_into
 
 #: Files of a cache that are no artefacts, without which a machine would ask a mirror: which
-#: packages QEMU is made of, and the package lists. Those that a cache has stay.
-PLAIN = ("qemu/packages-*.json", "apt/*/sources.list", "apt/*/state/lists/*", "apt/*/ready")
+#: packages QEMU is made of, the package lists, and the versions of compilers, which are a part of
+#: keys. Those that a cache has stay.
+PLAIN = (
+    *("qemu/packages-*.json", "apt/*/sources.list", "apt/*/state/lists/*", "apt/*/ready"),
+    f"{VERSIONS}/*.json",
+)
 #: Their SHA-256 by name, in the cache that they were copied into.
 DIGESTS = "plain.json"
 

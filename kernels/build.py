@@ -32,7 +32,7 @@ from host.cache import (
 from host.debian import apt
 from host.errors import EascopeError
 from host.proc import CommandFailed, Ending, Step, need, run, say
-from host.toolchain import arm64_tool, cross_prefix
+from host.toolchain import arm64_tool, cross_prefix, said_of
 from kernels import times
 from kernels.faults import compile_errors
 from kernels.naming import kernel_named, kernel_names
@@ -189,10 +189,14 @@ def _key(spec: Kernel, source: Source) -> dict[str, Any]:
 def compiler() -> str:
     """First lines of the compiler's and the linker's version.
 
-    :raises EascopeError: when the compiler is not installed.
+    :raises EascopeError: when the compiler is not installed, and the cache does not know of one.
     """
+    return "; ".join(said_of("kernel", _versions))
+
+
+def _versions() -> list[str]:
     versions = (run([arm64_tool(name), "--version"]).decode() for name in ("gcc", "ld"))
-    return "; ".join(version.splitlines()[0] for version in versions)
+    return [version.splitlines()[0] for version in versions]
 
 
 def _build(spec: Kernel, source: Source, folder: Path) -> None:

@@ -20,7 +20,7 @@ from host.lisa import VERSION as LISA_VERSION
 from host.lisa import lisa_binaries
 from host.proc import run
 from host.record import json_bytes
-from host.toolchain import arm64_tool, static_libc
+from host.toolchain import arm64_tool, said_of, static_libc
 from rootfs.cpio import Archive
 from rootfs.elide import ElidingCopy
 from rootfs.headers import INCLUDE
@@ -229,9 +229,7 @@ def compiled_programs(
     :param sources: all that the programs are made of, for the key; headers may lie elsewhere.
     :param units: the files of each program.
     """
-    compiler = arm64_tool("gcc", libc=True)
-    version = run([compiler, "-dumpfullversion"]).decode().strip()
-    libc = sha256_file(static_libc())
+    version, libc = said_of("guest", _compiler_and_libc)
     fields = {
         "sources": {source.name: sha256_file(source) for source in sources},
         "compiler": version,
@@ -240,6 +238,7 @@ def compiled_programs(
     }
 
     def build(work: Path) -> None:
+        compiler = arm64_tool("gcc", libc=True)
         headers = sorted({f"-I{source.parent}" for source in sources} - {f"-I{folder}"})
         command = [compiler, *FLAGS, *LINK_FLAGS, *headers]
         for name, files in units.items():
@@ -252,6 +251,11 @@ def compiled_programs(
         ).write(work / PROVENANCE)
 
     return artefact(kind, fields, build, label=label, estimate_s=2)
+
+
+def _compiler_and_libc() -> list[str]:
+    compiler = arm64_tool("gcc", libc=True)
+    return [run([compiler, "-dumpfullversion"]).decode().strip(), sha256_file(static_libc())]
 
 
 def _busybox() -> Path:

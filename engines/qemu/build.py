@@ -17,6 +17,7 @@ from engines.qemu.settings import RAW_COUNTERS
 from engines.records import CONSOLE, COUNTERS, MARKS, SHARED_PART
 from host.cache import artefact, digest_of, sha256_file
 from host.proc import need, run
+from host.toolchain import said_of
 from rootfs.headers import INCLUDE, MESSAGES
 
 SOURCES = Path(__file__).resolve().parent / "plugin"
@@ -70,13 +71,21 @@ def plugin(cpus: int = 1) -> Path:
 
     :raises EascopeError: when there is no C compiler, or it does not accept the sources.
     """
-    compiler = need("gcc", "gcc libc6-dev")
-    version = run([compiler, "-dumpfullversion", "-dumpmachine"]).decode().split()
-    key: dict[str, object] = {"sources": source_digest(), "flags": list(FLAGS), "compiler": version}
+    version = said_of("host", _compiler)
+    key: dict[str, object] = {
+        "sources": source_digest(),
+        "flags": list(FLAGS),
+        "compiler": list(version),
+    }
     if room(cpus) != room(1):
         key["room"] = room(cpus)
     build = partial(_compile, cpus)
     return artefact("qemu-plugin", key, build, label="fast engine's plugin") / "eascope.so"
+
+
+def _compiler() -> list[str]:
+    compiler = need("gcc", "gcc libc6-dev")
+    return run([compiler, "-dumpfullversion", "-dumpmachine"]).decode().split()
 
 
 def _compile(cpus: int, folder: Path) -> None:

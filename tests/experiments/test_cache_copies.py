@@ -10,6 +10,8 @@ import pytest
 
 from experiments.cli.main import main
 from host.cache import MANIFEST, artefact, cache_root, check_artefact, entries
+from host.proc import need
+from host.toolchain import said_of
 from host.transfer import DIGESTS
 
 
@@ -37,6 +39,7 @@ def test_what_was_pushed_is_pulled(
     packages = cache_root() / "qemu" / "packages-amd64.json"
     packages.parent.mkdir()
     packages.write_text("[]")
+    assert said_of("kernel", lambda: ["gcc 12"]) == ("gcc 12",)
     names = sorted(path.relative_to(cache_root()) for path in made)
     shared = str(tmp_path / "shared")
     assert main(["cache", "push", shared]) == 0
@@ -47,6 +50,8 @@ def test_what_was_pushed_is_pulled(
         check_artefact(path)
         assert (path / "link").is_symlink()
     assert (cache_root() / "qemu" / "packages-amd64.json").read_text() == "[]"
+    # A node without a compiler names the one that built what was copied.
+    assert said_of("kernel", lambda: need("no-such-gcc", "gcc")) == ("gcc 12",)
     # An artefact that is there is not built.
     assert artefact("kernel", {"a": "kernel"}, lambda _: pytest.fail("built")).is_dir()
     capsys.readouterr()

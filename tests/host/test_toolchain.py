@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from host.cache import cache_root
+from host.dry import nothing_built
 from host.errors import EascopeError
-from host.toolchain import arm64_tool, cross_prefix, static_libc
+from host.toolchain import VERSIONS, arm64_tool, cross_prefix, said_of, static_libc
 
 Install = Callable[..., None]
 
@@ -73,3 +75,43 @@ def test_a_missing_libc_is_one_line(install: Install) -> None:
     install("x86_64", aarch64_linux_gnu_gcc="echo libc.a")
     with pytest.raises(EascopeError, match="apt-get install libc6-dev-arm64-cross"):
         static_libc()
+
+
+def absent() -> list[str]:
+    raise EascopeError("gcc is not installed")
+
+
+@pytest.fixture
+def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where an empty cache keeps versions of tools."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    return cache_root() / VERSIONS
+
+
+def test_a_machine_without_the_tool_says_what_the_caches_machine_said(versions: Path) -> None:
+    with pytest.raises(EascopeError, match="gcc is not installed"):
+        said_of("kernel", absent)
+    assert said_of("kernel", lambda: ["gcc 12", "ld 2.40"]) == ("gcc 12", "ld 2.40")
+    assert said_of("kernel", absent) == ("gcc 12", "ld 2.40")
+    with pytest.raises(EascopeError, match="gcc is not installed"):
+        said_of("guest", absent)
+
+
+def test_the_last_version_counts_and_a_machines_own_before_it(versions: Path) -> None:
+    said_of("kernel", lambda: ["gcc 13"])
+    said_of("kernel", lambda: ["gcc 12"])
+    assert said_of("kernel", absent) == ("gcc 12",)
+    assert said_of("kernel", lambda: ["gcc 11"]) == ("gcc 11",)
+
+
+def test_a_damaged_version_does_not_count(versions: Path) -> None:
+    said_of("kernel", lambda: ["gcc 12"])
+    (versions / "kernel-0.json").write_text('{"said": 3')
+    (versions / "kernel-1.json").write_text('{"said": ["gcc 14"]}')
+    assert said_of("kernel", absent) == ("gcc 12",)
+
+
+def test_a_dry_run_keeps_no_version(versions: Path) -> None:
+    with nothing_built():
+        assert said_of("kernel", lambda: ["gcc 12"]) == ("gcc 12",)
+    assert not versions.exists()

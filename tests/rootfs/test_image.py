@@ -15,6 +15,7 @@ from experiments.guest_image import COPIES
 from host import cache, lisa
 from host.cache import cache_root, sha256_file
 from host.errors import EascopeError
+from host.toolchain import VERSIONS
 from rootfs import image
 from rootfs.image import guest_agent, initramfs
 from tests.support.newc import parse
@@ -76,8 +77,17 @@ def test_no_path_of_this_machine_in_the_agent() -> None:
 
 def test_missing_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(EascopeError, match=r"gcc is not installed: run: .* libc6-dev\S* \("):
         guest_agent()
+
+
+def test_what_is_in_the_cache_needs_no_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = guest_agent()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert guest_agent() == built
 
 
 def test_refused_source_shows_the_compiler_and_leaves_nothing(
@@ -90,7 +100,8 @@ def test_refused_source_shows_the_compiler_and_leaves_nothing(
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(EascopeError, match=r"(?s)guest agent: command failed.*unused"):
         guest_agent()
-    left = [path for path in (tmp_path / "cache").rglob("*") if path.name != "agent"]
+    files = [path for path in (tmp_path / "cache").rglob("*") if path.parent.name != VERSIONS]
+    left = [path for path in files if path.name not in ("agent", VERSIONS)]
     assert all(path.name.endswith(".lock") for path in left), left
 
 
