@@ -156,17 +156,25 @@ def _axes(table: StrictTable, folder: Path) -> Iterator[SweptAxis]:
         if key == "seeds":
             continue
         if key == "set":
-            overrides = table.table("set")
+            overrides = _some(table, "set")
             for name in overrides.data:
                 yield _override_axis(overrides, name)
         elif key == "controls":
-            controls = table.table("controls")
+            controls = _some(table, "controls")
             for name in controls.data:
                 yield _control_axis(controls, name)
         else:
             read = _PLAIN[key]
             values = [read(table, key, value, folder) for value in _values(table, key)]
             yield _axis(table, key, [(label, {key: value}) for label, value in values])
+
+
+def _some(table: StrictTable, key: str) -> StrictTable:
+    """The table at ``key``, which has an axis or more."""
+    axes = table.table(key)
+    if not axes.data:
+        raise table.error(key, "a table with at least one axis")
+    return axes
 
 
 def _values(table: StrictTable, key: str) -> list[Any]:

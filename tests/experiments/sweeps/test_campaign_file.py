@@ -110,6 +110,8 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + "seeds = 0", "axes.seeds = 0: allowed: an integer in 1..1000"),
         (HEAD + "seeds = [1, 1]", "axes.seeds = [1, 1]: allowed: a count, or a list of different"),
         (HEAD + "set.little.cpus = [2]", "axes.set.little = {'cpus': [2]}: allowed: the whole key"),
+        (HEAD + "set = {}", "axes.set = {}: allowed: a table with at least one axis"),
+        (HEAD + "controls = {}", "axes.controls = {}: allowed: a table with at least one axis"),
         (HEAD + "controls.rate_limit = [1]", "a control (did you mean rate_limit_us?)"),
         (
             HEAD + "controls.rate_limit_us = ['a']",
