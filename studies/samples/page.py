@@ -119,7 +119,10 @@ def section(sample: SampledCampaign, record: CampaignSamples) -> Iterator[str]:
         f"one axis ({words}). [All samples](campaign-samples.md) has the rule by which they were "
         f"chosen, before any result.{not_run}"
     )
-    yield f"{_meaning(sample)} *Seeds* are the least and the most of {_range_words(record)}."
+    yield (
+        f"{_meaning(sample)} The first figure of each pair is engine {record.fast}'s for the same "
+        f"seed; *seeds* are the least and the most of {_range_words(record)}."
+    )
     yield _cells_table(sample).markdown()
     if compared:
         yield "Differences from the base in per cent, on each engine by itself:"
@@ -147,7 +150,7 @@ def _expected(seeds: int) -> int:
 
 def _range_words(record: CampaignSamples) -> str:
     seeds = record.fast_seeds
-    return f"engine {record.fast}'s seeds {seeds[0]} to {seeds[-1]}"
+    return f"its seeds {seeds[0]} to {seeds[-1]}"
 
 
 def _meaning(sample: SampledCampaign) -> str:
