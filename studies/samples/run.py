@@ -104,11 +104,12 @@ def _planned(
 
 
 def _derived(planned: _Planned, done: Mapping[str, Run], power: str | None) -> CellRuns:
+    billed = planned.point.billed(power)
     gem5 = done[planned.gem5.simkey]
     return CellRuns(
         planned.point,
-        {seed: derived_by(done[cell.simkey], power) for seed, cell in planned.fast.items()},
-        derived_by(gem5, power),
+        {seed: derived_by(done[cell.simkey], billed) for seed, cell in planned.fast.items()},
+        derived_by(gem5, billed),
         planned.gem5.simkey,
         gem5.host.cpu_s,
     )
