@@ -59,7 +59,7 @@ def numbers(value: Any, where: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 
 #: A key whose numbers a page has, where it has not all of its record.
-SHOWN = {"noise": "energy_j.total"}
+SHOWN = {"noise": "energy_j.total", "campaign-samples": "energy"}
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
