@@ -19,6 +19,7 @@ from analysis.results.campaigns import CampaignResult
 from analysis.results.origin import RESULTS
 from configs.activity import Activity
 from configs.platform import Platform
+from experiments.finished import BilledBy
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.campaign_file import campaign_names, load_campaign
 from experiments.sweeps.ledger import platforms_folder
@@ -85,7 +86,8 @@ def made_record(base: Derived, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     def record(name: str, figures: Figures, seeds: int = 10) -> CampaignResult:
         whole, page = load_campaign(name), PAGES[name]
         campaign = cut(whole, page, seeds, CUTS[name])
-        monkeypatch.setattr(recording, "finished", lambda _: made_up(campaign, base, figures))
+        runs = ((*run, BilledBy()) for run in made_up(campaign, base, figures))
+        monkeypatch.setattr(recording, "finished", lambda _: runs)
         monkeypatch.setattr(recording, "derived_by", lambda run, power: run)
         survey = cast("Survey", SimpleNamespace(campaign=campaign))
         names = [axis.name for axis in campaign.axes]
