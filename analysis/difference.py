@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from analysis.statistics import estimate
+from analysis.statistics import Estimate, estimate
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Difference:
     :param paired: whether the interval is of pairs (`analysis.statistics.PAIRED_ABOVE`).
     :param correlation: of the two over seeds; None where one of them does not vary.
     :param p: of the test that there is none; None with too few seeds.
+    :param ratio: the estimate of ``percent``; None where it is not known.
+    :param percent_ends: the 95 % interval of ``percent`` where a record states it.
     """
 
     absolute: float
@@ -32,6 +34,8 @@ class Difference:
     paired: bool = False
     correlation: float | None = None
     p: float | None = None
+    ratio: Estimate | None = field(default=None, compare=False, repr=False)
+    percent_ends: tuple[float, float] | None = None
 
     @property
     def clear(self) -> bool | None:
@@ -41,10 +45,14 @@ class Difference:
         return self.low > 0 or self.high < 0
 
     def in_percent(self) -> tuple[float, float] | None:
-        """The interval in percent of the baseline's mean; None without either."""
-        if self.low is None or self.high is None or self.percent is None:
-            return None
-        return 100 * self.low / self.baseline, 100 * self.high / self.baseline
+        """The 95 % interval of ``percent``; None without either.
+
+        The baseline's mean varies over seeds, too. So this is the interval of the ratio, not that
+        of ``absolute`` divided by the baseline's mean.
+        """
+        if self.percent_ends is not None or self.ratio is None:
+            return self.percent_ends
+        return self.ratio.interval()
 
 
 def difference(
@@ -62,6 +70,7 @@ def difference(
     )
     mean = abs(sum(baseline) / len(baseline))
     low, high = made.interval() or (None, None)
+    ratio = _ratio(baseline, variant, aligned=aligned) if mean else None
     return Difference(
         absolute=made.value,
         percent=100 * made.value / mean if mean else None,
@@ -72,7 +81,25 @@ def difference(
         paired=made.paired,
         correlation=made.correlation,
         p=made.p,
+        ratio=ratio,
     )
+
+
+def _ratio(
+    baseline: Sequence[float], variant: Sequence[float], *, aligned: bool
+) -> Estimate | None:
+    """The difference in percent of the baseline's size.
+
+    :returns: None where one seed alone makes the baseline differ from zero.
+    """
+
+    def percent(means: Mapping[str, float]) -> float:
+        return 100 * (means["variant"] - means["baseline"]) / abs(means["baseline"])
+
+    try:
+        return estimate(percent, ({"baseline": baseline}, {"variant": variant}), aligned=aligned)
+    except ZeroDivisionError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ class SweptDifference(Record):
     :param baseline: size of the reference's mean.
     :param seeds: number of common seeds.
     :param low: lower end of the 95 % interval of ``value``; None with too few seeds.
+    :param percent_low: lower end of the 95 % interval of the difference in percent; None with too
+        few seeds, and where one seed makes the reference differ from zero.
     """
 
     baseline: float
@@ -28,12 +30,18 @@ class SweptDifference(Record):
     value: float
     low: float | None
     high: float | None
+    percent_low: float | None
+    percent_high: float | None
 
     @property
     def made(self) -> Difference:
         """The same as the statistics have it."""
         percent = 100 * self.value / self.baseline if self.baseline else None
-        return Difference(self.value, percent, self.low, self.high, self.baseline, self.seeds)
+        low, high = self.percent_low, self.percent_high
+        return Difference(
+            *(self.value, percent, self.low, self.high, self.baseline, self.seeds),
+            percent_ends=None if low is None or high is None else (low, high),
+        )
 
 
 @dataclass(frozen=True)

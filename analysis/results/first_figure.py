@@ -15,6 +15,7 @@ class ComparedMeasure(Record):
 
     :param percent: the difference in per cent of the baseline; None where that says nothing.
     :param low: lower end of the difference's 95 % interval.
+    :param percent_low: the same of ``percent``.
     """
 
     name: str
@@ -24,6 +25,8 @@ class ComparedMeasure(Record):
     percent: float | None
     low: float
     high: float
+    percent_low: float | None
+    percent_high: float | None
 
 
 @dataclass(frozen=True)

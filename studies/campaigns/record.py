@@ -140,7 +140,8 @@ def _against(base: BySeed, own: BySeed) -> SweptDifference | None:
     if not seeds:
         return None
     made = difference([base[seed] for seed in seeds], [own[seed] for seed in seeds])
-    return SweptDifference(made.baseline, made.seeds, made.absolute, made.low, made.high)
+    ends = made.in_percent() or (None, None)
+    return SweptDifference(made.baseline, made.seeds, made.absolute, made.low, made.high, *ends)
 
 
 def _better(

@@ -25,8 +25,7 @@ def parts(record: FirstFigure) -> dict[str, str]:
 
 def _energy(total: ComparedMeasure) -> str:
     """``cannot be told apart: +0.8 % (-2.5 to +3.7)``."""
-    low, high = (end / total.baseline * 100 for end in (total.low, total.high))
-    change = f"{total.percent:+.1f} % ({low:+.1f} to {high:+.1f})"
+    change = f"{total.percent:+.1f} % ({total.percent_low:+.1f} to {total.percent_high:+.1f})"
     return f"cannot be told apart: {change}" if total.low <= 0 <= total.high else change
 
 

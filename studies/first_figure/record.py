@@ -37,6 +37,7 @@ def _measures(compared: Comparison, variant: str) -> Iterator[ComparedMeasure]:
         difference = line.differences[variant]
         if base is None or mean is None or difference.low is None or difference.high is None:
             raise ValueError(f"{name}: not measured with {ENOUGH} seeds or more")
+        ends = (difference.in_percent() if relative else None) or (None, None)
         yield ComparedMeasure(
             name=name,
             baseline=base,
@@ -45,4 +46,6 @@ def _measures(compared: Comparison, variant: str) -> Iterator[ComparedMeasure]:
             percent=difference.percent if relative else None,
             low=difference.low,
             high=difference.high,
+            percent_low=ends[0],
+            percent_high=ends[1],
         )

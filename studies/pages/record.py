@@ -148,12 +148,7 @@ def change_of(line: Line | None, variant: str, baseline: str) -> Change | None:
     difference, base = line.differences.get(variant), line.mean(baseline)
     if difference is None or difference.percent is None or not base:
         return None
-    low, high = difference.low, difference.high
-    return Change(
-        difference.percent,
-        None if low is None else 100 * low / abs(base),
-        None if high is None else 100 * high / abs(base),
-    )
+    return Change(difference.percent, *(difference.in_percent() or (None, None)))
 
 
 def _latency(compared: Comparison, variant: str) -> Latency | None:

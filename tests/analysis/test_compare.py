@@ -219,6 +219,23 @@ def test_intervals_of_samples_that_are_no_pairs() -> None:
     assert unpaired_difference(base, base[:9]).low is None
 
 
+def test_the_interval_in_percent_knows_that_the_baseline_varies() -> None:
+    """A variant of three times the baseline, which varies by 2 %: so does the ratio."""
+    base = [100.0 + 2 * (-1) ** number for number in range(20)]
+    made = difference(base, [300.0] * 20)
+    # The standard error of the baseline's mean is 2 / sqrt(19) = 0.46 %, that of 300 % is 1.38.
+    low, high = made.in_percent() or (0.0, 0.0)
+    assert low == pytest.approx(200 - 2.09 * 1.38, abs=0.2)
+    assert high == pytest.approx(200 + 2.09 * 1.38, abs=0.2)
+    noisy = [290.0 + number for number in range(20)]
+    unpaired = unpaired_difference(base, noisy)
+    ends = difference(base, noisy, aligned=False).in_percent()
+    assert ends == pytest.approx((unpaired.low, unpaired.high))
+    assert difference([0.0, 0.0, 3.0] * 4, [1.0] * 12).in_percent() is not None
+    alone = difference([0.0] * 19 + [1.0], [1.0] * 20)
+    assert (alone.percent, alone.in_percent()) == (pytest.approx(1900.0), None)
+
+
 def test_findings_are_not_about_a_platform_file_of_ones_own(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:

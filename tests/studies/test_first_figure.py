@@ -61,9 +61,11 @@ def test_few_seeds_make_no_record(
 
 
 def test_a_difference_that_is_rounded_to_zero_has_no_sign() -> None:
-    total = ComparedMeasure("energy: total (mJ)", 100.0, 101.0, 1.0, 1.0, 0.5, 1.5)
-    few = ComparedMeasure("missed deadlines: all tasks", 0.05, 0.0, -0.05, None, -0.25, 0.001)
-    none = ComparedMeasure("migrations", 1.01, 1.0, -0.01, None, -0.04, 0.04)
+    total = ComparedMeasure("energy: total (mJ)", 100.0, 101.0, 1.0, 1.0, 0.5, 1.5, 0.4, 1.6)
+    few = ComparedMeasure(
+        "missed deadlines: all tasks", 0.05, 0.0, -0.05, None, -0.25, 0.001, None, None
+    )
+    none = ComparedMeasure("migrations", 1.01, 1.0, -0.01, None, -0.04, 0.04, None, None)
     origin = Origin("a test", RUNS, {})
     figure = FirstFigure(origin, "juno-r2", "smoke", "mainline", "cas", 20, 3.0, (total, few, none))
     rows = parts(figure)["measures"].splitlines()
