@@ -19,7 +19,6 @@ from host.version import from_changed_checkout
 from studies import front
 from studies.agreement import page as agreement
 from studies.axes import page as axes
-from studies.campaigns import page as campaigns
 from studies.characterisation import page as characterisation
 from studies.cluster_power import page as cluster_power
 from studies.drawing import Drawing
@@ -48,7 +47,7 @@ _EVERY: Mapping[str, Drawing] = {
     **noise.DRAWINGS,
     **memory_time.DRAWINGS,
     **cluster_power.DRAWINGS,
-    **campaigns.DRAWINGS,
+    **samples.CAMPAIGNS,
     **samples.DRAWINGS,
 }
 #: Those whose record is there.

@@ -25,24 +25,24 @@ from studies.campaigns.views import views
 from studies.drawing import Drawing
 from studies.pages.page import change_text
 from studies.patches import origin_words
-from studies.samples.page import committed, section
 
 #: Axes whose values have a heading of their own.
 HEADED = ("platform", "scenario")
 
 
-def parts(record: CampaignResult) -> dict[str, str]:
-    """Markdown by the names that the notes use; with the cells that gem5 ran, if there are any."""
-    points, samples = answer_points(record), committed()
-    sample = samples.of(record.campaign) if samples else None
-    on_gem5 = section(sample, samples) if sample and samples else ()
+def parts(record: CampaignResult, on_gem5: Sequence[str] = ()) -> dict[str, str]:
+    """Markdown by the names that the notes use.
+
+    :param on_gem5: paragraphs on the cells that gem5 ran.
+    """
+    points = answer_points(record)
     return ({"points": _bullets(iter(points))} if points else {}) | {
         "question": record.question,
         "answer": answer(record),
         "figures": "\n\n".join(_figures(record)),
         "conditions": _bullets(_conditions(record)),
         "tables": "\n\n".join([*_tables(record), *on_gem5]),
-        "limits": _bullets(_limits(record, sampled=sample is not None)),
+        "limits": _bullets(_limits(record, sampled=bool(on_gem5))),
     }
 
 

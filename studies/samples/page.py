@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from analysis.results.campaigns import ENERGY, LATENCY, MISSED, WORK
+from analysis.results.campaigns import ENERGY, LATENCY, MISSED, WORK, CampaignResult
 from analysis.results.origin import RESULTS
 from analysis.results.samples import CampaignSamples, SampledCampaign, SampledCell
 from analysis.statistics import ENOUGH
 from host.proc import duration
 from host.table import Table
+from studies.campaigns import page as campaigns
 from studies.drawing import Drawing
 from studies.patches import origin_words
 from studies.samples.plan import NAME, SINGLE, changed_words, differing
@@ -280,4 +281,15 @@ def _rows(sample: SampledCampaign) -> Iterator[list[str]]:
             yield [*row, f"{each.fast[0]:+.1f}", f"{each.gem5:+.1f}", ends]
 
 
+def campaign_parts(record: CampaignResult) -> dict[str, str]:
+    """The parts of a campaign's page, with the cells that gem5 ran, if there are any."""
+    samples = committed()
+    sample = samples.of(record.campaign) if samples else None
+    return campaigns.parts(record, [*section(sample, samples)] if sample and samples else ())
+
+
 DRAWINGS = {NAME: Drawing(CampaignSamples, parts)}
+#: The pages of campaigns, with their samples.
+CAMPAIGNS = {
+    name: replace(drawing, parts=campaign_parts) for name, drawing in campaigns.DRAWINGS.items()
+}

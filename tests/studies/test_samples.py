@@ -18,9 +18,9 @@ from experiments.cell import Cell
 from experiments.runs import Run
 from experiments.sweeps.campaign_file import campaign_names, load_campaign
 from host.cache import runs_root
-from studies.campaigns import page as campaign_page
 from studies.campaigns.plan import PAGES, record_name
 from studies.notes import page_of
+from studies.samples import page as sample_page
 from studies.samples.__main__ import main
 from studies.samples.page import committed, differences, parts, section
 from studies.samples.plan import (
@@ -216,16 +216,16 @@ def test_a_campaigns_page_shows_its_sample_and_is_whole_without(
 ) -> None:
     record = CampaignResult.read(RESULTS / f"{record_name('opp-sweep')}.json")
     other = CampaignResult.read(RESULTS / f"{record_name('topology-sweep')}.json")
-    monkeypatch.setattr(campaign_page, "committed", lambda: samples)
-    assert campaign_page.parts(record)["tables"].endswith(
+    monkeypatch.setattr(sample_page, "committed", lambda: samples)
+    assert sample_page.campaign_parts(record)["tables"].endswith(
         "\n\n".join(section(samples.campaigns[0], samples))
     )
-    assert "ran these cells, a sample aside; " in campaign_page.parts(record)["limits"]
-    without = campaign_page.parts(other)
-    monkeypatch.setattr(campaign_page, "committed", lambda: None)
-    assert campaign_page.parts(other) == without
-    assert "gem5" not in campaign_page.parts(record)["tables"]
-    assert "sample" not in campaign_page.parts(record)["limits"]
+    assert "ran these cells, a sample aside; " in sample_page.campaign_parts(record)["limits"]
+    without = sample_page.campaign_parts(other)
+    monkeypatch.setattr(sample_page, "committed", lambda: None)
+    assert sample_page.campaign_parts(other) == without
+    assert "gem5" not in sample_page.campaign_parts(record)["tables"]
+    assert "sample" not in sample_page.campaign_parts(record)["limits"]
 
 
 def test_committed_samples_are_cells_of_their_campaigns() -> None:
