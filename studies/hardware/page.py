@@ -41,6 +41,7 @@ def parts(record: Hardware) -> dict[str, str]:
     return {
         "answer": answer(record),
         "counts": _counts(record).markdown(),
+        "scenarios": _scenarios(record),
         "kinds": _kinds(record).markdown(),
         "goals": _goals_table(record.counts).markdown(),
         "statements": _statements(record).markdown(),
@@ -54,6 +55,13 @@ def parts(record: Hardware) -> dict[str, str]:
         "mutants": _mutants(record),
         "origin": record.origin.words,
     }
+
+
+def _scenarios(record: Hardware) -> str:
+    """``17 scenarios by 5 sources``."""
+    scenarios = {(each.page, each.scenario) for each in record.statements}
+    sources = {each.measured.who for each in record.statements}
+    return f"{len(scenarios)} scenarios, and {len(sources)} texts have measured them"
 
 
 def answer(record: Hardware) -> str:
