@@ -26,6 +26,7 @@ def conditions(record: Comparisons) -> str:
         _tests(record),
         *_floors(record),
         origin_words(record.origin, variants_of(record)),
+        *(f"{remark}." for remark in record.origin.remarks),
     ]
     return "\n".join(f"* {line}" for line in lines)
 

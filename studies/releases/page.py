@@ -90,6 +90,7 @@ def _conditions(record: ReleaseComparison) -> Sequence[str]:
         "over seeds, brackets have the least and the largest value, or the 95 % interval of a "
         "difference ([how it is made](../reference/measures.md#intervals)).",
         origin_words(record.origin),
+        *(f"{remark}." for remark in record.origin.remarks),
     )
 
 

@@ -58,6 +58,14 @@ def test_board_dvfs_has_its_own_times_on_the_page_of_the_phone() -> None:
     assert "(no ni random). Rate limit of schedutil 500 us" in pipe[:1500]
 
 
+def test_a_page_has_the_remarks_of_its_record() -> None:
+    record = read("eas-pixel6")
+    remark = "Intervals are those of an earlier method"
+    assert remark not in parts(record)["conditions"]
+    remarked = replace(record, origin=replace(record.origin, remarks=(remark,)))
+    assert f"\n* {remark}." in parts(remarked)["conditions"]
+
+
 def test_a_record_without_times_of_its_scenarios_has_those_of_all() -> None:
     record = read("eas-juno-r2")
     bare = replace(record.scenarios[0], rate_limit_us=None, transition_latency_us=None)
