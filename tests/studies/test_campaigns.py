@@ -99,8 +99,8 @@ def made_record(base: Derived, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
 
 def made_up(
     campaign: Campaign, base: Derived, figures: Figures
-) -> Iterator[tuple[tuple[str, ...], int, Any, None]]:
-    """Axes, seed, run and no billing of each cell; seeds change figures by less than 1 %."""
+) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+    """Axes, seed and run of each cell; seeds change both figures by less than one percent."""
     task = base.cell.tasks[0].name
     for point in campaign.points():
         energy, latency = figures(point.labels)
@@ -114,7 +114,7 @@ def made_up(
                 response_us={},
                 missed_deadlines=float(seed % 2),
             )
-            yield tuple(point.labels.values()), seed, replace(base, result=result), None
+            yield tuple(point.labels.values()), seed, replace(base, result=result)
 
 
 def flat(axes: Mapping[str, str]) -> tuple[float, float]:
@@ -247,10 +247,10 @@ def test_frames_that_were_never_drawn_are_missed(
 
     def overloaded(
         campaign: Campaign, base: Derived, figures: Figures
-    ) -> Iterator[tuple[tuple[str, ...], int, Any, None]]:
-        for labels, seed, run, billed in made(campaign, base, figures):
+    ) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+        for labels, seed, run in made(campaign, base, figures):
             result = replace(run.result, frames=Frames(5, 1, 0), deadlines={task: Deadlines(10, 6)})
-            yield labels, seed, replace(run, cell=cell, result=result), billed
+            yield labels, seed, replace(run, cell=cell, result=result)
 
     monkeypatch.setattr(f"{__name__}.made_up", overloaded)
     record = made_record("rate-limit-sweep", flat, seeds=2)
