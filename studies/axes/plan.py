@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analysis.conditions import control_text
 from experiments.controls import AS_IT_IS, Controls
 from host.errors import unknown
 from studies.pages.plan import pages, spoken_of
@@ -29,8 +30,8 @@ class Varied:
 
     @property
     def conditions(self) -> str:
-        """In words, empty for the defaults."""
-        return ", ".join(self.controls.words)
+        """In words as records have them, empty for the defaults."""
+        return control_text(self.controls.words)
 
 
 def plan() -> list[Varied]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.conditions import control_text
 from analysis.results.axes import ModelAxes
 from analysis.robust import AtValue, Robust
 from configs.axes import AXES
@@ -85,6 +86,11 @@ def test_scenarios_are_added_to_a_record(record: ModelAxes) -> None:
     both = added(replace(record, scenarios=(game,)), record)
     assert sorted(each.scenario for each in both.scenarios) == [game.scenario, video.scenario]
     assert added(both, record) == both
+    sourced = next(each for each in plan() if "board dvfs" in each.conditions)
+    words = control_text(sourced.controls.words)
+    varied = replace(video, scenario=sourced.scenario, platform=sourced.platform, conditions=words)
+    under = replace(record, scenarios=(varied,))
+    assert len(added(record, under).scenarios) == len(record.scenarios) + 1
     gone = replace(video, scenario="eas/gone")
     assert added(replace(record, scenarios=(gone,)), record) == record
     for command in ("`another`", "`python -m studies.axes`"):
