@@ -168,7 +168,8 @@ def measure_text(measure: SweptMeasure | None, digits: int) -> str:
         return text
     if measure.high - measure.low < 0.5 * 10**-digits:
         return text
-    return f"{text} ({measure.low:.{digits}f}..{measure.high:.{digits}f})"
+    # No measure of a campaign is below zero; an interval is made without regard to that.
+    return f"{text} ({max(0.0, measure.low):.{digits}f}..{measure.high:.{digits}f})"
 
 
 def percent_text(measure: SweptMeasure | None) -> str:

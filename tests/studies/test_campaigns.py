@@ -15,7 +15,7 @@ import pytest
 from analysis.derive import Derived, derive
 from analysis.records.frames import FramesRecord
 from analysis.records.result import Deadlines, Frames, Percentiles
-from analysis.results.campaigns import CampaignResult
+from analysis.results.campaigns import CampaignResult, SweptMeasure
 from analysis.results.origin import RESULTS
 from configs.activity import Activity
 from configs.platform import Platform
@@ -30,7 +30,7 @@ from studies.campaigns import record as recording
 from studies.campaigns import run as running
 from studies.campaigns.__main__ import main
 from studies.campaigns.answers import answer
-from studies.campaigns.page import draw, parts
+from studies.campaigns.page import draw, measure_text, parts
 from studies.campaigns.plan import PAGES, more_opps, record_name
 from studies.campaigns.record import record_of
 from studies.campaigns.run import complete, cut, swept
@@ -256,6 +256,10 @@ def test_frames_that_were_never_drawn_are_missed(
     record = made_record("rate-limit-sweep", flat, seeds=2)
     assert {cell.measures["missed"].mean for cell in record.cells} == {6.0}
     assert [each.missed for each in record.scenarios] == ["frames not drawn in time"]
+
+
+def test_no_interval_of_a_page_begins_below_zero() -> None:
+    assert measure_text(SweptMeasure(0.3, -0.2, 0.9, None), 1) == "0.3 (0.0..0.9)"
 
 
 def test_a_number_of_opps_is_beaten_by_more_of_its_own_spacing() -> None:
