@@ -73,7 +73,8 @@ def percent_interval(difference: Difference) -> str:
     ends = difference.in_percent()
     if ends is None:
         raise ValueError("no interval in percent")
-    low, high = (cut(end, PERCENT_CHANGE) for end in ends)
+    # No sign where nothing is left of it: an end of -0.04 is +0.0.
+    low, high = (round(cut(end, PERCENT_CHANGE), 1) + 0.0 for end in ends)
     return f"{low:+.1f} .. {high:+.1f}"
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from analysis.statistics import Estimate, estimate
 
+#: A mean without one seed that is no larger, relative to the mean, is zero but for rounding.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -92,8 +95,11 @@ def _ratio(
 
     :returns: None where one seed alone makes the baseline differ from zero.
     """
+    mean = abs(sum(baseline) / len(baseline))
 
     def percent(means: Mapping[str, float]) -> float:
+        if abs(means["baseline"]) <= _ROUNDING * mean:  # zero but for rounding
+            raise ZeroDivisionError
         return 100 * (means["variant"] - means["baseline"]) / abs(means["baseline"])
 
     try:

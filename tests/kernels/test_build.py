@@ -88,6 +88,8 @@ def test_command_line_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> 
 def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module.compiler.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
+    # A cache may have the versions of a compiler that another machine used.
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     try:
         with pytest.raises(EascopeError, match="apt-get install gcc-aarch64-linux-gnu"):
             module.compiler()
