@@ -128,12 +128,8 @@ def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> U
     """
     if not baseline or not values:
         raise ValueError("a sample is empty")
-    if min(baseline) <= 0:
+    made = difference(baseline, values, aligned=False)
+    if made.percent is None or min(baseline) <= 0:
         raise ValueError("the baseline is not positive")
-    made = estimate(
-        lambda means: 100 * (means["values"] / means["baseline"] - 1),
-        ({"baseline": baseline}, {"values": values}),
-        aligned=False,
-    )
-    low, high = made.interval() or (None, None)
-    return UnpairedDifference(made.value, low, high)
+    low, high = made.in_percent() or (None, None)
+    return UnpairedDifference(made.percent, low, high)

@@ -58,7 +58,7 @@ def parts(record: Hardware) -> dict[str, str]:
 
 
 def _scenarios(record: Hardware) -> str:
-    """``17 scenarios by 5 sources``."""
+    """``17 scenarios, and 7 texts have measured them``."""
     scenarios = {(each.page, each.scenario) for each in record.statements}
     sources = {each.measured.who for each in record.statements}
     return f"{len(scenarios)} scenarios, and {len(sources)} texts have measured them"
