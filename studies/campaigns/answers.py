@@ -57,9 +57,18 @@ def joined(words: Sequence[str]) -> str:
 # The number of OPPs.
 
 
-def spacings(cells: Sequence[SweptCell]) -> dict[str, list[tuple[int, SweptCell]]]:
-    """Numbers of OPPs and cells by spacing; the two ends alone belong to every spacing."""
-    known = [(made, cell) for cell in cells if (made := spacing_of(cell.axes[OPPS])) is not None]
+def varied_opps(record: CampaignResult) -> dict[str, str]:
+    """By the axes of which the record has several numbers of OPPs: the cluster."""
+    known = [axis for axis in OPPS if axis in record.axes]
+    return {axis: axis.partition(".")[0] for axis in varied(record, known)}
+
+
+def spacings(cells: Sequence[SweptCell], axis: str) -> dict[str, list[tuple[int, SweptCell]]]:
+    """Numbers of OPPs and cells by spacing; the two ends alone belong to every spacing.
+
+    :param axis: whose OPPs are counted; a cell that varies them leaves the other cluster's as is.
+    """
+    known = [(made, cell) for cell in cells if (made := spacing_of(cell.axes[axis])) is not None]
     ends = [(count, cell) for (count, _), cell in known if count == ENDS]
     series: dict[str, list[tuple[int, SweptCell]]] = {}
     for (count, spacing), cell in sorted(known, key=lambda each: each[0][0]):
@@ -80,30 +89,36 @@ def enough_opps(series: Sequence[tuple[int, SweptCell]], spacing: str) -> tuple[
 
 
 def _opps(record: CampaignResult) -> str:
-    """Of each spacing, over all scenarios and variants."""
-    least: dict[str, list[tuple[int, bool]]] = {}
-    for cells in grouped(record.cells, ("scenario", "variant")).values():
-        for spacing, series in spacings(cells).items():
-            least.setdefault(spacing, []).append(enough_opps(series, spacing))
-    words = []
-    for spacing, made in least.items():
-        counts = sorted({count for count, _ in made})
-        more = "" if all(decided for _, decided in made) else " or more"
-        ends = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-        words.append(f"{ends}{more} ({spacing})")
+    """Of each cluster and spacing, over all scenarios and variants."""
+    clusters = []
+    for axis, cluster in varied_opps(record).items():
+        least: dict[str, list[tuple[int, bool]]] = {}
+        for cells in grouped(record.cells, ("scenario", "variant")).values():
+            for spacing, series in spacings(cells, axis).items():
+                least.setdefault(spacing, []).append(enough_opps(series, spacing))
+        words = []
+        for spacing, made in least.items():
+            counts = sorted({count for count, _ in made})
+            more = "" if all(decided for _, decided in made) else " or more"
+            ends = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+            words.append(f"{ends}{more} ({spacing})")
+        clusters.append(f"of the {cluster} cluster {joined(words)}")
     return (
-        "OPPs of the big cluster from which on no larger number clearly saves energy, by scenario "
-        f"and variant: {joined(words)}"
+        "OPPs from which on no larger number clearly saves energy, by scenario and variant: "
+        + "; ".join(clusters)
     )
 
 
 def _opps_points(record: CampaignResult) -> Iterator[str]:
     for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
-        counts = []
-        for spacing, series in spacings(cells).items():
-            count, decided = enough_opps(series, spacing)
-            counts.append(f"{count}{'' if decided else ' or more'} ({spacing})")
-        yield f"{scenario} with {variant}: {joined(counts)}"
+        clusters = []
+        for axis, cluster in varied_opps(record).items():
+            counts = []
+            for spacing, series in spacings(cells, axis).items():
+                count, decided = enough_opps(series, spacing)
+                counts.append(f"{count}{'' if decided else ' or more'} ({spacing})")
+            clusters.append(f"{cluster} {joined(counts)}")
+        yield f"{scenario} with {variant}: {'; '.join(clusters)}"
 
 
 # Topologies.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 
 from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ from analysis.results.campaigns import (
     SweptScenario,
 )
 from analysis.statistics import ENOUGH
-from studies.campaigns.answers import error_lines, grouped, spacings
+from studies.campaigns.answers import error_lines, grouped, spacings, varied_opps
 from studies.campaigns.plan import (
     AS_IS,
     CROSSING,
@@ -76,51 +77,68 @@ def _ends(measure: SweptMeasure, factor: float = 1.0) -> tuple[float, float] | N
 
 
 def _lines(record: CampaignResult, view: DrawingView) -> Figure:
-    series, axis = _over_opps(view) if OPPS in record.axes else _over_limits(view)
-    counted = [
-        name
-        for name in _MEASURES
-        if any(name in cell.measures and cell.measures[name].mean for cell in view.cells)
-    ]
-    rows = [
-        [
-            lines.LinePanel(_title(_meaning(record, scenario), name), tuple(series(cells, name)))
-            for name in counted
-        ]
-        for (scenario,), cells in grouped(view.cells, ("scenario",)).items()
-    ]
-    return lines.draw(rows, axis, _note(record, view))
-
-
-def _title(meaning: SweptScenario, measure: str) -> str:
-    words = {
-        ENERGY: f"energy (mJ per {meaning.work_unit})",
-        LATENCY: f"{meaning.latency or 'latency'} (ms)",
-        MISSED: meaning.missed or "missed",
-    }
-    return f"{meaning.scenario}: {words[measure]}"
+    if clusters := varied_opps(record):
+        return _over_opps(record, view, clusters)
+    series, axis = _over_limits(view)
+    return lines.draw(list(_panels(record, view.cells, series)), axis, _note(record, view))
 
 
 #: Cells of a scenario and a measure to its lines.
 _SeriesOf = Callable[[Sequence[SweptCell], str], Iterator[lines.LineSeries]]
 
 
-def _over_opps(view: DrawingView) -> tuple[_SeriesOf, lines.LineAxis]:
-    labels = [cell.axes[OPPS] for cell in view.cells]
+def _panels(
+    record: CampaignResult, cells: Sequence[SweptCell], series: _SeriesOf, where: str = ""
+) -> Iterator[list[lines.LinePanel]]:
+    """A row for each scenario, with a panel for each measure.
+
+    :param where: what the titles say besides the scenario.
+    """
+    counted = [
+        name
+        for name in _MEASURES
+        if any(name in cell.measures and cell.measures[name].mean for cell in cells)
+    ]
+    for (scenario,), own in grouped(cells, ("scenario",)).items():
+        meaning = _meaning(record, scenario)
+        yield [
+            lines.LinePanel(_title(meaning, name, where), tuple(series(own, name)))
+            for name in counted
+        ]
+
+
+def _title(meaning: SweptScenario, measure: str, where: str) -> str:
+    words = {
+        ENERGY: f"energy (mJ per {meaning.work_unit})",
+        LATENCY: f"{meaning.latency or 'latency'} (ms)",
+        MISSED: meaning.missed or "missed",
+    }
+    return f"{meaning.scenario}{where}: {words[measure]}"
+
+
+def _over_opps(record: CampaignResult, view: DrawingView, clusters: Mapping[str, str]) -> Figure:
+    """Rows of each cluster whose OPPs vary."""
+    labels = [cell.axes[axis] for cell in view.cells for axis in clusters]
     counts = sorted({made[0] for each in labels if (made := spacing_of(each)) is not None})
     ticks = tuple((float(count), str(count)) for count in counts)
-    return _opp_series, lines.LineAxis("OPPs of the big cluster", ticks)
+    rows = [
+        row
+        for axis, cluster in clusters.items()
+        for row in _panels(record, view.cells, partial(_opp_series, axis), f", {cluster} cluster")
+    ]
+    return lines.draw(rows, lines.LineAxis("OPPs of the cluster", ticks), _note(record, view))
 
 
-def _opp_series(cells: Sequence[SweptCell], measure: str) -> Iterator[lines.LineSeries]:
+def _opp_series(axis: str, cells: Sequence[SweptCell], measure: str) -> Iterator[lines.LineSeries]:
     for number, ((variant,), group) in enumerate(grouped(cells, ("variant",)).items()):
-        for spacing, series in spacings(group).items():
+        for spacing, series in spacings(group, axis).items():
             points = _points([(float(count), cell) for count, cell in series], measure)
             yield lines.LineSeries(
                 f"{spacing}, {variant}", _SPACINGS.index(spacing), number > 0, points
             )
         for cell in group:
-            if cell.axes[OPPS] == AS_IS and measure in cell.measures:
+            own = all(cell.axes[each] == AS_IS for each in OPPS if each in cell.axes)
+            if own and measure in cell.measures:
                 level = _MEASURES[measure] * cell.measures[measure].mean
                 yield lines.LineSeries(f"the board's own, {variant}", _OWN, number > 0, (), level)
 

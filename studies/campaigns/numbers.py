@@ -14,8 +14,10 @@ from analysis.results.campaigns import ENERGY, LATENCY, MISSED, WORK, SweptScena
 #: A measure's value by seed.
 BySeed = Mapping[int, float]
 #: How the latencies of a run are named until one of them is chosen: by kind and task.
-_RESPONSE, _WAKE_UP = "response time", "wake-up latency"
-#: Kind and task.
+_PRINTED, _RESPONSE, _WAKE_UP = "latency printed", "response time", "wake-up latency"
+#: What programs call the 95th percentile of their latencies.
+_PRINTED_P95 = "p95_us"
+#: Kind, and task or program.
 Latency = tuple[str, str]
 
 
@@ -43,6 +45,10 @@ def take(taken: Taken, seed: int, derived: Derived) -> None:
             if task.name in table:
                 by_seed = taken.latencies.setdefault((kind, task.name), {})
                 by_seed[seed] = table[task.name].p95
+    for program, printed in result.program.items():
+        if _PRINTED_P95 in printed:
+            by_seed = taken.latencies.setdefault((_PRINTED, program), {})
+            by_seed[seed] = printed[_PRINTED_P95]
 
 
 def _not_in_time(derived: Derived) -> float | None:
@@ -62,14 +68,15 @@ def _not_in_time(derived: Derived) -> float | None:
 def chosen_latency(cell: CellRecord, taken: Sequence[Taken]) -> Latency | None:
     """The latency by which all cells of a scenario are compared; None if no cell has any.
 
-    If the scenario has frames: the response time of the task that paces them. Else of the tasks of
-    which all cells have response times, or else wake-up latencies, the one with the largest mean.
+    If the scenario has frames: the response time of the task that paces them. Else of the programs
+    that print latencies, or the tasks of which all cells have response times, or else wake-up
+    latencies, the one with the largest mean.
     """
     common = set.intersection(*({*each.latencies} for each in taken))
     paced = (_RESPONSE, cell.frames.paced_by) if cell.frames else None
     if paced in common:
         return paced
-    for kind in (_RESPONSE, _WAKE_UP):
+    for kind in (_PRINTED, _RESPONSE, _WAKE_UP):
         means = {
             key: sum(mean(each.latencies[key]) for each in taken)
             for key in sorted(common)
@@ -100,10 +107,16 @@ def scenario_words(name: str, first: Derived, chosen: Latency | None) -> SweptSc
     return SweptScenario(
         scenario=name,
         work_unit=first.cell.work.unit,
-        latency="" if chosen is None else f"{chosen[0]} of {chosen[1]}, 95th percentile",
+        latency="" if chosen is None else latency_words(chosen),
         missed=missed,
         error=error_words(first),
     )
+
+
+def latency_words(chosen: Latency) -> str:
+    """The meaning of a scenario's latency."""
+    kind, name = chosen
+    return f"{kind} {'by' if kind == _PRINTED else 'of'} {name}, 95th percentile"
 
 
 def mean(by_seed: BySeed) -> float:

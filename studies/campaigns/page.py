@@ -81,7 +81,7 @@ def _conditions(record: CampaignResult) -> Iterator[str]:
         )
     else:
         yield f"Differences are from {_reference(record)}."
-    if PAGES[record.campaign].axis:
+    if PAGES[record.campaign].axes:
         yield (
             "*beaten by*: what has less, with an interval of the difference that excludes zero, of "
             + " and ".join(PAGES[record.campaign].beaten_in)
@@ -136,11 +136,11 @@ def _table(record: CampaignResult, meaning: SweptScenario, cells: Sequence[Swept
     heads += ["latency (us)", "%"] if meaning.latency else []
     heads += ["missed"] if meaning.missed else []
     heads += ["work", "%"]
-    axis = PAGES[record.campaign].axis
-    heads += ["beaten by"] if axis else []
+    compared = bool(PAGES[record.campaign].axes)
+    heads += ["beaten by"] if compared else []
     return Table.of(
         heads,
-        [_row(meaning, cell, names, with_beaten=bool(axis)) for cell in cells],
+        [_row(meaning, cell, names, with_beaten=compared) for cell in cells],
         left=len(names),
     )
 

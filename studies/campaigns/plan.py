@@ -11,7 +11,9 @@ from analysis.results.campaigns import ENERGY, LATENCY
 #: Kinds of drawings: lines over a number, fronts of two measures, rows of differences.
 LINES, CROSSING, FRONTS, ROWS = "lines", "crossing", "fronts", "differences"
 AS_IS, NO_ERROR = "as is", "none"
-OPPS, RATE_LIMIT, EM_ERROR = "big.opps", "controls.rate_limit_us", "em_error"
+#: The OPPs of one cluster, and of the other; a cell varies those of one.
+OPPS = ("big.opps", "little.opps")
+RATE_LIMIT, EM_ERROR = "controls.rate_limit_us", "em_error"
 
 
 def _any_other(own: str, other: str) -> bool:
@@ -42,23 +44,23 @@ class CampaignPage:
 
     :param drawing: the kind of its drawings.
     :param reference: values of axes; each cell is compared with the one that has these.
-    :param axis: whose values are compared with each other; empty for none.
-    :param beaten_in: measures that a value of ``axis`` must all have less of to be better.
+    :param axes: those whose values are compared with each other, one axis at a time.
+    :param beaten_in: measures that a value of an axis must all have less of to be better.
     :param rival: whether a value may be better than another one.
     """
 
     drawing: str
     reference: Mapping[str, str]
-    axis: str = ""
+    axes: tuple[str, ...] = ()
     beaten_in: tuple[str, ...] = ()
     rival: Callable[[str, str], bool] = _any_other
 
 
 #: By campaign, in the order of the list of results.
 PAGES: Mapping[str, CampaignPage] = {
-    "opp-sweep": CampaignPage(LINES, {OPPS: AS_IS}, OPPS, (ENERGY,), more_opps),
+    "opp-sweep": CampaignPage(LINES, dict.fromkeys(OPPS, AS_IS), OPPS, (ENERGY,), more_opps),
     "topology-sweep": CampaignPage(
-        FRONTS, {"topology": "4+2"}, "topology", (ENERGY, LATENCY), _any_other
+        FRONTS, {"topology": "4+2"}, ("topology",), (ENERGY, LATENCY), _any_other
     ),
     "em-error-sweep": CampaignPage(CROSSING, {"variant": "cas", EM_ERROR: NO_ERROR}),
     "rate-limit-sweep": CampaignPage(LINES, {RATE_LIMIT: "500"}),

@@ -150,16 +150,14 @@ def _better(
     labels: Labels,
     page: CampaignPage,
 ) -> Iterator[str]:
-    """The values of the page's axis that have clearly less in all of its measures."""
-    if not page.axis:
-        return
-    place = names.index(page.axis)
-    for other, numbers in taken.items():
-        alike = other[:place] == labels[:place] and other[place + 1 :] == labels[place + 1 :]
-        if not alike or not page.rival(labels[place], other[place]):
-            continue
-        if all(_less(taken[labels], numbers, name) for name in page.beaten_in):
-            yield other[place]
+    """The values of one of the page's axes that have clearly less in all of its measures."""
+    for place in (names.index(axis) for axis in page.axes):
+        for other, numbers in taken.items():
+            alike = other[:place] == labels[:place] and other[place + 1 :] == labels[place + 1 :]
+            if not alike or not page.rival(labels[place], other[place]):
+                continue
+            if all(_less(taken[labels], numbers, name) for name in page.beaten_in):
+                yield other[place]
 
 
 def _less(own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str) -> bool:

@@ -50,6 +50,7 @@ CUTS = {
     "opp-sweep": [
         *("scenario=eas/video-playback", "variant=mainline"),
         "big.opps=as is,2 even,4 even,12 even,4 geometric,12 geometric,4 power,12 power",
+        "little.opps=as is,2 even,4 even,12 even",
     ],
     "topology-sweep": ["scenario=eas/game", "topology=2+2,4+2,4+4,6+2", "variant=mainline"],
     "em-error-sweep": [
@@ -123,7 +124,7 @@ def flat(axes: Mapping[str, str]) -> tuple[float, float]:
 
 
 def by_opps(axes: Mapping[str, str]) -> tuple[float, float]:
-    """Up to four OPPs save energy, at any spacing but one."""
+    """Up to four OPPs of the bigs save energy, at any spacing but one; two littles' are enough."""
     count, _, spacing = axes["big.opps"].partition(" ")
     if not count.isdigit():
         return 10.0, 2000.0
@@ -161,7 +162,15 @@ def by_variant(axes: Mapping[str, str]) -> tuple[float, float]:
 
 #: For each campaign: figures, and what the answer says of them.
 ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
-    "opp-sweep": (by_opps, ["4 (even), 4 (geometric) and 12 or more (power)"]),
+    "opp-sweep": (
+        by_opps,
+        [
+            "of the big cluster 4 (even), 4 (geometric) and 12 or more (power)",
+            "; of the little cluster 2 (even)",
+            "* eas/video-playback with mainline: big 4 (even), 4 (geometric) and 12 or more (power)"
+            "; little 2 (even)",
+        ],
+    ),
     "topology-sweep": (
         by_topology,
         [
@@ -256,6 +265,25 @@ def test_frames_that_were_never_drawn_are_missed(
     record = made_record("rate-limit-sweep", flat, seeds=2)
     assert {cell.measures["missed"].mean for cell in record.cells} == {6.0}
     assert [each.missed for each in record.scenarios] == ["frames not drawn in time"]
+
+
+def test_a_latency_that_a_program_prints_goes_before_those_of_its_threads(
+    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_up
+
+    def printing(
+        campaign: Campaign, base: Derived, figures: Figures
+    ) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+        for labels, seed, run in made(campaign, base, figures):
+            result = replace(run.result, program={"pgbench": {"p95_us": 1500.0, "tps": 9.0}})
+            yield labels, seed, replace(run, result=result)
+
+    monkeypatch.setattr(f"{__name__}.made_up", printing)
+    record = made_record("rate-limit-sweep", flat, seeds=2)
+    said = [each.latency for each in record.scenarios]
+    assert said == ["latency printed by pgbench, 95th percentile"]
+    assert {cell.measures["latency"].mean for cell in record.cells} == {1500.0}
 
 
 def test_no_interval_of_a_page_begins_below_zero() -> None:

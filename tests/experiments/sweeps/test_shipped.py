@@ -15,9 +15,9 @@ from tests.support.cells import Artefacts
 POINTS = {
     "eas-paper": 2 * 5 * 6 * 2,
     "em-error-sweep": 3 * (17 + 1),
-    "opp-sweep": 2 * 2 * 17,
+    "opp-sweep": 2 * 2 * (17 + 16),
     "rate-limit-sweep": 2 * 4 * 2 * 6,
-    "topology-sweep": 3 * 2 * 8,
+    "topology-sweep": 4 * 2 * 8,
     "uclamp-paper": 2 * 5 * 4 * 2,
 }
 
