@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from analysis.difference import Difference
 from analysis.results.origin import ResultRecord
@@ -65,8 +65,7 @@ class SweptCell(Record):
 
     :param axes: the value of each axis, in words.
     :param seeds: number of its runs.
-    :param beaten_by: values of the page's axis that are clearly better, all else equal: intervals
-        of the difference exclude zero.
+    :param beaten_by: values of the page's axis that are clearly better, all else equal.
     :param measures: by name; a measure that a run cannot give is absent.
     """
 
@@ -97,10 +96,15 @@ class SweptScenario(Record):
 class CampaignResult(ResultRecord):
     """A campaign's cells over the seeds that were run.
 
+    A difference is clear if its interval excludes zero, and if it exceeds the noise floor where one
+    is known.
+
     :param question: the campaign's, as ``limits`` and ``summary``.
     :param planned_seeds: number of the campaign's seeds; ``seeds`` are those of the record.
     :param left_out: values of axes that the campaign has and the record has not.
     :param reference: values of axes; each cell is compared with the one that has these.
+    :param floors: the noise floors of mainline on the platforms as they are (`analysis.null`), in
+        percent, by platform, scenario and measure; those that are known.
     """
 
     campaign: str
@@ -118,3 +122,19 @@ class CampaignResult(ResultRecord):
     reference: Mapping[str, str]
     scenarios: tuple[SweptScenario, ...]
     cells: tuple[SweptCell, ...]
+    floors: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+
+    def floor(self, cell: SweptCell, measure: str) -> float:
+        """The noise floor of a cell's measure in percent; 0 if none is known."""
+        of_platform = self.floors.get(cell.axes["platform"], {})
+        return of_platform.get(cell.axes["scenario"], {}).get(measure, 0.0)
+
+    def sign(self, cell: SweptCell, measure: str) -> int:
+        """-1 or 1 where a cell clearly differs from the reference, on its side; 0 elsewhere."""
+        known = cell.measures.get(measure)
+        if known is None or known.against is None:
+            return 0
+        made = known.against.made
+        if not made.clear or abs(made.percent or 0.0) <= self.floor(cell, measure):
+            return 0
+        return 1 if made.absolute > 0 else -1

@@ -9,9 +9,24 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from analysis.pareto import front
-from analysis.results.campaigns import ENERGY, LATENCY, CampaignResult, SweptCell
+from analysis.results.campaigns import (
+    ENERGY,
+    LATENCY,
+    MISSED,
+    WORK,
+    CampaignResult,
+    SweptCell,
+)
 from analysis.statistics import ENOUGH
-from studies.campaigns.plan import EM_ERROR, ENDS, NO_ERROR, OPPS, RATE_LIMIT, spacing_of
+from studies.campaigns.plan import (
+    EM_ERROR,
+    ENDS,
+    FRAMES_LATE,
+    NO_ERROR,
+    OPPS,
+    RATE_LIMIT,
+    spacing_of,
+)
 
 #: The cluster of an error in the energy model, and the error in percent.
 ClusterError = tuple[str, float]
@@ -29,7 +44,7 @@ def answer(record: CampaignResult) -> str:
 
 
 def answer_points(record: CampaignResult) -> list[str]:
-    """The answer for each scenario and variant; none for campaigns whose answer has them."""
+    """The answer for each case; none for campaigns whose answer has them."""
     points = _POINTS.get(record.campaign)
     return list(points(record)) if points else []
 
@@ -78,13 +93,16 @@ def spacings(cells: Sequence[SweptCell], axis: str) -> dict[str, list[tuple[int,
 
 
 def enough_opps(series: Sequence[tuple[int, SweptCell]], spacing: str) -> tuple[int, bool]:
-    """The least number of OPPs that no larger one clearly beats, and whether more were tried."""
+    """The least number of OPPs from which on none is clearly beaten by a larger one.
+
+    :returns: the number, and whether larger ones were tried.
+    """
     enough = series[-1][0]
-    for count, cell in series:
+    for count, cell in reversed(series):
         others = [made for each in cell.beaten_by if (made := spacing_of(each)) is not None]
-        if not [other for other in others if other[1] == spacing]:
-            enough = count
+        if [other for other in others if other[1] == spacing]:
             break
+        enough = count
     return enough, enough < series[-1][0]
 
 
@@ -151,21 +169,45 @@ def topology_fronts(record: CampaignResult) -> list[Front]:
 
 def _topologies(record: CampaignResult) -> str:
     fronts = topology_fronts(record)
-    counts = Counter(name for each in fronts for name in each.unbeaten)
-    never = [name for name in record.axes["topology"] if name not in counts]
-    words = [f"{name} in {count}" for name, count in counts.most_common()]
-    none = f", {joined(never)} in none" if never else ""
+    beaten = Counter(name for each in fronts for name in each.beaten)
+    counts = {name: len(fronts) - beaten[name] for name in record.axes["topology"]}
+    words = [f"{name} in {counts[name]}" for name in sorted(counts, key=lambda each: -counts[each])]
     cases = "scenario with a variant" if len(fronts) == 1 else "scenarios with a variant"
     return (
-        "no other topology has both less energy and less latency, by means in "
-        f"{len(fronts)} {cases}, than {', '.join(words)}{none}"
+        "no other topology has clearly less of both energy and latency, of "
+        f"{len(fronts)} {cases}, than {', '.join(words)}"
     )
 
 
 def _topologies_points(record: CampaignResult) -> Iterator[str]:
     for each in topology_fronts(record):
         than = f"; another one has clearly less of both than {joined(each.beaten)}"
-        yield f"{each.where}: {joined(each.unbeaten)}{than if each.beaten else ''}"
+        yield (
+            f"{each.where}: by means none has less of both than {joined(each.unbeaten)}"
+            f"{than if each.beaten else ''}"
+        )
+
+
+# Overload.
+
+#: More frames late, for one that is drawn, than this: most of the time is a backlog.
+_MOST = 0.5
+
+
+def overloaded(record: CampaignResult, cell: SweptCell) -> bool:
+    """Whether more than half as many frames are late as are drawn."""
+    meaning = next(each for each in record.scenarios if each.scenario == cell.axes["scenario"])
+    if not (meaning.missed.startswith(FRAMES_LATE) and MISSED in cell.measures):
+        return False
+    return cell.measures[MISSED].mean > _MOST * cell.measures[WORK].mean
+
+
+def overloads(record: CampaignResult) -> Iterator[str]:
+    """Platforms and scenarios with overloaded cells, and how many these are."""
+    for (platform, scenario), cells in grouped(record.cells, ("platform", "scenario")).items():
+        count = sum(overloaded(record, cell) for cell in cells)
+        if count:
+            yield f"{scenario} on {platform} in {count} of {len(cells)} combinations"
 
 
 # Errors of the energy model.
@@ -204,37 +246,88 @@ def error_lines(record: CampaignResult, scenario: str) -> dict[str, list[ErrorPo
     }
 
 
-def crossings(points: Sequence[ErrorPoint]) -> list[float]:
-    """Errors at which the line between neighbouring means goes through zero, in percent."""
-    known = [
+def _differences(points: Sequence[ErrorPoint]) -> list[tuple[float, float]]:
+    """Errors, and the energy of EAS less that of CAS."""
+    return [
         (point.percent, against.value)
         for point in points
         if (against := point.cell.measures[ENERGY].against) is not None
     ]
-    between = [
-        x0 + (x1 - x0) * y0 / (y0 - y1) for (x0, y0), (x1, y1) in pairwise(known) if y0 * y1 < 0
-    ]
-    return sorted([*between, *(x for x, y in known if y == 0)])
+
+
+def crossings(points: Sequence[ErrorPoint]) -> list[tuple[float, float]]:
+    """Neighbouring errors between which EAS begins or ceases to use less than CAS, by means."""
+    known = _differences(points)
+    return [(x0, x1) for (x0, y0), (x1, y1) in pairwise(known) if (y0 < 0) != (y1 < 0)]
 
 
 def _errors(record: CampaignResult) -> str:
-    words = []
-    for scenario in record.axes["scenario"]:
-        for cluster, points in error_lines(record, scenario).items():
-            errors = [f"{percent:+.0f} %" for percent in crossings(points)]
-            ends = f"{points[0].percent:+.0f} and {points[-1].percent:+.0f} %"
-            where = f"at {joined(errors)}" if errors else f"nowhere between {ends}"
-            words.append(f"{where} of {cluster} in {scenario}")
-    right = [
+    return (
+        "by means, EAS begins or ceases to use less energy than CAS "
+        + "; ".join(_changes(record, scenario) for scenario in record.axes["scenario"])
+        + f"; with the right model EAS uses {_counted(record, _right(record), ENERGY)}"
+    )
+
+
+def _changes(record: CampaignResult, scenario: str) -> str:
+    """The errors between which EAS changes the side of CAS."""
+    by_cluster = error_lines(record, scenario)
+    changes = [
+        f"{low:+.0f} and {high:+.0f} % of {cluster}"
+        for cluster, points in by_cluster.items()
+        for low, high in crossings(points)
+    ]
+    if changes:
+        return f"in {scenario} between {', '.join(changes)}"
+    less = all(value < 0 for points in by_cluster.values() for _, value in _differences(points))
+    return f"nowhere in {scenario}, where it {'always' if less else 'never'} uses less"
+
+
+def _right(record: CampaignResult) -> list[SweptCell]:
+    """Cells of EAS with the right model."""
+    return [
         cell
         for cell in record.cells
         if cell.axes[EM_ERROR] == NO_ERROR and cell.measures[ENERGY].against is not None
     ]
-    return (
-        "by means, the energy of EAS is that of CAS "
-        + "; ".join(words)
-        + f"; with the right model EAS uses {_counted(right, ENERGY)}"
-    )
+
+
+def _errors_points(record: CampaignResult) -> Iterator[str]:
+    """What EAS with the right model pays for its energy, and which model gave the least energy."""
+    for right in _right(record):
+        scenario = right.axes["scenario"]
+        cas = next(
+            cell
+            for cell in record.cells
+            if cell.axes["scenario"] == scenario
+            and all(cell.axes[name] == value for name, value in record.reference.items())
+        )
+        words = [f"{measure} {percent:+.1f} %" for measure, percent in _percents(right)]
+        if MISSED in right.measures and MISSED in cas.measures:
+            missed = [cell.measures[MISSED].mean for cell in (right, cas)]
+            words.append(f"missed {missed[0]:.1f} instead of {missed[1]:.1f}")
+        by_cluster = error_lines(record, scenario)
+        for cluster, points in by_cluster.items():
+            known = _differences(points)
+            less = sum(value < 0 for _, value in known)
+            words.append(f"less energy at {less} of {len(known)} errors of {cluster}")
+        wrong = [point.cell for points in by_cluster.values() for point in points]
+        least = min(wrong, key=lambda cell: cell.measures[ENERGY].mean)
+        means = [cell.measures[ENERGY].mean for cell in (least, right)]
+        if least.axes[EM_ERROR] != NO_ERROR:
+            words.append(
+                f"least energy with {least.axes[EM_ERROR]}: {means[0]:.3f} instead of "
+                f"{means[1]:.3f} mJ"
+            )
+        yield f"{scenario}, EAS with the right model compared with CAS: {', '.join(words)}"
+
+
+def _percents(cell: SweptCell) -> Iterator[tuple[str, float]]:
+    for measure in (ENERGY, LATENCY):
+        known = cell.measures.get(measure)
+        if known is None or known.against is None or known.against.made.percent is None:
+            continue
+        yield measure, known.against.made.percent
 
 
 # Rate limits.
@@ -245,7 +338,7 @@ def _limits(record: CampaignResult) -> str:
     for cells in grouped(record.cells, ("platform", "scenario", "variant")).values():
         same = record.reference[RATE_LIMIT]
         for cell in sorted(cells, key=lambda each: int(each.axes[RATE_LIMIT])):
-            if any(_sign(cell, measure) for measure in (ENERGY, LATENCY)):
+            if any(record.sign(cell, measure) for measure in (ENERGY, LATENCY)):
                 break
             same = cell.axes[RATE_LIMIT]
         reached[same] += 1
@@ -264,22 +357,15 @@ def _limits(record: CampaignResult) -> str:
 # Variants on many scenarios.
 
 
-def _sign(cell: SweptCell, measure: str) -> int:
-    """-1 or 1 where an interval excludes zero, on its side; 0 where it does not."""
-    made = cell.measures.get(measure)
-    if made is None or made.against is None or not made.against.made.clear:
-        return 0
-    return 1 if made.against.value > 0 else -1
-
-
-def _counted(cells: Sequence[SweptCell], measure: str) -> str:
-    signs = Counter(_sign(cell, measure) for cell in cells)
+def _counted(record: CampaignResult, cells: Sequence[SweptCell], measure: str) -> str:
+    signs = Counter(record.sign(cell, measure) for cell in cells)
     return f"clearly less in {signs[-1]} and clearly more in {signs[1]} of {len(cells)}"
 
 
 def _eas(record: CampaignResult) -> str:
     words = [
-        f"{variant}: energy {_counted(cells, ENERGY)}, latency {_counted(cells, LATENCY)}"
+        f"{variant}: energy {_counted(record, cells, ENERGY)}, "
+        f"latency {_counted(record, cells, LATENCY)}"
         for (variant,), cells in grouped(record.cells, ("variant",)).items()
         if variant != record.reference["variant"]
     ]
@@ -288,13 +374,36 @@ def _eas(record: CampaignResult) -> str:
 
 def _uclamp(record: CampaignResult) -> str:
     words = [
-        f"{variant} on {platform}: {_counted(cells, ENERGY)}"
+        f"{variant} on {platform}: {_counted(record, cells, ENERGY)}"
         for (platform, variant), cells in grouped(record.cells, ("platform", "variant")).items()
         if variant != record.reference["variant"]
     ]
     return (
         f"energy per unit of work compared with {record.reference['variant']}, {'; '.join(words)}"
     )
+
+
+def _variants_points(record: CampaignResult) -> Iterator[str]:
+    """For each variant and platform, the scenarios with a clear difference in energy."""
+    for (platform, variant), cells in grouped(record.cells, ("platform", "variant")).items():
+        if variant == record.reference["variant"]:
+            continue
+        sides = []
+        for sign, side in ((-1, "less"), (1, "more")):
+            clear = [cell for cell in cells if record.sign(cell, ENERGY) == sign]
+            made = [
+                f"{scenario} ({', '.join(_energy_words(cell) for cell in own)})"
+                for (scenario,), own in grouped(clear, ("scenario",)).items()
+            ]
+            sides += [f"clearly {side} in {joined(made)}"] if made else []
+        yield f"{variant} on {platform}: {'; '.join(sides) or 'no clear difference'}"
+
+
+def _energy_words(cell: SweptCell) -> str:
+    """``board -2.1 %``: the cell's control and its difference in energy."""
+    controls = [value for name, value in cell.axes.items() if name.startswith("controls.")]
+    percent = next(percent for measure, percent in _percents(cell) if measure == ENERGY)
+    return " ".join([*controls, f"{percent:+.1f} %"])
 
 
 ANSWERS: Mapping[str, Callable[[CampaignResult], str]] = {
@@ -305,8 +414,11 @@ ANSWERS: Mapping[str, Callable[[CampaignResult], str]] = {
     "eas-paper": _eas,
     "uclamp-paper": _uclamp,
 }
-#: Of campaigns whose answer has a line for each scenario and variant, too.
+#: Of campaigns whose answer has a line for each case, too.
 _POINTS: Mapping[str, Callable[[CampaignResult], Iterator[str]]] = {
     "opp-sweep": _opps_points,
     "topology-sweep": _topologies_points,
+    "em-error-sweep": _errors_points,
+    "eas-paper": _variants_points,
+    "uclamp-paper": _variants_points,
 }

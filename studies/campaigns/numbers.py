@@ -10,6 +10,8 @@ from analysis.derive import Derived
 from analysis.engine import error_words
 from analysis.records.cell import CellRecord
 from analysis.results.campaigns import ENERGY, LATENCY, MISSED, WORK, SweptScenario
+from analysis.results.noise import NoiseFloor
+from studies.campaigns.plan import FRAMES_LATE
 
 #: A measure's value by seed.
 BySeed = Mapping[int, float]
@@ -100,7 +102,7 @@ def scenario_words(name: str, first: Derived, chosen: Latency | None) -> SweptSc
     result = first.result
     missed = "" if result.missed_deadlines is None else "missed deadlines of all tasks"
     if _not_in_time(first) is not None and first.cell.frames is not None:
-        missed = "frames not drawn in time"
+        missed = FRAMES_LATE
         pacing, drawing = first.cell.frames.paced_by, first.cell.frames.drawn_by
         if pacing != drawing:
             missed += f" ({pacing} begins a frame, {drawing} ends it)"
@@ -111,6 +113,19 @@ def scenario_words(name: str, first: Derived, chosen: Latency | None) -> SweptSc
         missed=missed,
         error=error_words(first),
     )
+
+
+def floors_of(floor: NoiseFloor, chosen: Latency | None) -> dict[str, float]:
+    """The noise floors of a scenario's measures, in percent; those that are known."""
+    paths = {ENERGY: "energy_per_work_j", WORK: "work"}
+    if chosen is not None:
+        kind, name = chosen
+        paths[LATENCY] = {
+            _PRINTED: f"program.{name}.{_PRINTED_P95}",
+            _RESPONSE: f"response_us.{name}.p95",
+            _WAKE_UP: f"latency_us.{name}.p95",
+        }[kind]
+    return {name: floor.percents[path] for name, path in paths.items() if path in floor.percents}
 
 
 def latency_words(chosen: Latency) -> str:

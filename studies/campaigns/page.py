@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from analysis.results.campaigns import (
@@ -19,7 +19,7 @@ from analysis.results.campaigns import (
 from analysis.results.comparisons import Change
 from analysis.statistics import ENOUGH
 from host.table import Table
-from studies.campaigns.answers import answer, answer_points, grouped, varied
+from studies.campaigns.answers import answer, answer_points, grouped, joined, overloads, varied
 from studies.campaigns.plan import PAGES, record_name
 from studies.campaigns.views import views
 from studies.drawing import Drawing
@@ -79,11 +79,15 @@ def _conditions(record: CampaignResult) -> Iterator[str]:
             "Brackets have 95 % intervals ([how they are made](../reference/measures.md#intervals)"
             f"): of a mean, or of the difference from {_reference(record)}."
         )
+        yield (
+            "*Clearly*: the interval of the difference excludes zero, and the difference exceeds "
+            "the [noise floor](noise.md) of mainline on the platform as it is, where it is known."
+        )
     else:
         yield f"Differences are from {_reference(record)}."
     if PAGES[record.campaign].axes:
         yield (
-            "*beaten by*: what has less, with an interval of the difference that excludes zero, of "
+            "*beaten by*: what has clearly less of "
             + " and ".join(PAGES[record.campaign].beaten_in)
             + "."
         )
@@ -102,6 +106,11 @@ def _limits(record: CampaignResult, *, sampled: bool) -> Iterator[str]:
         yield f"An interval needs {ENOUGH} seeds: no difference on this page is decided."
     for name, values in record.left_out.items():
         yield f"Not run: {name} {', '.join(values)}."
+    if overloaded := list(overloads(record)):
+        yield (
+            f"Overloaded, with more than half as many frames late as drawn: {joined(overloaded)}. "
+            "Latencies there are a backlog, which depends on the window's length."
+        )
     errors: dict[str, list[str]] = {}
     for scenario in record.scenarios:
         errors.setdefault(scenario.error, []).append(scenario.scenario)
@@ -118,14 +127,16 @@ def _tables(record: CampaignResult) -> Iterator[str]:
     for (platform, scenario), cells in grouped(record.cells, HEADED).items():
         meaning = meanings[scenario]
         yield f"### {scenario} on {platform}"
-        yield from _meaning(meaning)
+        yield from _meaning(meaning, record.floors.get(platform, {}).get(scenario, {}))
         yield _table(record, meaning, cells).markdown()
 
 
-def _meaning(meaning: SweptScenario) -> Iterator[str]:
+def _meaning(meaning: SweptScenario, floors: Mapping[str, float]) -> Iterator[str]:
     words = [f"Energy is for a unit of work: {meaning.work_unit}"]
     words += [f"latency: {meaning.latency}"] if meaning.latency else []
     words += [f"missed: {meaning.missed}"] if meaning.missed else []
+    known = [f"{measure} +-{percent:.1f} %" for measure, percent in floors.items()]
+    words.append(f"noise floor: {', '.join(known) or 'not known'}")
     yield "; ".join(words) + "."
 
 

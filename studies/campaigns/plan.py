@@ -11,6 +11,8 @@ from analysis.results.campaigns import ENERGY, LATENCY
 #: Kinds of drawings: lines over a number, fronts of two measures, rows of differences.
 LINES, CROSSING, FRONTS, ROWS = "lines", "crossing", "fronts", "differences"
 AS_IS, NO_ERROR = "as is", "none"
+#: How the misses of scenarios with frames are called.
+FRAMES_LATE = "frames not drawn in time"
 #: The OPPs of one cluster, and of the other; a cell varies those of one.
 OPPS = ("big.opps", "little.opps")
 RATE_LIMIT, EM_ERROR = "controls.rate_limit_us", "em_error"

@@ -18,6 +18,8 @@ from analysis.results.campaigns import (
     SweptDifference,
     SweptMeasure,
 )
+from analysis.results.findings import conditions_of
+from analysis.results.noise import NoiseFloor, recorded
 from analysis.statistics import estimate
 from experiments.finished import derived_by
 from experiments.sweeps.campaign import Campaign
@@ -27,6 +29,7 @@ from studies.campaigns.numbers import (
     BySeed,
     Taken,
     chosen_latency,
+    floors_of,
     mean,
     scenario_words,
     take,
@@ -37,6 +40,8 @@ from studies.versions import origin_over_seeds
 
 #: Values of the axes, in the campaign's order.
 Labels = tuple[str, ...]
+#: Noise floors in percent, by platform, scenario and measure.
+Floors = Mapping[str, Mapping[str, Mapping[str, float]]]
 #: Measures without a difference: a count of zero has no percentage.
 _NO_DIFFERENCE = (MISSED,)
 
@@ -51,6 +56,7 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
     firsts: dict[str, Derived] = {}
     powers: dict[str, None] = {}
     taken: dict[Labels, Taken] = {}
+    noise: dict[tuple[str, str], NoiseFloor] = {}
     for labels, seed, run, billed in finished(survey):
         derived = derived_by(run, billed)
         cells.append(derived.cell)
@@ -60,6 +66,11 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         if first.cell.own_platform and not derived.cell.own_platform:
             firsts[scenario] = derived
         take(taken.setdefault(labels, Taken()), seed, derived)
+        if not derived.cell.own_platform:
+            conditions = conditions_of(derived.cell, derived.result.power_model.name)
+            floor = recorded(derived.cell.platform, scenario, vars(conditions))
+            if floor is not None:
+                noise[labels[names.index("platform")], scenario] = floor
     chosen = {
         scenario: chosen_latency(first.cell, _of_scenario(taken, names, scenario))
         for scenario, first in firsts.items()
@@ -68,6 +79,9 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         labels: with_latency(each, chosen[labels[names.index("scenario")]])
         for labels, each in taken.items()
     }
+    floors: dict[str, dict[str, dict[str, float]]] = {}
+    for (platform, scenario), floor in noise.items():
+        floors.setdefault(platform, {})[scenario] = floors_of(floor, chosen[scenario])
     first_cell = cells[0]
     return CampaignResult(
         origin=origin_over_seeds(command, cells),
@@ -87,7 +101,8 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         scenarios=tuple(
             scenario_words(scenario, firsts[scenario], chosen[scenario]) for scenario in firsts
         ),
-        cells=tuple(_cells(by_labels, names, page)),
+        cells=tuple(_cells(by_labels, names, page, floors)),
+        floors=floors,
     )
 
 
@@ -110,7 +125,10 @@ def _of_scenario(taken: Mapping[Labels, Taken], names: Sequence[str], scenario: 
 
 
 def _cells(
-    taken: Mapping[Labels, Mapping[str, BySeed]], names: Sequence[str], page: CampaignPage
+    taken: Mapping[Labels, Mapping[str, BySeed]],
+    names: Sequence[str],
+    page: CampaignPage,
+    floors: Floors,
 ) -> Iterator[SweptCell]:
     places = {names.index(name): value for name, value in page.reference.items()}
     for labels, numbers in taken.items():
@@ -120,7 +138,7 @@ def _cells(
         yield SweptCell(
             axes=dict(zip(names, labels, strict=True)),
             seeds=len(numbers[WORK]),
-            beaten_by=tuple(_better(taken, names, labels, page)),
+            beaten_by=tuple(_better(taken, names, labels, page, floors)),
             measures=measures,
         )
 
@@ -149,23 +167,28 @@ def _better(
     names: Sequence[str],
     labels: Labels,
     page: CampaignPage,
+    floors: Floors,
 ) -> Iterator[str]:
     """The values of one of the page's axes that have clearly less in all of its measures."""
+    of_platform = floors.get(labels[names.index("platform")], {})
+    floor = of_platform.get(labels[names.index("scenario")], {})
     for place in (names.index(axis) for axis in page.axes):
         for other, numbers in taken.items():
             alike = other[:place] == labels[:place] and other[place + 1 :] == labels[place + 1 :]
             if not alike or not page.rival(labels[place], other[place]):
                 continue
-            if all(_less(taken[labels], numbers, name) for name in page.beaten_in):
+            if all(
+                _less(taken[labels], numbers, name, floor.get(name, 0.0)) for name in page.beaten_in
+            ):
                 yield other[place]
 
 
-def _less(own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str) -> bool:
-    """Whether ``other`` has clearly less of a measure."""
+def _less(own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str, floor: float) -> bool:
+    """Whether ``other`` has clearly less of a measure, whose noise floor is in percent."""
     if name not in own or name not in other:
         return False
     # Most are decided without the interval, which takes the host some 10 ms.
-    if mean(other[name]) >= mean(own[name]):
+    if mean(other[name]) >= (1 - floor / 100) * mean(own[name]):
         return False
     made = _against(own[name], other[name])
     return made is not None and made.high is not None and made.high < 0

@@ -16,6 +16,7 @@ from analysis.derive import Derived, derive
 from analysis.records.frames import FramesRecord
 from analysis.records.result import Deadlines, Frames, Percentiles
 from analysis.results.campaigns import CampaignResult, SweptMeasure
+from analysis.results.noise import NoiseFloor
 from analysis.results.origin import RESULTS
 from configs.activity import Activity
 from configs.platform import Platform
@@ -174,16 +175,18 @@ ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
     "topology-sweep": (
         by_topology,
         [
-            "in 1 scenario with a variant, than 4+4 in 1, 4+2 in 1, 2+2 in 1, 6+2 in none",
-            "* eas/game with mainline: 4+4, 4+2 and 2+2; another one has clearly less of both than",
+            "of 1 scenario with a variant, than 2+2 in 1, 4+2 in 1, 4+4 in 1, 6+2 in 0",
+            "* eas/game with mainline: by means none has less of both than 4+4, 4+2 and 2+2; "
+            "another one has clearly less of both than 6+2",
         ],
     ),
     "em-error-sweep": (
         by_error,
         [
-            "is that of CAS at -20 % and +20 % of big in eas/game",
-            "nowhere between -50 and +50 % of little",
+            "less energy than CAS in eas/game between -50 and -10 % of big, +10 and +50 % of big;",
             "with the right model EAS uses clearly less in 1 and clearly more in 0 of 1",
+            "energy -2.0 %, latency +0.0 %, missed 0.5 instead of 0.5, less energy at 3 of 5 "
+            "errors of big, less energy at 3 of 3 errors of little",
         ],
     ),
     "rate-limit-sweep": (by_limit, ["up to 2000 us in 1 of 2; up to 20000 us in 1 of 2"]),
@@ -193,6 +196,9 @@ ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
             "cas: energy clearly less in 0 and clearly more in 0 of 2, latency clearly less in 0 "
             "and clearly more in 2 of 2",
             "feec-d: energy clearly less in 2 and clearly more in 0 of 2",
+            "* feec-d on juno-r2: clearly less in eas/game (board -10.0 %) and ui/jank (board "
+            "-10.0 %)",
+            "* cas on juno-r2: no clear difference",
         ],
     ),
     "uclamp-paper": (
@@ -265,6 +271,12 @@ def test_frames_that_were_never_drawn_are_missed(
     record = made_record("rate-limit-sweep", flat, seeds=2)
     assert {cell.measures["missed"].mean for cell in record.cells} == {6.0}
     assert [each.missed for each in record.scenarios] == ["frames not drawn in time"]
+    assert "ui/jank on juno-r2 in 8 of 8 combinations" in parts(record)["limits"]
+    calm = [
+        replace(cell, measures={**cell.measures, "work": SweptMeasure(12.1, None, None, None)})
+        for cell in record.cells
+    ]
+    assert "Overloaded" not in parts(replace(record, cells=tuple(calm)))["limits"]
 
 
 def test_a_latency_that_a_program_prints_goes_before_those_of_its_threads(
@@ -284,6 +296,33 @@ def test_a_latency_that_a_program_prints_goes_before_those_of_its_threads(
     said = [each.latency for each in record.scenarios]
     assert said == ["latency printed by pgbench, 95th percentile"]
     assert {cell.measures["latency"].mean for cell in record.cells} == {1500.0}
+
+
+def test_a_difference_below_the_noise_floor_is_not_clear(
+    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Variants save 10 %, other topologies more."""
+    floor = NoiseFloor("juno-r2", "x", "mainline", {}, 10, {}, {"energy_per_work_j": 9.0})
+    monkeypatch.setattr(recording, "recorded", lambda *_: floor)
+    assert "energy clearly less in 2" in answer(made_record("eas-paper", by_variant))
+    high = replace(floor, percents={"energy_per_work_j": 11.0})
+    monkeypatch.setattr(recording, "recorded", lambda *_: high)
+    record = made_record("eas-paper", by_variant)
+    assert "energy clearly less in 0" in answer(record)
+    assert "noise floor: energy +-11.0 %" in parts(record)["tables"]
+    beaten = [cell.beaten_by for cell in made_record("topology-sweep", by_topology).cells]
+    assert beaten.count(("2+2", "4+2")) == 0
+    assert beaten.count(("4+2",)) == 1
+
+
+def test_enough_opps_are_those_from_which_on_none_is_beaten(
+    made_record: Callable[..., CampaignResult],
+) -> None:
+    def bulge(axes: Mapping[str, str]) -> tuple[float, float]:
+        return 12.0 if axes["big.opps"] == "4 even" else 10.0, 2000.0
+
+    said = answer(made_record("opp-sweep", bulge))
+    assert "of the big cluster 12 or more (even), 2 (geometric) and 2 (power)" in said
 
 
 def test_no_interval_of_a_page_begins_below_zero() -> None:
