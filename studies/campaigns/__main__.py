@@ -11,9 +11,10 @@ from experiments.arguments import count
 from experiments.sweeps.campaign_file import load_campaign
 from host.errors import unknown
 from host.proc import Ending, say
-from studies.campaigns.plan import PAGES, record_name
+from studies.campaigns.plan import record_name
 from studies.campaigns.record import record_of
 from studies.campaigns.run import complete, cut, swept
+from studies.campaigns.shipped import PAGES
 from studies.command import command_of
 from studies.draw import save
 

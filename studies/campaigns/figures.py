@@ -23,7 +23,9 @@ from analysis.results.campaigns import (
     SweptScenario,
 )
 from analysis.statistics import ENOUGH
-from studies.campaigns.answers import error_lines, grouped, spacings, varied_opps
+from studies.campaigns.cells import grouped
+from studies.campaigns.errors import error_lines
+from studies.campaigns.opps import spacings, varied_opps
 from studies.campaigns.plan import (
     AS_IS,
     CROSSING,

@@ -19,8 +19,9 @@ from analysis.results.campaigns import (
 from analysis.results.comparisons import Change
 from analysis.statistics import ENOUGH
 from host.table import Table
-from studies.campaigns.answers import answer, answer_points, grouped, joined, overloads, varied
-from studies.campaigns.plan import PAGES, record_name
+from studies.campaigns.cells import grouped, joined, overloads, varied
+from studies.campaigns.plan import record_name
+from studies.campaigns.shipped import PAGES, answer, answer_points
 from studies.campaigns.views import views
 from studies.drawing import Drawing
 from studies.pages.page import change_text
@@ -35,10 +36,10 @@ def parts(record: CampaignResult, on_gem5: Sequence[str] = ()) -> dict[str, str]
 
     :param on_gem5: paragraphs on the cells that gem5 ran.
     """
-    points = answer_points(record)
-    return ({"points": _bullets(iter(points))} if points else {}) | {
+    return {
         "question": record.question,
         "answer": answer(record),
+        "points": _bullets(iter(answer_points(record))),
         "figures": "\n\n".join(_figures(record)),
         "conditions": _bullets(_conditions(record)),
         "tables": "\n\n".join([*_tables(record), *on_gem5]),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plan: what the cells of each shipped campaign are compared with, and how they are drawn."""
+"""A campaign's page: what its cells are compared with, how they are drawn, and its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from analysis.results.campaigns import ENERGY, LATENCY
+from analysis.results.campaigns import CampaignResult
 
 #: Kinds of drawings: lines over a number, fronts of two measures, rows of differences.
 LINES, CROSSING, FRONTS, ROWS = "lines", "crossing", "fronts", "differences"
@@ -18,7 +18,8 @@ OPPS = ("big.opps", "little.opps")
 RATE_LIMIT, EM_ERROR = "controls.rate_limit_us", "em_error"
 
 
-def _any_other(own: str, other: str) -> bool:
+def any_other(own: str, other: str) -> bool:
+    """Whether ``other`` is another value."""
     return own != other
 
 
@@ -49,26 +50,19 @@ class CampaignPage:
     :param axes: those whose values are compared with each other, one axis at a time.
     :param beaten_in: measures that a value of an axis must all have less of to be better.
     :param rival: whether a value may be better than another one.
+    :param answer: the answer to the campaign's question, without its last full stop.
+    :param points: the answer for each case.
+    :param sampled: the other variant of its sample on gem5: the one that the question is about.
     """
 
     drawing: str
     reference: Mapping[str, str]
+    answer: Callable[[CampaignResult], str]
+    points: Callable[[CampaignResult], Iterator[str]]
+    sampled: str
     axes: tuple[str, ...] = ()
     beaten_in: tuple[str, ...] = ()
-    rival: Callable[[str, str], bool] = _any_other
-
-
-#: By campaign, in the order of the list of results.
-PAGES: Mapping[str, CampaignPage] = {
-    "opp-sweep": CampaignPage(LINES, dict.fromkeys(OPPS, AS_IS), OPPS, (ENERGY,), more_opps),
-    "topology-sweep": CampaignPage(
-        FRONTS, {"topology": "4+2"}, ("topology",), (ENERGY, LATENCY), _any_other
-    ),
-    "em-error-sweep": CampaignPage(CROSSING, {"variant": "cas", EM_ERROR: NO_ERROR}),
-    "rate-limit-sweep": CampaignPage(LINES, {RATE_LIMIT: "500"}),
-    "eas-paper": CampaignPage(ROWS, {"variant": "mainline"}),
-    "uclamp-paper": CampaignPage(ROWS, {"variant": "mainline"}),
-}
+    rival: Callable[[str, str], bool] = any_other
 
 
 def record_name(campaign: str) -> str:

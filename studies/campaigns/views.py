@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 
 from analysis.results.campaigns import CampaignResult, SweptCell
-from studies.campaigns.answers import grouped, varied
-from studies.campaigns.plan import CROSSING, FRONTS, LINES, PAGES, ROWS
+from studies.campaigns.cells import grouped, varied
+from studies.campaigns.plan import CROSSING, FRONTS, LINES, ROWS
+from studies.campaigns.shipped import PAGES
 
 _TITLES = {
     LINES: "Energy per unit of work, latency and misses",

@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.arguments import count
 from host.errors import EascopeError, unknown
 from host.proc import Ending, duration, say
-from studies.campaigns.plan import PAGES
+from studies.campaigns.shipped import PAGES
 from studies.command import command_of
 from studies.draw import save
 from studies.samples.plan import FAST_SEEDS, NAME

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.point import Point
-from studies.campaigns.plan import PAGES
+from studies.campaigns.shipped import PAGES
 
 #: The record and its page.
 NAME = "campaign-samples"
@@ -25,15 +25,6 @@ FAST_SEEDS = 10
 #: Axes of which a sample has one value.
 SINGLE = ("platform", "scenario")
 VARIANT = "variant"
-#: The second variant of each sample, in the order of `studies.campaigns.plan.PAGES`.
-OTHER_VARIANT: Mapping[str, str] = {
-    "opp-sweep": "cas",
-    "topology-sweep": "cas",
-    "em-error-sweep": "cas",
-    "rate-limit-sweep": "uclamp-sum",
-    "eas-paper": "feec-d",
-    "uclamp-paper": "uclamp-sum",
-}
 
 
 def base_of(campaign: Campaign) -> dict[str, str]:
@@ -52,7 +43,7 @@ def swept_to(campaign: Campaign) -> dict[str, str]:
     base = base_of(campaign)
     values = {}
     for axis in campaign.axes:
-        last = OTHER_VARIANT[campaign.name] if axis.name == VARIANT else axis.choices[-1].label
+        last = PAGES[campaign.name].sampled if axis.name == VARIANT else axis.choices[-1].label
         values[axis.name] = base[axis.name] if axis.name in SINGLE else last
     return values
 
