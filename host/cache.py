@@ -219,7 +219,11 @@ def _manifest(folder: Path) -> list[tuple[str, tuple[int, str]]]:
     :raises EascopeError: one line when the manifest is missing or is none.
     """
     try:
-        files = load_json(folder / MANIFEST)["files"]
+        manifest = load_json(folder / MANIFEST)
+        files = manifest["files"]
+        # A copy that is under way has another name.
+        if ENTRY.fullmatch(folder.name) and digest_of(manifest["key"])[:32] != folder.name:
+            raise RecordError("has another key than its folder")
         return sorted((name, (file["bytes"], file["sha256"])) for name, file in files.items())
     except RecordError as error:
         why = str(error).removeprefix(f"{folder / MANIFEST}: ")

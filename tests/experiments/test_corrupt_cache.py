@@ -101,3 +101,20 @@ def test_a_damaged_manifest_is_one_line(text: str) -> None:
         check_artefact(folder)
     assert "\n" not in str(caught.value)
     assert main(["verify"]) == 1
+
+
+def test_a_flipped_bit_anywhere_in_a_manifest_is_found() -> None:
+    """Its key, too: nobody else reads that, and the folder is named after it."""
+    path = entry("one") / MANIFEST
+    before, unnoticed = path.read_bytes(), []
+    for at in range(8 * len(before)):
+        byte, bit = divmod(at, 8)
+        path.write_bytes(before[:byte] + bytes([before[byte] ^ 1 << bit]) + before[byte + 1 :])
+        try:
+            check_artefact(path.parent)
+        except EascopeError:
+            continue
+        unnoticed.append((byte, bit))
+    # A blank that has become another blank changes nothing that is read.
+    blank = {at for at, byte in enumerate(before) if chr(byte).isspace()}
+    assert [at for at in unnoticed if at[0] not in blank] == []
