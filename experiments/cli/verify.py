@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope verify``: check runs and cache entries against their digests."""
+"""``eascope verify``: check runs, ledgers of campaigns and the cache against their digests."""
 
 from __future__ import annotations
 
@@ -11,27 +11,34 @@ from experiments.cli.output import print_json, run_object
 from host.cache import check_artefact, entries
 from host.errors import EascopeError
 
-SUMMARY = "check runs and cache against their digests"
+SUMMARY = "check runs, ledgers of campaigns and the cache against their digests"
 EXAMPLE = "eascope verify"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The runs."""
     parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="only these runs (default: all runs and the cache)"
+        "runs",
+        nargs="*",
+        metavar="RUN",
+        help="only these runs (default: all, with ledgers and cache)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print every file that has changed since it was written; exit 1 when there is one.
 
-    :raises RequestError: when no run has a given name.
+    :raises RequestError: when no run has a given name, or there is no folder of runs.
     """
     from experiments.runs import all_runs, check, find_run
+    from experiments.sweeps.ledger import ledgers
+    from experiments.writable import check_runs_folder
 
+    check_runs_folder()
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
     objects = [run_object(entry) | {"problems": check(entry)} for entry in runs]
     if not options.runs:
+        objects += [_ledger_object(name) for name in ledgers()]
         objects += [_cache_object(folder) for folder in entries()]
     bad = [entry for entry in objects if entry["problems"]]
     if options.json:
@@ -41,6 +48,14 @@ def run(options: argparse.Namespace) -> int:
             print("\n".join(entry["problems"]))
         print(f"{len(objects) - len(bad)} of {len(objects)} as they were written")
     return 1 if bad else 0
+
+
+def _ledger_object(campaign: str) -> dict[str, Any]:
+    from experiments.sweeps.ledger import ledger_folder, problems_of
+
+    problems = problems_of(campaign)
+    state = "broken" if problems else "done"
+    return {"ledger": str(ledger_folder(campaign)), "state": state, "problems": problems}
 
 
 def _cache_object(folder: Path) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from experiments.cell import prepare
 from experiments.finished import BilledBy, derived_by, platform_of
 from experiments.request import Names
 from experiments.runs import Run
-from experiments.sweeps.ledger import DONE
+from experiments.sweeps.ledger import DONE, ledger_folder
 from experiments.sweeps.resolver import cell_id
-from experiments.sweeps.survey import Survey
+from experiments.sweeps.survey import Group, Survey
 from host.cache import runs_root
+from host.errors import EascopeError
+from power.given import given_record
 
 #: Columns after those of the campaign's axes.
 COLUMNS = ("seed", "run", "measure", "unit", "value")
@@ -58,18 +60,17 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
 
 
 def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Run, BilledBy]]:
-    """Values of the axes, seed, run and billing of every cell that is done."""
+    """Values of the axes, seed, run and billing of every cell that is done.
+
+    :raises EascopeError: the ledger has the run of another cell in the place of one.
+    """
     names = axes_of(survey)
     for group, states in zip(survey.groups, survey.states, strict=True):
         labels = tuple(group.point.labels[name] for name in names)
         billed = group.point.billed(survey.campaign.power)
         for seed, state in zip(survey.campaign.seeds, states, strict=True):
             if state == DONE:
-                line = survey.lines.get(cell_id(group.group_id, seed))
-                # A run of another command has no line.
-                known = line is not None and line.state == DONE
-                simkey = line.simkey if line and known else _simkey(group.names.with_seed(seed))
-                yield labels, seed, Run(runs_root() / simkey), billed
+                yield labels, seed, _run_of(survey, group, seed), billed
 
 
 def axes_of(survey: Survey) -> list[str]:
@@ -77,8 +78,41 @@ def axes_of(survey: Survey) -> list[str]:
     return [axis.name for axis in survey.campaign.axes]
 
 
-def _simkey(names: Names) -> str:
-    return prepare(names).simkey
+def _run_of(survey: Survey, group: Group, seed: int) -> Run:
+    """The run of a cell, which its own record says it is.
+
+    :raises EascopeError: the ledger has another cell's run in its place, and it has no run itself.
+    """
+    names = group.names.with_seed(seed)
+    line = survey.lines.get(cell_id(group.group_id, seed))
+    # A run of another command has no line.
+    known = Run(runs_root() / line.simkey) if line and line.state == DONE else None
+    if known is not None and _says_that_it_is(known, names):
+        return known
+    # Words may be others than when the run was made; the key is exact.
+    run = Run(runs_root() / prepare(names).simkey)
+    if known is not None and run.path != known.path and run.state != "done":
+        raise EascopeError(
+            f"{known.path}: another run than that of {group.point.words}, seed {seed}, as the "
+            f"ledger has it: remove {ledger_folder(survey.campaign.name)}; the runs stay, and are "
+            "looked up anew"
+        )
+    return run
+
+
+def _says_that_it_is(run: Run, names: Names) -> bool:
+    """Whether the record of ``run`` has the words of the cell ``names``."""
+    request, cell = names.request, run.cell
+    given = given_record(names.platform, request.energy_model)
+    return (
+        (cell.simkey, cell.seed) == (run.path.name, request.seed)
+        and (cell.platform, cell.variant) == (names.platform.name, names.variant.name)
+        and (cell.scenario, cell.engine) == (names.scenario.name, request.engine)
+        and (cell.mode, cell.elide) == (names.engine.mode, request.elide)
+        and cell.duration == ("full" if request.full else "short")
+        and cell.set_otherwise == tuple(request.controls.words)
+        and cell.energy_model.encode() == given
+    )
 
 
 def _values(derived: Derived, run: Run) -> Iterator[tuple[str, str, float]]:

@@ -7,12 +7,16 @@ Counts are options. Every check fails loudly, so figures are printed only of wha
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
+from experiments.sweeps.ledger import ledgers
 from tests.support.reliability import checks, corrupt
 from tests.support.reliability.campaign import finish, tables
 
@@ -92,9 +96,16 @@ def _corrupt(folder: Path, wanted: dict[str, str], options: argparse.Namespace) 
     files = sum(done.tried.values())
     cached = corrupt.the_cache(place, options.flips, options.seed)
     assert not cached.unnoticed, cached.unnoticed
+    runs = folder / "ledger"
+    shutil.copytree(folder / "reference" / "campaigns", runs / "campaigns")
+    with patch.dict(os.environ, EASCOPE_RUNS=str(runs)):
+        (name,) = ledgers()
+        lines = corrupt.the_ledger(name)
+    assert not lines.unnoticed, lines.unnoticed
     return (
         f"{files} flipped bits in {len(done.tried)} files of a run, {sum(cached.tried.values())} "
-        f"in {len(cached.tried)} kinds of artefacts: all found, none used"
+        f"in {len(cached.tried)} kinds of artefacts, {lines.tried.total()} in a ledger (each of "
+        "its bits): all found, none used"
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from analysis.derived_folder import DERIVED
 from experiments.finished import derived_by
 from experiments.runs import OUTSIDE, Run, check
+from experiments.sweeps.ledger import ledger_folder, problems_of, read_ledger
 from host.cache import cache_root, check_artefact, entries
 from host.errors import EascopeError
 from host.sealed import DONE, files_of
@@ -96,4 +97,33 @@ def the_cache(folder: Path, each: int, seed: int) -> Corrupted:
                 done.unnoticed.append(f"{kind}/{path.name}")
             path.write_bytes(before)
         shutil.rmtree(copy)
+    return done
+
+
+def the_ledger(name: str) -> Corrupted:
+    """Change each bit of each file of a campaign's ledger, one after another."""
+    done = Corrupted()
+    for path in sorted(ledger_folder(name).iterdir()):
+        each = every_bit(path, name)
+        done.tried += each.tried
+        done.unnoticed += each.unnoticed
+    return done
+
+
+def every_bit(path: Path, name: str) -> Corrupted:
+    """Change each bit of a file of the ledger of ``name``.
+
+    ``verify`` finds it, and every line that is still read is one that was written.
+    """
+    done, before, right = Corrupted(), path.read_bytes(), read_ledger(name)
+    assert right, "a ledger without a line would show nothing"
+    assert problems_of(name) == []
+    for at in range(len(before)):
+        for bit in range(8):
+            path.write_bytes(before[:at] + bytes([before[at] ^ 1 << bit]) + before[at + 1 :])
+            done.tried["ledger"] += 1
+            used = read_ledger(name)
+            if not problems_of(name) or not used.items() <= right.items():
+                done.unnoticed.append(f"bit {bit} of byte {at} of {path.name}")
+    path.write_bytes(before)
     return done
