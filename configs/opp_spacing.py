@@ -23,15 +23,16 @@ SPACINGS = {
 }
 #: Computed frequencies are whole MHz.
 STEP_KHZ = 1_000
-MOST_OPPS = 64
+#: OPPs that a count and a spacing leave.
+LEAST_OPPS, MOST_OPPS = 2, 64
 
 _EVERY = re.compile(r"every ([1-9]\d?)(?:st|nd|rd|th)?")
 _COUNT = re.compile(rf"([1-9]\d?) ({'|'.join(SPACINGS)})")
 
 #: What `frequencies` takes, in words.
 ALLOWED = (
-    'kHz as a list, "every 2nd" (counted from the fastest) or a count of 2 or more and its spacing '
-    f'such as "4 even": {", ".join(SPACINGS)}'
+    'kHz as a list, "every 2nd" (counted from the fastest) that leaves 2 or more, or a count of 2 '
+    f'or more and its spacing such as "4 even": {", ".join(SPACINGS)}'
 )
 
 
@@ -59,8 +60,9 @@ def frequencies(cluster: Cluster, wanted: object) -> list[int] | None:
     if not isinstance(wanted, str):
         return None
     if every := _EVERY.fullmatch(wanted):
-        return there[::-1][:: int(every[1])][::-1]
-    if (counted := _COUNT.fullmatch(wanted)) and 2 <= int(counted[1]) <= MOST_OPPS:
+        left = there[::-1][:: int(every[1])][::-1]
+        return left if len(left) >= min(LEAST_OPPS, len(there)) else None
+    if (counted := _COUNT.fullmatch(wanted)) and LEAST_OPPS <= int(counted[1]) <= MOST_OPPS:
         return _spaced(cluster, int(counted[1]), counted[2])
     return None
 

@@ -41,6 +41,8 @@ COMPUTED = {
 }
 #: What an override may be set to.
 Setting = str | int | float | bool | list[Any]
+#: Keys of a platform that are numbers, below [dvfs] or at the file's top.
+_NUMBERS = ("rate_limit_us", "transition_latency_us", "temperature_c", "memory_mib")
 _PERCENT = re.compile(r"([+-]\d+(?:\.\d+)?)%")
 
 
@@ -82,6 +84,24 @@ def _order(key: str) -> tuple[int, str]:
 
 def _wrong(key: str, value: object, allowed: str) -> RequestError:
     return RequestError(f"{key} = {value!r}: allowed: {allowed}")
+
+
+def number_of(platform: Platform, key: str) -> float | None:
+    """The number that ``platform`` has at the key of an override; None: it has none there."""
+    first, _, rest = key.partition(".")
+    cluster = next((each for each in platform.clusters if each.name == first), None)
+    if cluster is None:
+        name = rest if first == "dvfs" else key
+        return getattr(platform, name) if name in _NUMBERS else None
+    numbers: dict[str, float] = {
+        "cpus": len(cluster.cpus),
+        "capacity_dmips_mhz": cluster.capacity_dmips_mhz,
+        "shared_off_uw": cluster.shared_off_uw,
+    }
+    for state in cluster.idle_states:
+        for name in ("entry_us", "exit_us", "residency_us", "power_uw"):
+            numbers[f"idle_states.{state.name}.{name}"] = getattr(state, name)
+    return numbers.get(rest)
 
 
 @dataclass
@@ -141,6 +161,7 @@ class _Made:
                 key, value, f"no single OPP where {first}.core, .opps or .uv sets them all"
             )
         else:
+            self._check_state(first, rest.split("."), key, value)
             _put(self._cluster(first), rest.split("."), value, key)
 
     def document(self) -> dict[str, Any]:
@@ -294,6 +315,16 @@ class _Made:
             return
         gone = [state for state in states if state not in value]
         self.remove += [f"cluster.{name}.idle_states.{state}" for state in gone]
+
+    def _check_state(self, name: str, path: list[str], key: str, value: Setting) -> None:
+        """Refuse a key of an idle state that the cluster does not have.
+
+        :raises RequestError: one line with the nearest state, and all.
+        """
+        states = [state.name for state in self.now[name].idle_states]
+        if path[0] == "idle_states" and len(path) > 1 and path[1] not in states:
+            near = nearest(path[1], states)
+            raise _wrong(key, value, f"a key of an idle state of {name}: {', '.join(states)}{near}")
 
     def _drop_sleep(self, name: str) -> None:
         """Take away the sleep of the whole cluster, whose state it has no more."""

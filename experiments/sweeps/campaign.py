@@ -10,17 +10,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.sweeps.constraints import Constraint
-from experiments.sweeps.point import Point
+from configs.overrides import number_of
+from configs.platform import Platform
+from configs.platform_file import load_platform
+from experiments.sweeps.constraints import AsIs, Constraint
+from experiments.sweeps.point import AS_IS, CONTROL, Point
 from host.errors import RequestError
 
 ROOT = Path(__file__).resolve().parent.parent / "campaigns"
 
-#: Of an axis: a value with which the platform or the kernel keeps what it has.
-AS_IS = "as is"
 #: Cells of one campaign, at most.
 MOST_CELLS = 2_000_000
 
@@ -106,11 +108,31 @@ class Campaign:
         return points
 
     def _keeps(self, point: Point) -> bool:
+        if not self.constraints:
+            return True
         values = point.values()
         try:
+            for name, value in values.items():
+                if value == AS_IS:
+                    values[name] = _as_is(name, point.platform)
             return all(constraint.holds(values) for constraint in self.constraints)
         except RequestError as error:
             raise RequestError(f"{self.file}: cell {point.words}: {error}") from error
+
+
+def _as_is(name: str, base: str) -> AsIs:
+    """What "as is" stands for.
+
+    :raises RequestError: an unknown platform.
+    """
+    # A control has the name of the platform's key below [dvfs].
+    key = f"dvfs.{name.removeprefix(CONTROL)}" if name.startswith(CONTROL) else name
+    return AsIs(number_of(_platform(base), key), base)
+
+
+@cache
+def _platform(name: str) -> Platform:
+    return load_platform(name)
 
 
 def varied(axes: Sequence[SweptAxis]) -> list[str]:

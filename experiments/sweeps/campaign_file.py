@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import combinations
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from experiments.controls import Controls
-from experiments.sweeps.campaign import AS_IS, ROOT, Campaign, Choice, SweptAxis
+from experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from experiments.sweeps.constraints import Constraint, read_constraint
-from experiments.sweeps.point import CONTROL
+from experiments.sweeps.point import AS_IS, CONTROL
 from host.errors import RequestError, bad_input, missing_key, names_allowed, one_line, unknown
 from host.strict import StrictTable, is_name, read_toml
 
@@ -98,9 +99,15 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
     axes_table.only(KEYS["axes"])
     seeds = _seeds(axes_table)
     axes = list(_axes(axes_table, folder))
+    keys = {axis.name: {axis.name} for axis in axes}
     if top.has("axis"):
-        axes += [_named_axis(table, folder) for table in top.tables("axis", 1, 20)]
-    _check_axes(top, axes)
+        for table in top.tables("axis", 1, 20):
+            axis = _named_axis(table, folder)
+            if axis.name in keys:
+                raise RequestError(f"{top.file}: axis {axis.name!r} is there twice: allowed: once")
+            keys[axis.name] = _keys_of(table)
+            axes.append(axis)
+    _check_axes(top, axes, keys)
     common: dict[str, Any] = {"full": top.flag("full") if top.has("full") else False}
     if top.has("reference"):
         common["controls"] = {"reference": top.text("reference")}
@@ -126,16 +133,39 @@ def _ordered(axes: Sequence[SweptAxis]) -> tuple[SweptAxis, ...]:
     return tuple(sorted(axes, key=lambda axis: ranks.get(axis.name, 5)))
 
 
-def _check_axes(top: StrictTable, axes: Sequence[SweptAxis]) -> None:
-    """Check that every axis is there once, and that no required axis is missing."""
-    set_by = [key for axis in axes for key in axis.choices[0].sets]
+def _check_axes(
+    top: StrictTable, axes: Sequence[SweptAxis], keys: Mapping[str, Collection[str]]
+) -> None:
+    """Check that one axis sets a key, and that every cell has what it needs.
+
+    :param keys: that the values of an axis set, by its name.
+    """
     for key in NEEDED:
-        if key not in set_by:
+        setting = [axis for axis in axes if key in keys[axis.name]]
+        if not setting:
             raise missing_key(top.file, f"axes.{key}", "a list of names")
-    names = [axis.name for axis in axes]
-    for name in names:
-        if names.count(name) > 1:
-            raise RequestError(f"{top.file}: axis {name!r} is there twice: allowed: once")
+        without = [choice.label for choice in setting[0].choices if key not in choice.sets]
+        if without:
+            raise RequestError(
+                f"{top.file}: axis {setting[0].name!r}: its value {without[0]!r} sets no {key}: "
+                "allowed: one in each of its values"
+            )
+    for first, second in combinations(axes, 2):
+        if both := sorted({*keys[first.name]} & {*keys[second.name]}):
+            raise RequestError(
+                f"{top.file}: axes {first.name!r} and {second.name!r} both set {both[0]}: allowed: "
+                "a key in one axis, because the value of the other one would be lost"
+            )
+
+
+def _keys_of(table: StrictTable) -> set[str]:
+    """The keys that the values of an axis set, each as the axis that it could be by itself."""
+    keys: set[str] = set()
+    for value in table.data["values"].values():
+        keys |= {key for key in value if key not in ("set", "controls")}
+        keys |= {*value.get("set", {})}
+        keys |= {f"{CONTROL}{key}" for key in value.get("controls", {})}
+    return keys
 
 
 def _seeds(table: StrictTable) -> tuple[int, ...]:

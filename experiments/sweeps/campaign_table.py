@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from analysis.figures import axis as figure
 from analysis.figures import style
@@ -74,6 +75,34 @@ def _csv(lines: Iterable[Sequence[str]]) -> list[str]:
         csv.writer(stream, lineterminator="\n").writerow(line)
         texts.append(stream.getvalue())
     return texts
+
+
+#: Columns of the tables that are numbers, in JSON; an empty one is null.
+_WHOLE = ("seed", "seeds")
+_NUMBERS = ("value", "baseline", "difference", "percent", "low", "high", "p")
+
+
+def as_objects(lines: Sequence[str], axes: int) -> list[dict[str, Any]]:
+    """A table as objects for JSON, by its heads.
+
+    :param axes: how many columns at the beginning are axes, whose values are texts.
+    """
+    heads, *rows = csv.reader(lines)
+    return [
+        {
+            head: text if place < axes else _figure(head, text)
+            for place, (head, text) in enumerate(zip(heads, row, strict=True))
+        }
+        for row in rows
+    ]
+
+
+def _figure(head: str, text: str) -> str | int | float | None:
+    if head in _WHOLE:
+        return int(text)
+    if head in _NUMBERS:
+        return float(text) if text else None
+    return text
 
 
 def draw_once(name: Path, lines: Sequence[str], rows: list[AxisDifference], measure: str) -> bool:

@@ -2,7 +2,8 @@
 """Constraints of a campaign, such as ``little.cpus + big.cpus <= 8``; they hold for every cell.
 
 An expression compares names (axes and keys of the campaign), numbers and texts in quotes, with
-``+ - * / == != < <= > >= in and or not``. Nothing else is evaluated.
+``+ - * / == != < <= > >= in and or not``. Nothing else is evaluated. Arithmetic takes numbers
+alone, an order two numbers or two texts, and the whole is true or false.
 """
 
 from __future__ import annotations
@@ -11,30 +12,45 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from host.errors import RequestError, names_allowed
+from experiments.sweeps.point import AS_IS
+from host.errors import MOST_SHOWN, RequestError, names_allowed
+from host.strict import INTEGER_BITS
 
 #: What an expression may consist of, in words.
-ALLOWED = "names of axes, numbers, texts in quotes, + - * /, comparisons, in, and, or, not"
-_BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
+ALLOWED = (
+    "names of axes, numbers, texts in quotes, + - * /, comparisons, in, and, or, not; together "
+    "they are true or false"
+)
+_BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
 }
-_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
+_ORDER: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
 }
-#: Operands of ``*`` and of texts that are longer would only be a way to fill the memory.
+_COMPARE = (*_ORDER, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+#: Longer texts and larger integers would only be a way to fill the memory.
 _LONGEST = 400
+
+
+@dataclass(frozen=True)
+class AsIs:
+    """The value "as is" of an axis: the text, and where the base has a number, that number."""
+
+    number: float | None
+    base: str
+
+    def equals(self, other: object) -> bool:
+        """Whether ``other`` is the text, or the base's number."""
+        return other == AS_IS or (self.number is not None and other == self.number)
 
 
 @dataclass(frozen=True)
@@ -47,12 +63,20 @@ class Constraint:
     def holds(self, values: Mapping[str, object]) -> bool:
         """Whether it is true of a cell with ``values`` by name.
 
-        :raises RequestError: a name without a value, or operands of different types.
+        :raises RequestError: a name without a value, or operands of other types.
         """
         try:
-            return bool(_value(self.tree, values))
-        except (TypeError, ZeroDivisionError) as error:
-            raise RequestError(f"constraint {self.text!r}: {error}") from error
+            return _truth(self.tree, values)
+        except _Wrong as wrong:
+            raise RequestError(f"constraint {self.text!r}: {wrong}") from wrong
+        except (ZeroDivisionError, OverflowError) as error:
+            raise RequestError(
+                f"constraint {self.text!r}: {error}: allowed: numbers that can be divided"
+            ) from error
+
+
+class _Wrong(Exception):
+    """What is wrong with an expression for the values of a cell, in words."""
 
 
 def read_constraint(text: str) -> Constraint:
@@ -65,8 +89,11 @@ def read_constraint(text: str) -> Constraint:
             raise SyntaxError("too long")
         tree = ast.parse(text.strip(), mode="eval").body
         _check(tree)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise RequestError(f"constraint {text[:_LONGEST]!r}: allowed: {ALLOWED}") from error
+        if not _may_be_true(tree):
+            raise SyntaxError("neither true nor false")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        shown = repr(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
+        raise RequestError(f"constraint {shown}: allowed: {ALLOWED}") from error
     return Constraint(text, tree)
 
 
@@ -77,7 +104,9 @@ def _check(node: ast.expr) -> None:
     """
     parts: list[ast.expr]
     match node:
-        case ast.Constant(value=bool() | int() | float() | str()):
+        case ast.Constant(value=bool() | str()):
+            parts = []
+        case ast.Constant(value=int() | float() as number) if abs(number) < 2**INTEGER_BITS:
             parts = []
         case ast.Name() | ast.Attribute():
             _name(node)
@@ -85,7 +114,7 @@ def _check(node: ast.expr) -> None:
         case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
             parts = [left, right]
         case ast.Compare(left=left, ops=signs, comparators=others):
-            if not all(type(sign) in _COMPARE for sign in signs):
+            if not all(isinstance(sign, _COMPARE) for sign in signs):
                 raise ValueError("comparison")
             parts = [left, *others]
         case ast.BoolOp(values=values):
@@ -109,35 +138,104 @@ def _name(node: ast.expr) -> str:
     raise ValueError("name")
 
 
-def _value(node: ast.expr, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - of any axis
+def _may_be_true(node: ast.expr) -> bool:
+    """Whether ``node`` and all that it joins can be true or false; of a name, a cell decides."""
+    match node:
+        case ast.BoolOp(values=parts):
+            return all(_may_be_true(part) for part in parts)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _may_be_true(operand)
+        case ast.Constant(value=value):
+            return isinstance(value, bool)
+    return isinstance(node, ast.Compare | ast.Name | ast.Attribute)
+
+
+def _truth(node: ast.expr, values: Mapping[str, object]) -> bool:
+    match node:
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return all(_truth(part, values) for part in parts)
+        case ast.BoolOp(values=parts):
+            return any(_truth(part, values) for part in parts)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _truth(operand, values)
+        case ast.Compare(left=left, ops=signs, comparators=others):
+            operands = [left, *others]
+            return all(
+                _compared(before, sign, after, values)
+                for (before, after), sign in zip(pairwise(operands), signs, strict=True)
+            )
+    value = _value(node, values)
+    if not isinstance(value, bool):
+        raise _Wrong(f"{_shown(node, value)}: allowed: a comparison with it")
+    return value
+
+
+def _compared(
+    left: ast.expr, sign: ast.cmpop, right: ast.expr, values: Mapping[str, object]
+) -> bool:
+    before, after = _value(left, values), _value(right, values)
+    match sign:
+        case ast.Eq():
+            return _equal(before, after)
+        case ast.NotEq():
+            return not _equal(before, after)
+        case ast.In() | ast.NotIn():
+            if isinstance(after, list):
+                there = any(_equal(before, each) for each in after)
+            elif isinstance(after, str) and isinstance(before, str):
+                there = before in after
+            else:
+                raise _Wrong(f"in: {_shown(right, after)}: allowed: a list such as [2, 4]")
+            return there == isinstance(sign, ast.In)
+    word, ordered = _ORDER[type(sign)]
+    if isinstance(before, str) and isinstance(after, str):
+        return bool(ordered(before, after))
+    return bool(ordered(_number(left, before, word), _number(right, after, word)))
+
+
+def _equal(left: object, right: object) -> bool:
+    if isinstance(left, AsIs) and isinstance(right, AsIs):
+        return None in (left.number, right.number) or left.number == right.number
+    if isinstance(left, AsIs):
+        return left.equals(right)
+    return right.equals(left) if isinstance(right, AsIs) else left == right
+
+
+def _number(node: ast.expr, value: object, word: str) -> float:
+    """A number as it is, and "as is" as the base's."""
+    if isinstance(value, AsIs):
+        if value.number is not None:
+            return value.number
+        raise _Wrong(
+            f"{word}: {_shown(node, AS_IS)}, and {value.base} has no number there: allowed: "
+            f"{ast.unparse(node)} == {AS_IS!r} or ..., so that such cells are kept"
+        )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    raise _Wrong(f"{word}: {_shown(node, value)}: allowed: numbers")
+
+
+def _shown(node: ast.expr, value: object) -> str:
+    """An operand with its value, such as ``variant = 'cas'``."""
+    text = ast.unparse(node)
+    return text if isinstance(node, ast.Constant) else f"{text} = {value!r}"
+
+
+def _value(node: ast.expr, values: Mapping[str, object]) -> object:
     match node:
         case ast.Constant(value=value):
             return value
         case ast.Name() | ast.Attribute():
             name = _name(node)
             if name not in values:
-                raise RequestError(
-                    f"constraint: unknown name {name!r}{names_allowed(name, values)}"
-                )
+                raise _Wrong(f"unknown name {name!r}{names_allowed(name, values)}")
             return values[name]
         case ast.BinOp(left=left, op=operation, right=right):
-            return _BINARY[type(operation)](_value(left, values), _value(right, values))
-        case ast.Compare(left=left, ops=signs, comparators=others):
-            before = _value(left, values)
-            for sign, other in zip(signs, others, strict=True):
-                after = _value(other, values)
-                if not _COMPARE[type(sign)](before, after):
-                    return False
-                before = after
-            return True
-        case ast.BoolOp(op=ast.And(), values=parts):
-            return all(_value(part, values) for part in parts)
-        case ast.BoolOp(values=parts):
-            return any(_value(part, values) for part in parts)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not _value(operand, values)
-        case ast.UnaryOp(operand=operand):
-            return -_value(operand, values)
+            word, computed = _BINARY[type(operation)]
+            operands = [_number(each, _value(each, values), word) for each in (left, right)]
+            return computed(*operands)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand, _value(operand, values), "-")
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return [_value(element, values) for element in elements]
-    raise ValueError(ast.dump(node))
+    return _truth(node, values)

@@ -12,13 +12,15 @@ from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.campaign_file import campaign_from
 from experiments.sweeps.point import CONTROL
 from host.cache import digest_of
-from host.errors import RequestError, missing_key
+from host.errors import MOST_SHOWN, RequestError, missing_key, one_line
 from host.strict import StrictTable
 
 #: What messages call a campaign that has no file.
 FILE = "options"
-_INTEGER = re.compile(r"-?\d[\d_]*")
-_NUMBER = re.compile(r"-?\d+\.\d+")
+_INTEGER = re.compile(r"-?[0-9]+(_[0-9]+)*")
+_NUMBER = re.compile(r"-?[0-9]+\.[0-9]+")
+#: Digits of a number, at most; a larger one has no meaning in a platform or a control.
+_DIGITS = 18
 
 
 def one_off(
@@ -47,11 +49,15 @@ def one_off(
         name = key.strip().removeprefix(CONTROL)
         if name in table.setdefault(kind, {}):
             raise RequestError(f"--set {text!r}: allowed: each key once, its values with commas")
-        table[kind][name] = parsed_values(values)
+        try:
+            table[kind][name] = parsed_values(values)
+        except ValueError as error:
+            shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+            raise RequestError(f"--set {one_line(shown)!r}: allowed: {error}") from error
     content: dict[str, Any] = {"summary": _summary(axes, settings), "axes": table}
     if constraints:
         content["constraints"] = list(constraints)
-    if reference:
+    if reference is not None:
         content["reference"] = reference
     name = f"sweep-{digest_of(content)[:8]}"
     return campaign_from(StrictTable(FILE, content), name, Path.cwd())
@@ -69,7 +75,10 @@ def _listed(key: str, text: str) -> list[str]:
 
 
 def parsed_values(text: str) -> list[Any]:
-    """Values with commas: integers, numbers, true, false, texts, lists in brackets."""
+    """Values with commas: integers, numbers, true, false, texts, lists in brackets.
+
+    :raises ValueError: a value that is empty, or a number that is too long; says what is allowed.
+    """
     parts, depth, begin = [], 0, 0
     for place, sign in enumerate(text):
         depth += (sign == "[") - (sign == "]")
@@ -84,6 +93,10 @@ def _parsed(text: str) -> Any:  # noqa: ANN401 - any value of TOML
         return [_parsed(part.strip()) for part in text[1:-1].split(",") if part.strip()]
     if text in ("true", "false"):
         return text == "true"
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text
+    if not text:
+        raise ValueError("a value before, between and after commas")
+    if (whole := _INTEGER.fullmatch(text)) or _NUMBER.fullmatch(text):
+        if len(text) > _DIGITS:
+            raise ValueError(f"numbers of at most {_DIGITS} digits")
+        return int(text) if whole else float(text)
+    return text

@@ -17,6 +17,8 @@ from host.record import Record
 from power.given import given_model
 from power.shared import STATED
 
+#: Of an axis: a value with which the platform or the kernel keeps what it has.
+AS_IS = "as is"
 #: Before the key of a control in a campaign's files.
 CONTROL = "controls."
 #: Axes whose values say by themselves what they are.
@@ -77,7 +79,9 @@ class Point(Record):
         own = {"platform": self.platform, "variant": self.variant, "scenario": self.scenario}
         controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
         rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
-        return {**self.labels, **rest, **own, **self.overrides, **controls}
+        percent = self.transition_percent
+        more = {} if percent is None else {"transition_percent": percent}
+        return {**self.labels, **rest, **own, **self.overrides, **controls, **more}
 
     def settings(self) -> dict[str, Setting]:
         """The overrides of the platform."""

@@ -22,7 +22,9 @@ def test_every_nth_is_counted_from_the_fastest() -> None:
     there = [opp.khz for opp in mid.opps]
     assert frequencies(mid, "every 2nd") == there[1::2]
     assert frequencies(mid, "every 5") == [there[3], there[8], there[13]]
-    assert frequencies(mid, "every 99") == [there[-1]]
+    assert frequencies(mid, f"every {len(there) - 1}") == [there[0], there[-1]]
+    assert frequencies(mid, f"every {len(there)}") is None, "one OPP is left, as by '1 even'"
+    assert frequencies(mid, "every 99") is None
 
 
 def test_even_steps(big: Cluster) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from configs.devicetree import device_tree_source
-from configs.overrides import overridden
+from configs.overrides import number_of, overridden
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.qemu.board import BOARD
@@ -157,11 +157,44 @@ def test_any_key_of_a_platform_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "number"),
+    [
+        ("little.cpus", 4),
+        ("big.cpus", 2),
+        ("dvfs.rate_limit_us", 500),
+        ("memory_mib", 1024),
+        ("big.idle_states.cpu-sleep-0.no_such", None),
+        ("big.opps", None),
+        ("prime.cpus", None),
+        ("name", None),
+    ],
+)
+def test_numbers_of_a_platform(juno: Platform, key: str, number: float | None) -> None:
+    assert number_of(juno, key) == number
+
+
+def test_every_number_of_a_cluster_is_what_an_override_sets(tmp_path: Path) -> None:
+    keys = ("capacity_dmips_mhz", "shared_off_uw", "idle_states.cpu-sleep-0.exit_us")
+    for key in keys:
+        changed = made(tmp_path, "juno-r2", {f"big.{key}": 321})
+        assert number_of(changed, f"big.{key}") == 321
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"litle.cpus": 2}, "'litle' is no cluster of juno-r2 and no key of a platform (did you"),
         ({"little.cpus": 33}, "little.cpus = 33: allowed: an integer in 0..32"),
         ({"little.cpus": True}, "little.cpus = True: allowed: an integer in 0..32"),
+        (
+            {"big.idle_states.cpu-slep-0.exit_us": 3},
+            "big.idle_states.cpu-slep-0.exit_us = 3: allowed: a key of an idle state of big: wfi, "
+            "cpu-sleep-0, cluster-sleep-0 (did you mean cpu-sleep-0?)",
+        ),
+        (
+            {"big.opps": "every 99th"},
+            "big.opps = 'every 99th': allowed: kHz as a list, \"every 2nd\"",
+        ),
         ({"big.opps": "every nth"}, "big.opps = 'every nth': allowed: kHz as a list"),
         ({"big.opps": [100]}, "kHz in 600000..1200000"),
         ({"big.opps": "1 even"}, "big.opps = '1 even': allowed"),

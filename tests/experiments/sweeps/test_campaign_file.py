@@ -125,6 +125,43 @@ def test_errors_of_the_energy_model() -> None:
             HEAD + '[[axis]]\nname = "a"\n[axis.values.x]\nsets = 1',
             "axis[0].values.x.sets = 1: no such",
         ),
+        (
+            HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\n[axis.values.b]\nvariant = "mainline"',
+            "axes 'variant' and 't' both set variant: allowed: a key in one axis",
+        ),
+        (
+            HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\nplatform = "pixel6"',
+            "axes 'platform' and 't' both set platform: allowed: a key in one axis",
+        ),
+        (
+            HEAD + 'set."little.cpus" = [2, 3]\n[[axis]]\nname = "t"\n[axis.values.a]\n'
+            '[axis.values.b]\nset = { "little.cpus" = 4 }',
+            "axes 'little.cpus' and 't' both set little.cpus: allowed: a key in one axis",
+        ),
+        (
+            HEAD + 'set."little.cpus" = "as is"\n[[axis]]\nname = "t"\n[axis.values.a]\n'
+            'set = { "little.cpus" = 4 }',
+            "axes 'little.cpus' and 't' both set little.cpus: allowed: a key in one axis",
+        ),
+        (
+            HEAD + 'controls.llc = ["all"]\n[[axis]]\nname = "t"\n[axis.values.a]\n'
+            'controls = { llc = "as is" }',
+            "axes 'controls.llc' and 't' both set controls.llc: allowed: a key in one axis",
+        ),
+        (
+            HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\nset = { "big.cpus" = 1 }\n'
+            '[[axis]]\nname = "u"\n[axis.values.a]\nset = { "big.cpus" = 2 }',
+            "axes 't' and 'u' both set big.cpus: allowed: a key in one axis",
+        ),
+        (
+            HEAD.replace('variant = ["cas"]', "") + '[[axis]]\nname = "t"\n[axis.values.a]\n'
+            'variant = "cas"\n[axis.values.b]\nmode = "elided"',
+            "axis 't': its value 'b' sets no variant: allowed: one in each of its values",
+        ),
+        (
+            'constraints = ["1 + 1"]\n' + HEAD,
+            "mine.toml: constraint '1 + 1': allowed: names of axe",
+        ),
         ('constraints = ["f()"]\n' + HEAD, "mine.toml: constraint 'f()': allowed: names of axes"),
         ("constraints = 3\n" + HEAD, "constraints = 3: allowed: a list of texts"),
     ],
@@ -135,6 +172,25 @@ def test_what_is_wrong(written: Callable[[str], Path], text: str, message: str) 
     assert message in str(wrong.value)
     assert "mine.toml" in str(wrong.value)
     assert "\n" not in str(wrong.value)
+
+
+def test_a_constraint_reads_the_number_of_the_base() -> None:
+    """juno-r2 has four little CPUs and two big ones."""
+    made = campaign(
+        set={"little.cpus": ["as is", 6], "big.cpus": ["as is", 4]},
+        controls={"rate_limit_us": ["as is", 2000]},
+        constraints=["little.cpus + big.cpus <= 6", "controls.rate_limit_us < 1000"],
+        variant="cas",
+    )
+    (point,) = made.checked_points()
+    assert point.words == (
+        "juno-r2, little.cpus=as is, big.cpus=as is, controls.rate_limit_us=as is, smoke, cas"
+    )
+
+
+def test_a_constraint_on_a_percent() -> None:
+    made = campaign(transition_percent=[0, 50], constraints=["transition_percent > 0"])
+    assert {point.transition_percent for point in made.checked_points()} == {50}
 
 
 def test_constraints_that_remove_everything() -> None:
@@ -203,3 +259,35 @@ def test_settings_without_a_value(text: str) -> None:
     axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
     with pytest.raises(RequestError, match="allowed: KEY=VALUES"):
         one_off(axes, [text], [], 1, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("little.cpus=2,,3", "'little.cpus=2,,3': allowed: a value before, between and after comm"),
+        ("little.cpus=2,", "'little.cpus=2,': allowed: a value before, between and after commas"),
+        ("little.cpus=" + "9" * 5000, "...': allowed: numbers of at most 18 digits"),
+        ("big.opps=[600000," + "9" * 5000 + "]", "...': allowed: numbers of at most 18 digits"),
+        ("temperature_c=" + "9" * 500 + ".0", "...': allowed: numbers of at most 18 digits"),
+    ],
+)
+def test_settings_with_a_wrong_value(text: str, said: str) -> None:
+    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
+    with pytest.raises(RequestError) as wrong:
+        one_off(axes, [text], [], 1, None)
+    assert str(wrong.value).startswith("--set ")
+    assert said in str(wrong.value)
+    assert len(str(wrong.value)) < 200
+
+
+@pytest.mark.parametrize("text", ["1__0", "1_", "\u0663"])
+def test_a_text_that_is_almost_a_number(text: str) -> None:
+    """It is a text; the loader says what is allowed."""
+    assert parsed_values(text) == [text]
+
+
+def test_a_reference_that_is_empty() -> None:
+    """An empty one was no reference, and the work was another."""
+    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
+    with pytest.raises(RequestError, match="options: reference = '': allowed: a non-empty string"):
+        one_off(axes, [], [], 1, "")
