@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from host.cache import runs_root
+from host.cache import cache_root, runs_root
 from host.errors import RequestError
 
 ALLOWED = "allowed: a folder that can be written"
@@ -30,6 +30,33 @@ def check_runs() -> None:
     :raises RequestError: one line.
     """
     _check("EASCOPE_RUNS", runs_root())
+
+
+def check_push(folder: Path) -> None:
+    """Refuse a place for artefacts where none can be written.
+
+    :raises RequestError: one line.
+    """
+    _check("cache push", folder)
+
+
+def check_cache() -> None:
+    """Refuse a cache that cannot be written.
+
+    :raises RequestError: one line.
+    """
+    _check("EASCOPE_CACHE", cache_root())
+
+
+def check_runs_folder() -> None:
+    """Refuse runs that are no folder, or lie below a file; they need not be there.
+
+    :raises RequestError: one line.
+    """
+    root = runs_root()
+    there = next(path for path in (root, *root.parents) if path.exists())
+    if not there.is_dir():
+        raise RequestError(f"EASCOPE_RUNS {root}: {there} is no folder: allowed: a folder")
 
 
 def check_runs_place() -> None:

@@ -33,11 +33,11 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a folder that cannot be, or a kind that the source does not have.
     """
+    from experiments.writable import check_cache, check_push
     from host.cache import cache_root
     from host.errors import RequestError, unknown
     from host.proc import say
     from host.transfer import kinds_in, transfer
-    from host.writing import can_write
 
     given, cache = Path(options.folder).absolute(), cache_root()
     source, target = (cache, given) if options.direction == "push" else (given, cache)
@@ -49,8 +49,10 @@ def run(options: argparse.Namespace) -> int:
     for kind in options.kinds:
         if kind not in there:
             raise unknown("kind", kind, there)
-    if not can_write(target):
-        raise RequestError(f"{target}: allowed: a folder that can be written")
+    if options.direction == "push":
+        check_push(target)
+    else:
+        check_cache()
     done = transfer(source, target, options.kinds or there, lambda name: say(f"  {name}"))
     if options.json:
         print_json(

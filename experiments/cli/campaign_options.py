@@ -73,26 +73,35 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         if (value := getattr(options, key)) is not None
     }
     others = {**axes, "set": options.set, "keep": options.keep, "reference": options.reference}
-    given = [f"--{key}" for key, value in others.items() if value]
+    given = [f"--{key}" for key, value in others.items() if value not in (None, [])]
     given += ["--seeds"] if options.seeds else []
-    if options.campaign:
+    if options.campaign is not None:
         if given:
             raise RequestError(f"{given[0]}: allowed: only without CAMPAIGN, whose file states it")
         return load_campaign(options.campaign)
     return one_off(axes, options.set, options.keep, options.seeds or 1, options.reference)
 
 
-def jobs_here() -> int:
-    """Jobs at a time without ``-j``: one per core of this host."""
-    return len(os.sched_getaffinity(0))
+def is_campaign(options: argparse.Namespace) -> bool:
+    """Whether any option asks for a campaign."""
+    keys = ("campaign", "platform", "scenario", "variant", "engine", "mode", "seeds", "reference")
+    return any(getattr(options, key) is not None for key in keys) or bool(
+        options.set or options.keep
+    )
 
 
-def script_path(text: str) -> Path:
-    """Where ``--script`` writes.
+def out_file(option: str, text: str) -> Path:
+    """The file that an option names.
 
+    :param option: with its dashes.
     :raises RequestError: a folder that is not there, or a folder itself.
     """
     path = Path(text).absolute()
-    if path.is_dir() or not path.parent.is_dir():
-        raise RequestError(f"--script {text}: allowed: a file in an existing folder")
+    if not text or text.endswith("/") or path.is_dir() or not path.parent.is_dir():
+        raise RequestError(f"{option} {text!r}: allowed: a file in an existing folder")
     return path
+
+
+def jobs_here() -> int:
+    """Jobs at a time without ``-j``: one per core of this host."""
+    return len(os.sched_getaffinity(0))

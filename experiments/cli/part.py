@@ -18,12 +18,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the missing cells of the part; 1 when a cell has failed.
 
+    :raises RequestError: a file that is no part.
     :raises EascopeError: when the part cannot be begun.
     """
     from experiments.cli.output import print_json
-    from experiments.sweeps.part import SweepPart, run_part
+    from experiments.sweeps.part import read_part, run_part
 
-    part = SweepPart.read(Path(options.file))
+    part = read_part(Path(options.file))
     failed = run_part(part)
     if options.json:
         print_json({"cells": part.cells, "failed": failed})

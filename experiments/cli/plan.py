@@ -43,8 +43,10 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from experiments.sweeps.survey import cost_of, survey_of
+    from experiments.writable import check_runs_folder
     from host.dry import nothing_built
 
+    check_runs_folder()
     campaign = campaign_of(options)
     with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
         survey = survey_of(campaign, Path(folder))

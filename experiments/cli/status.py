@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.cli.campaign_options import add_campaign, campaign_of
+from experiments.cli.campaign_options import add_campaign, campaign_of, is_campaign
 from experiments.cli.output import print_columns, print_json, run_object
 from host.cache import runs_root
 
@@ -33,7 +33,10 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a fault of the campaign.
     """
-    if options.campaign or options.platform or options.scenario or options.variant:
+    from experiments.writable import check_runs_folder
+
+    check_runs_folder()
+    if is_campaign(options):
         return _campaign(options)
     return _runs(options)
 

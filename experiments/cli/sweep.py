@@ -10,7 +10,7 @@ from experiments.cli.campaign_options import (
     add_campaign,
     campaign_of,
     jobs_here,
-    script_path,
+    out_file,
 )
 from experiments.cli.output import print_json, shown
 from experiments.cli.plan import add_jobs
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     from experiments.writable import check_runs
 
     campaign = campaign_of(options)
-    script = script_path(options.script) if options.script else None
+    script = out_file("--script", options.script) if options.script is not None else None
     if options.profile is not None:
         if script is not None:
             raise RequestError("--profile: allowed: not with --script, which needs no Snakemake")
@@ -65,11 +65,22 @@ def run(options: argparse.Namespace) -> int:
     jobs, retry = options.jobs or jobs_here(), options.retry_failed
     if script is not None:
         groups = survey.to_run(retry=retry)
-        if not groups:
+        session = begin(campaign, groups, jobs, retry=retry) if groups else None
+        if session is not None:
+            write_array(session, script, jobs)
+        if options.json:
+            print_json(
+                {
+                    "campaign": campaign.name,
+                    "script": str(script) if session else None,
+                    "cells": session.cells if session else 0,
+                    "parts": len(session.parts) if session else 0,
+                }
+            )
+        elif session is None:
             print("nothing to run: no script was written")
-            return 0
-        write_array(begin(campaign, groups, jobs, retry=retry), script, jobs)
-        print(f"script:   {shown(script)} (sbatch {shown(script)})")
+        else:
+            print(f"script:   {shown(script)} (sbatch {shown(script)})")
         return 0
     survey = run_missing(survey, jobs, profile=options.profile, retry=retry)
     return _print_end(survey, as_json=options.json)

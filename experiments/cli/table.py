@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.cli.campaign_options import add_campaign, campaign_of
+from experiments.cli.campaign_options import add_campaign, campaign_of, out_file
 from experiments.cli.output import print_json, shown
 
 SUMMARY = "write a campaign's results as one long CSV table, one line per cell and measure"
@@ -46,22 +46,23 @@ def run(options: argparse.Namespace) -> int:
     import sys
     import tempfile
 
-    from experiments.sweeps.campaign_table import against, draw_once, plain
+    from experiments.sweeps.campaign_table import against, as_objects, draw_once, plain
     from experiments.sweeps.differences import place_of
     from experiments.sweeps.survey import survey_of
+    from experiments.writable import check_runs_folder
     from host.cache import write_atomic
     from host.dry import nothing_built
     from host.errors import RequestError
     from host.proc import say
     from host.writing import writing_into
 
+    check_runs_folder()
     campaign = campaign_of(options)
-    out = Path(options.out).absolute() if options.out else None
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise RequestError(f"--out {options.out}: allowed: a file in an existing folder")
+    out = out_file("--out", options.out) if options.out is not None else None
+    drawing = out_file("--figure", options.figure) if options.figure is not None else None
     if options.against is not None:
         place_of(campaign, options.against)
-    if options.figure and (options.against is None or len(options.measure) != 1):
+    if drawing is not None and (options.against is None or len(options.measure) != 1):
         raise RequestError(f"--figure {options.figure}: allowed: with --against and one --measure")
     with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
         survey = survey_of(campaign, Path(folder))
@@ -72,16 +73,18 @@ def run(options: argparse.Namespace) -> int:
         lines = plain(survey, options.measure)
     else:
         lines, rows = against(survey, options.against, options.measure)
-        if options.figure:
-            drawn = draw_once(Path(options.figure), lines, rows, options.measure[0])
+        if drawing is not None:
+            drawn = draw_once(drawing, lines, rows, options.measure[0])
             say(f"{options.figure}.svg: {'drawn' if drawn else 'is there, of the same table'}")
-    if out is None:
-        sys.stdout.writelines(lines)
-    else:
+    if out is not None:
         with writing_into(out.parent):
             write_atomic(out, "".join(lines).encode())
-    if options.json and out is not None:
+    if options.json and out is None:
+        print_json({"table": as_objects(lines, len(campaign.axes)), **counts})
+    elif options.json:
         print_json({"file": str(out), "lines": len(lines) - 1, **counts})
-    elif out is not None:
+    elif out is None:
+        sys.stdout.writelines(lines)
+    else:
         print(f"{shown(out)}: {len(lines) - 1} lines of {counts['done']} of {survey.cells} cells")
     return 1 if counts["done"] < survey.cells else 0

@@ -8,12 +8,14 @@ not run again, and a failed cell does not stop those after it.
 
 from __future__ import annotations
 
+import re
 import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 from engines.base import Identity
 from experiments.cell import Cell, identity_of, prepare
@@ -33,12 +35,15 @@ from experiments.sweeps.ledger import (
 from experiments.sweeps.point import Point
 from experiments.sweeps.resolver import Resolver, cell_id
 from host.cache import runs_root
-from host.errors import EascopeError
+from host.errors import EascopeError, RequestError, bad_input
 from host.proc import duration, say
-from host.record import Record
+from host.record import Record, RecordError
 from host.sealed import files_of
+from host.strict import NAME_RULE, is_name
 
 SCHEMA = 1
+#: Names of jobs: `experiments.sweeps.session` makes them of time, host and process.
+_JOB = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 #: Cells of a part, at most and at least (but for the rest): a part boots once.
 MOST_CELLS, LEAST_CELLS = 20, 4
 
@@ -60,6 +65,8 @@ class SweepPart(Record):
     :param retry: whether cells that have failed are tried again.
     """
 
+    schema_read: ClassVar[int | None] = SCHEMA
+
     schema: int
     campaign: str
     file: str
@@ -72,6 +79,29 @@ class SweepPart(Record):
     def cells(self) -> int:
         """How many cells it has."""
         return sum(len(group.seeds) for group in self.groups)
+
+
+def read_part(path: Path) -> SweepPart:
+    """The part in a file.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    try:
+        part = SweepPart.read(path)
+    except RecordError as error:
+        raise RequestError(str(error)) from error
+    # Both are names of files below the folder of runs.
+    if not is_name(part.campaign):
+        raise bad_input(path, "campaign", part.campaign, NAME_RULE)
+    if not _JOB.fullmatch(part.job):
+        raise bad_input(path, "job", part.job, "letters, digits, dots, dashes, and no dot first")
+    if not part.cells:
+        raise bad_input(path, "groups", [], "groups with at least one seed")
+    for number, group in enumerate(part.groups):
+        for seed in group.seeds:
+            if seed < 0:
+                raise bad_input(path, f"groups.{number}.seeds", seed, "integers from 0")
+    return part
 
 
 Execute = Callable[[Cell], Run]

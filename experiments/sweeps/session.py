@@ -35,6 +35,8 @@ SNAKEFILE = HERE / "Snakefile"
 PROFILES = HERE / "profiles"
 #: Seconds between two looks at the ledger, and between two progress lines without a terminal.
 LOOK_S, QUIET_S = 0.5, 10.0
+#: The executor of a profile: a key with or without quotes, with a value that may have them.
+_EXECUTOR = re.compile(r"""^\s*["']?executor["']?\s*:\s*["']?([\w-]+)""", re.MULTILINE)
 #: What a person installs for sweeps.
 INSTALL = ".venv/bin/pip install -e '.[sweep]'"
 
@@ -132,9 +134,22 @@ def check_snakemake(profile: str | None) -> None:
 
 
 def executor_of(profile: str) -> str:
-    """The executor plugin that a profile names; empty: Snakemake's own, on this host."""
-    text = (profile_folder(profile) / "config.yaml").read_text(encoding="utf-8")
-    match = re.search(r"^executor:\s*([\w-]+)", text, re.MULTILINE)
+    """The executor plugin that a profile names; empty: Snakemake's own, on this host.
+
+    :raises RequestError: a profile that cannot be read.
+    """
+    path = profile_folder(profile) / "config.yaml"
+    try:
+        match = _EXECUTOR.search(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"--profile {profile}: {path}: byte {error.start} is not UTF-8: allowed: a profile of "
+            "Snakemake"
+        ) from error
+    except OSError as error:
+        raise RequestError(
+            f"--profile {profile}: {path}: {error.strerror}: allowed: a readable profile"
+        ) from error
     return match[1] if match and match[1] not in ("local", "dryrun", "touch") else ""
 
 
