@@ -332,7 +332,7 @@ def _named_axis(table: StrictTable, folder: Path) -> SweptAxis:
     name = table.name("name")
     values = table.table("values")
     if not values.data:
-        raise values.error("", f"an axis with 1 to {MOST_VALUES} values")
+        raise table.error("values", f"an axis with 1 to {MOST_VALUES} values")
     return SweptAxis(
         name,
         tuple(Choice(label, _sets(values.table(label), folder)) for label in values.data),

@@ -119,7 +119,7 @@ def test_errors_of_the_energy_model() -> None:
         ),
         (HEAD + "controls.switches = [1]", "axes.controls.switches"),
         (HEAD + "controls.traced = [false]", "axes.controls.traced"),
-        (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "an axis with 1 to 1000 values"),
+        (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "axis[0].values = {}: allowed: an axis"),
         (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "axis 'variant' is there twice"),
         (
             HEAD + '[[axis]]\nname = "a"\n[axis.values.x]\nsets = 1',
