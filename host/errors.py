@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 #: Characters of a wrong value that a message shows.
@@ -94,6 +94,16 @@ def unknown(kind: str, name: str, known: Iterable[str], listing: str = "") -> Re
     :param listing: a command that lists them; of many names the message then has only the nearest.
     """
     return RequestError(f"unknown {kind} {name!r}{names_allowed(name, known, listing)}")
+
+
+def check_names(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Check that all ``names`` are known.
+
+    :raises RequestError: one line for the first that is not.
+    """
+    for name in names:
+        if name not in known:
+            raise unknown(kind, name, known)
 
 
 def names_allowed(name: str, known: Iterable[str], listing: str = "") -> str:

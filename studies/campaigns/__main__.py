@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.arguments import count
 from experiments.sweeps.campaign_file import load_campaign
-from host.errors import unknown
+from host.errors import check_names
 from host.proc import Ending, say
 from studies.campaigns.plan import record_name
 from studies.campaigns.record import record_of
@@ -46,9 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        for name in options.campaign:
-            if name not in PAGES:
-                raise unknown("campaign", name, PAGES)
+        check_names("campaign", options.campaign, PAGES)
         for name in options.campaign or PAGES:
             whole, page = load_campaign(name), PAGES[name]
             chosen = cut(whole, page, options.seeds, options.only)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from analysis.results.noise import FILE, Noise
 from analysis.statistics import ENOUGH
-from host.errors import RequestError, unknown
+from host.errors import RequestError, check_names
 from host.proc import Ending, say
 from studies.command import command_of
 from studies.draw import save
@@ -47,9 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.seeds < ENOUGH:
             raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH}")
         every = plan()
-        for name in options.scenario:
-            if name not in {scenario for _, scenario in every}:
-                raise unknown("scenario", name, {scenario for _, scenario in every})
+        check_names("scenario", options.scenario, {scenario for _, scenario in every})
         chosen = [each for each in every if not options.scenario or each[1] in options.scenario]
         known = Noise.read(FILE) if options.missing else None
         if known:

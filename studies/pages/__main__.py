@@ -9,7 +9,7 @@ from pathlib import Path
 
 from analysis.records.verdict import ENOUGH_FOR_VERDICT
 from experiments.scenario_file import load_scenario
-from host.errors import unknown
+from host.errors import check_names
 from host.proc import Ending, say
 from studies.command import command_of
 from studies.draw import save
@@ -45,9 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with Ending() as ending:
         wanted = options.page or [*known, WAKEUP_COST]
-        for name in wanted:
-            if name not in (*known, WAKEUP_COST):
-                raise unknown("page", name, [*known, WAKEUP_COST])
+        check_names("page", wanted, [*known, WAKEUP_COST])
         chosen = [known[name] for name in wanted if name != WAKEUP_COST]
         if options.variants:
             chosen = [only(page, options.variants.split(",")) for page in chosen]

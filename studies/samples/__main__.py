@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from experiments.arguments import count
-from host.errors import EascopeError, unknown
+from host.errors import EascopeError, check_names
 from host.proc import Ending, duration, say
 from studies.campaigns.shipped import PAGES
 from studies.command import command_of
@@ -43,9 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        for name in options.campaign:
-            if name not in PAGES:
-                raise unknown("campaign", name, PAGES)
+        check_names("campaign", options.campaign, PAGES)
         samples = run(options.campaign or list(PAGES), options.fast_seeds, present=options.present)
         if not any(samples.values()):
             raise EascopeError("no cell was run on both engines yet")
