@@ -18,7 +18,7 @@ from analysis.results.campaigns import (
     SweptDifference,
     SweptMeasure,
 )
-from analysis.results.findings import conditions_of
+from analysis.results.findings import NO_CONTROLS, conditions_of
 from analysis.results.noise import NoiseFloor, recorded
 from analysis.statistics import estimate
 from experiments.finished import derived_by
@@ -67,8 +67,7 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
             firsts[scenario] = derived
         take(taken.setdefault(labels, Taken()), seed, derived)
         if not derived.cell.own_platform:
-            conditions = conditions_of(derived.cell, derived.result.power_model.name)
-            floor = recorded(derived.cell.platform, scenario, vars(conditions))
+            floor = _noise_of_platform(derived)
             if floor is not None:
                 noise[labels[names.index("platform")], scenario] = floor
     chosen = {
@@ -104,6 +103,13 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         cells=tuple(_cells(by_labels, names, page, floors)),
         floors=floors,
     )
+
+
+def _noise_of_platform(run: Derived) -> NoiseFloor | None:
+    """The noise floor on the run's platform as it is, whatever controls the run has."""
+    conditions = conditions_of(run.cell, run.result.power_model.name)
+    own = replace(conditions, controls=NO_CONTROLS)
+    return recorded(run.cell.platform, run.cell.scenario, vars(own))
 
 
 def _values(campaign: Campaign) -> dict[str, tuple[str, ...]]:

@@ -16,6 +16,7 @@ from analysis.derive import Derived, derive
 from analysis.records.frames import FramesRecord
 from analysis.records.result import Deadlines, Frames, Percentiles
 from analysis.results.campaigns import CampaignResult, SweptMeasure
+from analysis.results.findings import NO_CONTROLS
 from analysis.results.noise import NoiseFloor
 from analysis.results.origin import RESULTS
 from configs.activity import Activity
@@ -306,12 +307,22 @@ def test_a_latency_that_a_program_prints_goes_before_those_of_its_threads(
 
 
 def test_a_difference_below_the_noise_floor_is_not_clear(
-    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch
+    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch, base: Derived
 ) -> None:
-    """Variants save 10 %, other topologies more."""
+    """Variants save 10 %, other topologies more; the floor is the platform's without controls."""
+    monkeypatch.setitem(
+        vars(base), "cell", replace(base.cell, set_otherwise=("rate-limit-500-us",))
+    )
     floor = NoiseFloor("juno-r2", "x", "mainline", {}, 10, {}, {"energy_per_work_j": 9.0})
-    monkeypatch.setattr(recording, "recorded", lambda *_: floor)
+    asked = []
+
+    def of_platform(platform: str, scenario: str, conditions: Mapping[str, str]) -> NoiseFloor:
+        asked.append((platform, scenario, conditions["controls"]))
+        return floor
+
+    monkeypatch.setattr(recording, "recorded", of_platform)
     assert "energy clearly less in 2" in answer(made_record("eas-paper", by_variant))
+    assert {*asked} == {(base.cell.platform, base.cell.scenario, NO_CONTROLS)}
     high = replace(floor, percents={"energy_per_work_j": 11.0})
     monkeypatch.setattr(recording, "recorded", lambda *_: high)
     record = made_record("eas-paper", by_variant)
