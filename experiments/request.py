@@ -132,6 +132,10 @@ class Files:
         """The engine ``name`` in ``mode``."""
         return get_engine(name, mode)
 
+    def given(self, request: Request, platform: Platform) -> GivenPlatform:
+        """``platform``, which is the request's under its controls, as its kernel is given it."""
+        return GivenPlatform(as_given(platform, request.energy_model))
+
 
 def resolve(request: Request, files: Files | None = None) -> Names:
     """Resolve and check every name and file of a request, without building or writing.
@@ -152,7 +156,6 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform))
     check_queues_have(request.controls.events, kernel, variant.name)
-    given = GivenPlatform(as_given(platform, request.energy_model))
     return Names(
         request=request,
         platform=platform,
@@ -160,7 +163,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
         variant=variant,
         scenario=scenario,
         engine=engine,
-        given=given,
+        given=files.given(request, platform),
         kernel=kernel,
         figures=figures_of(scenario, platform, engine),
     )

@@ -15,12 +15,27 @@ def imported_names(path: Path) -> Iterator[str]:
 
     ``from a import b`` gives ``a`` and ``a.b``, for b may be a module.
     """
-    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
+    for node in _statements(ast.parse(path.read_bytes(), str(path))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+#: Fields of a node that have statements, or parts of statements that have some.
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """``tree`` and all statements in it; expressions have none, and are most of a tree."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in _BODIES:
+            inner = getattr(node, field, ())
+            waiting += inner if isinstance(inner, list) else ()
 
 
 def files_of(name: str, root: Path = REPO) -> Iterator[Path]:
@@ -39,10 +54,13 @@ def files_of(name: str, root: Path = REPO) -> Iterator[Path]:
 def closure(paths: Iterable[Path], root: Path = REPO) -> set[Path]:
     """``paths`` and every file below ``root`` that they import, at once or by way of others."""
     files: set[Path] = set()
+    names: set[str] = set()
     waiting = list(paths)
     while waiting:
         path = waiting.pop()
         if path not in files:
             files.add(path)
-            waiting += [file for name in imported_names(path) for file in files_of(name, root)]
+            new = set(imported_names(path)) - names
+            names |= new
+            waiting += [file for name in new for file in files_of(name, root)]
     return files

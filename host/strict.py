@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import pickle
 import re
 import stat
 import tomllib
@@ -99,7 +100,24 @@ def read_toml(path: Path) -> StrictTable:
 
     :raises RequestError: when it cannot be read or is not TOML (with line and column).
     """
-    return StrictTable(shown_path(path), _parse(path, "TOML", tomllib.loads))
+    return StrictTable(shown_path(path), _parse(path, "TOML", _toml))
+
+
+#: Contents of TOML texts by text, pickled: a campaign reads a core's file for every platform, and
+#: to parse it takes ten times as long.
+_KEPT: dict[str, bytes] = {}
+_MOST_KEPT = 256
+
+
+def _toml(text: str) -> dict[str, Any]:
+    """The content of ``text``; each caller has its own."""
+    if (kept := _KEPT.get(text)) is not None:
+        own: dict[str, Any] = pickle.loads(kept)
+        return own
+    data = tomllib.loads(text)
+    if len(_KEPT) < _MOST_KEPT:
+        _KEPT[text] = pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
+    return data
 
 
 def read_json(path: Path) -> StrictTable:

@@ -23,7 +23,7 @@ from configs.platform import Platform
 from engines.base import Engine
 from experiments.cell import built_digests, identity_of
 from experiments.controls import Controls
-from experiments.request import Files, Names, resolve
+from experiments.request import Files, GivenPlatform, Names, Request, resolve
 from experiments.scenario import Scenario
 from experiments.sweeps.point import Point
 from host.cache import digest_of, write_atomic
@@ -98,6 +98,13 @@ class _KeptFiles(Files):
         )
         return made
 
+    def given(self, request: Request, platform: Platform) -> GivenPlatform:
+        key = "given", request.platform, request.controls, request.energy_model
+        made: GivenPlatform = self._once(
+            key, lambda: super(_KeptFiles, self).given(request, platform)
+        )
+        return made
+
 
 def figures_of(platform: Platform) -> object:
     """The figures of ``platform``, without names and sources."""
@@ -130,7 +137,9 @@ class Resolver:
         self._folder = folder
         self._file = file
         self._files = _KeptFiles()
-        self._platforms: dict[str, str] = {}
+        self._platforms: dict[tuple[str, str], str] = {}
+        #: Figures of base platforms, by name.
+        self._bases: dict[str, object] = {}
         self._engines: dict[tuple[str, str], str] = {}
         self._kernels: dict[object, dict[str, str]] = {}
         #: A line for each figure of a derived platform that was computed, by platform. One that
@@ -160,11 +169,11 @@ class Resolver:
         """
         if not point.overrides:
             return point.platform
-        settings = point.settings()
-        name = platform_name(point.platform, settings)
-        if name not in self._platforms:
+        settings, base = point.settings(), point.platform
+        key = base, repr(settings)
+        if key not in self._platforms:
+            name = platform_name(base, settings)
             path = self._folder / f"{name}.toml"
-            base = point.platform
             made = overridden(base, self._files.platform(base), settings)
             data = made.text.encode()
             if not path.is_file() or path.read_bytes() != data:
@@ -173,10 +182,12 @@ class Resolver:
                 platform = self._files.platform(str(path))
             except RequestError as error:
                 raise RequestError(_without_file(error, path.name)) from error
-            if figures_of(platform) != figures_of(self._files.platform(base)):
+            if base not in self._bases:
+                self._bases[base] = figures_of(self._files.platform(base))
+            if figures_of(platform) != self._bases[base]:
                 self.computed[name] = made.computed
-            self._platforms[name] = str(path)
-        return self._platforms[name]
+            self._platforms[key] = str(path)
+        return self._platforms[key]
 
     def group_id(self, names: Names) -> str:
         """A digest of all inputs of the cell's bytes but the seed; empty: not all is built."""

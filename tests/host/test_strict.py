@@ -90,3 +90,12 @@ def test_text_of_any_language_is_unchanged() -> None:
     text = "größer: 5 µs, naïve, \u202f日本"
     assert one_line(text) == text
     assert StrictTable("f.toml", {"summary": text}).text("summary") == text
+
+
+def test_equal_texts_give_content_that_nobody_shares(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.toml").write_text("a = [{ b = [1, 2] }]\n")
+    read_toml(tmp_path / "first.toml").data["a"][0]["b"].append(3)
+    assert read_toml(tmp_path / "second.toml").data == {"a": [{"b": [1, 2]}]}
+    read_toml(tmp_path / "second.toml").data["a"][0]["b"].append(3)
+    assert read_toml(tmp_path / "first.toml").data == {"a": [{"b": [1, 2]}]}
