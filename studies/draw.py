@@ -31,7 +31,9 @@ from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
 from studies.power_validation import page as power_validation
 from studies.releases import page as releases
+from studies.reliability import page as reliability
 from studies.samples import page as samples
+from studies.scale import page as scale
 from studies.wakeup_cost import page as wakeup_cost
 
 #: Pages of records, in the order of their list.
@@ -49,6 +51,8 @@ _EVERY: Mapping[str, Drawing] = {
     **cluster_power.DRAWINGS,
     **samples.CAMPAIGNS,
     **samples.DRAWINGS,
+    **scale.DRAWINGS,
+    **reliability.DRAWINGS,
 }
 #: Those whose record is there.
 DRAWINGS: Mapping[str, Drawing] = {

@@ -16,11 +16,43 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analysis.results.measured import Measurements
+from analysis.results.origin import RESULTS
 from experiments.sweeps.array_script import MOST_TASKS
 from experiments.sweeps.session import part_size
 
-#: Measured: files of a finished `smoke` run, and KiB of them (docs/concepts/scale.md).
-FILES, KIB = 27, 444
+NAME = "scale"
+
+
+@dataclass(frozen=True)
+class CellCost:
+    """What cells of `smoke` cost, by ``results/scale.json``.
+
+    :param each_s: processor seconds of a cell after the first of its part.
+    :param start_s: processor seconds of a part besides its cells: Python and the boot.
+    :param files: of a finished run, and KiB of them.
+    """
+
+    each_s: float
+    start_s: float
+    files: int
+    kib: int
+
+
+def cost_of(record: Measurements) -> CellCost:
+    """From a part of one cell, a part of many, and a finished run."""
+    one, many = record.figure("part", "shared_s"), record.figure("boot", "shared_s")
+    each = (many - one) / (record.figure("boot", "cells") - record.figure("part", "cells"))
+    files, kib = (round(record.figure("run", figure)) for figure in ("files", "kib"))
+    return CellCost(each, one - each, files, kib)
+
+
+#: What is simulated unless options say otherwise.
+CELLS = 1_000_000
+CORES = (16, 128, 1000, 4000)
+SPREAD = 0.5
+#: Parts that Snakemake starts in a second.
+STARTS = 100.0
 
 
 @dataclass(frozen=True)
@@ -71,33 +103,56 @@ def by_array(seconds: Sequence[float], cores: int, most_tasks: int = MOST_TASKS)
     return by_first_free([sum(seconds[task::tasks]) for task in range(tasks)], cores, float("inf"))
 
 
+@dataclass(frozen=True)
+class Filled:
+    """A campaign on some cores: parts that go to the first free core, and those of an array."""
+
+    cores: int
+    size: int
+    ways: dict[str, Scheduled]
+
+
+def filled(
+    cells: int, cores: int, means: Sequence[float], spread: float, start_s: float, **more: float
+) -> Filled:
+    """Simulate both ways.
+
+    :param more: ``starts``, parts that begin in a second at most, and ``seed``.
+    """
+    size = part_size(cells, cores)
+    seconds = part_seconds(cells, size, means, spread, start_s, int(more.get("seed", 1)))
+    ways = {
+        "Snakemake": by_first_free(seconds, cores, more.get("starts", STARTS)),
+        "array": by_array(seconds, cores),
+    }
+    return Filled(cores, size, ways)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print a table of both ways for each number of cores."""
+    cost = cost_of(Measurements.read(RESULTS / f"{NAME}.json"))
     parser = argparse.ArgumentParser(prog="python -m studies.schedule", description=__doc__)
-    parser.add_argument("--cells", type=int, default=1_000_000, metavar="N")
-    parser.add_argument("--cores", default="16,128,1000,4000", metavar="N,N")
-    parser.add_argument("--seconds", default="0.6", metavar="S,S", help="of a cell, by scenario")
-    parser.add_argument("--spread", type=float, default=0.5, metavar="SHARE")
-    parser.add_argument("--start", type=float, default=2.85, metavar="S", help="of a part")
-    parser.add_argument("--starts", type=float, default=100.0, metavar="N", help="parts a second")
+    parser.add_argument("--cells", type=int, default=CELLS, metavar="N")
+    parser.add_argument("--cores", default=",".join(map(str, CORES)), metavar="N,N")
+    parser.add_argument(
+        "--seconds", default=str(cost.each_s), metavar="S,S", help="of a cell, by scenario"
+    )
+    parser.add_argument("--spread", type=float, default=SPREAD, metavar="SHARE")
+    parser.add_argument("--start", type=float, default=cost.start_s, metavar="S", help="of a part")
+    parser.add_argument("--starts", type=float, default=STARTS, metavar="N", help="parts a second")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     options = parser.parse_args(arguments)
     means = [float(word) for word in options.seconds.split(",")]
     print("cores  cells of a part  way        hours  busy   files/s")
     for cores in map(int, options.cores.split(",")):
-        size = part_size(options.cells, cores)
-        seconds = part_seconds(
-            options.cells, size, means, options.spread, options.start, options.seed
-        )
-        ways = {
-            "Snakemake": by_first_free(seconds, cores, options.starts),
-            "array": by_array(seconds, cores),
-        }
-        for way, done in ways.items():
-            rate = options.cells * FILES / done.end_s
-            words = f"{cores:5}  {size:15}  {way:9}  {done.end_s / 3600:6.2f}"
-            print(f"{words}  {100 * done.busy:3.0f} %  {rate:7.0f}")
-    print(f"{options.cells * KIB / 1024**2:.0f} GiB in {options.cells * FILES} files")
+        more = {"starts": options.starts, "seed": options.seed}
+        done = filled(options.cells, cores, means, options.spread, options.start, **more)
+        for way, scheduled in done.ways.items():
+            rate = options.cells * cost.files / scheduled.end_s
+            words = f"{cores:5}  {done.size:15}  {way:9}  {scheduled.end_s / 3600:6.2f}"
+            print(f"{words}  {100 * scheduled.busy:3.0f} %  {rate:7.0f}")
+    gib, files = options.cells * cost.kib / 1024**2, options.cells * cost.files
+    print(f"{gib:.0f} GiB in {files} files")
     return 0
 
 

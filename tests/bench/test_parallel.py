@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import eascope
+from tests.support.measuring import Keep
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 
@@ -58,7 +59,7 @@ def timed(runs: Path, jobs: int) -> Timed:
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two cores are needed")
-def test_two_jobs_use_two_cores(tmp_path: Path) -> None:
+def test_two_jobs_use_two_cores(tmp_path: Path, keep: Keep) -> None:
     single, double = timed(tmp_path / "one", 1), timed(tmp_path / "two", 2)
     efficiency = single.wall_s / (2 * double.wall_s)
     print(
@@ -68,4 +69,5 @@ def test_two_jobs_use_two_cores(tmp_path: Path) -> None:
     share = max(each.others_s / (2 * each.wall_s) for each in (single, double))
     if share > MOST_BY_OTHERS:
         pytest.skip(f"the host is not quiet: others took {100 * share:.0f} % of two cores")
+    keep("two_jobs", {"cells": CELLS, "efficiency_percent": 100 * efficiency})
     assert efficiency >= LEAST

@@ -14,7 +14,7 @@ from tests.support.reliability.campaign import finish, tables
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 
-COUNTS = Namespace(kills=6, disks=4, jumps=5, flips=1, seed=7)
+COUNTS = Namespace(kills=6, disks=4, jumps=5, flips=1, seed=7, at_once=1)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m tests.support.reliability``: harm a small campaign, print what it has survived.
 
-Counts are options. Every check fails loudly, so figures are printed only of what held.
+Counts are options. Every check fails loudly, so figures are printed, and with ``--record`` written
+to ``results/reliability.json``, only of what held.
 """
 
 from __future__ import annotations
@@ -12,20 +13,33 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeAlias
 from unittest.mock import patch
 
+from experiments.runs import SIMKEY
 from experiments.sweeps.ledger import ledgers
+from host.sealed import files_of
+from studies.measured import keep
+from studies.reliability.page import NAME
 from tests.support.reliability import checks, corrupt
-from tests.support.reliability.campaign import finish, tables
+from tests.support.reliability.campaign import CELLS, finish, tables
 
-#: KiB of a disk on which not even the first run fits, and on which all do.
-LEAST_KIB, MOST_KIB = 64, 4096
+#: KiB of the smallest disk: the first run does not fit on it.
+LEAST_KIB = 64
+#: Bytes of a page: a file on a disk in memory takes whole pages.
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+#: Figures of a check, by name.
+Figures: TypeAlias = Mapping[str, float]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the checks that are named, by default all."""
+    given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="python -m tests.support.reliability", description=__doc__
     )
@@ -35,6 +49,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jumps", type=int, default=10, metavar="N")
     parser.add_argument("--flips", type=int, default=3, metavar="N", help="of each file")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        default=1,
+        metavar="N",
+        help="campaigns at a time, of kills and disks",
+    )
+    parser.add_argument("--record", action="store_true", help="write record and page")
     options = parser.parse_args(arguments)
     if wrong := set(options.check) - set(CHECKS):
         parser.error(f"no check {sorted(wrong)[0]!r}: allowed: {', '.join(CHECKS)}")
@@ -45,55 +67,83 @@ def main(arguments: list[str] | None = None) -> int:
         wanted = tables(reference)
         print(f"reference: {len(wanted)} files", flush=True)
         for check in options.check or CHECKS:
-            print(f"{check}: {CHECKS[check](folder, wanted, options)}", flush=True)
+            figures = CHECKS[check](folder, wanted, options)
+            words = ", ".join(f"{name} {value:g}" for name, value in figures.items())
+            print(f"{check}: all held: {words}", flush=True)
+            if options.record:
+                kept = [word for word in given if word != "--record"]
+                keep(NAME, check, figures, " ".join(["python -m tests.support.reliability", *kept]))
     return 0
 
 
-def _kills(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
-    done = checks.kills(folder, wanted, options.kills, options.seed)
-    roles = ", ".join(f"{role} {count}" for role, count in sorted(done.by_role.items()))
-    return (
-        f"{done.by_role.total()} kill -9 ({roles}) in {done.campaigns} campaigns, all bytes equal; "
-        f"{done.left} temporary folders left"
-    )
+def _kills(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
+    done = checks.kills(folder, wanted, options.kills, options.seed, options.at_once)
+    by_role = Counter(kill.role for kill in done.every)
+    several = Counter(len(kills) for kills in done.per_campaign)
+    return {
+        "kills": len(done.every),
+        **{f"kills of {role}": by_role[role] for role in sorted(done.spans)},
+        **{f"quarter {n}": count for n, count in enumerate(done.quarters(), 1)},
+        "campaigns": len(done.per_campaign),
+        "without a kill": several[0],
+        "with two or more": sum(count for kills, count in several.items() if kills > 1),
+        "most kills": max(several),
+        "folders left": done.left,
+    }
 
 
-def _disks(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
-    draws = random.Random(options.seed)
-    sizes = [draws.randint(LEAST_KIB, MOST_KIB) for _ in range(options.disks)]
-    codes = [checks.full_disk(folder, wanted, kib) for kib in sizes]
-    return (
-        f"{len(sizes)} sizes from {min(sizes)} to {max(sizes)} KiB, {sum(c != 0 for c in codes)} "
-        "too small; nothing half-written, and all bytes equal once there was room"
-    )
+def needed_kib(runs: Path) -> int:
+    """KiB that the finished runs below ``runs`` take on a disk in memory, without their folders."""
+    folders = (path for path in runs.iterdir() if SIMKEY.fullmatch(path.name))
+    sizes = (path.stat().st_size for each in folders for path in files_of(each).values())
+    return sum(-(-size // PAGE) * PAGE for size in sizes) // 1024
 
 
-def _cache(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
+def _disks(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
+    """Sizes are drawn below what the finished runs need, so every disk must be too small."""
+    draws, need = random.Random(options.seed), needed_kib(folder / "reference")
+    sizes = draws.sample(range(LEAST_KIB, need), options.disks)
+    with ThreadPoolExecutor(options.at_once) as executor:
+        done = list(executor.map(lambda kib: checks.full_disk(folder, wanted, kib), sizes))
+    large = [kib for kib, full in zip(sizes, done, strict=True) if full.code == 0]
+    assert not large, f"{large} KiB were enough; {need} KiB are needed"
+    return {
+        "disks": len(sizes),
+        "least_kib": min(sizes),
+        "most_kib": max(sizes),
+        "need_kib": need,
+        **{
+            f"with {runs} runs": sum(full.runs == runs for full in done)
+            for runs in range(CELLS + 1)
+        },
+    }
+
+
+def _cache(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
     checks.read_only_cache(folder, wanted)
-    return "all bytes equal"
+    return {"campaigns": 1}
 
 
-def _workers(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
+def _workers(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
     checks.one_of_two_workers(folder, wanted)
-    return "the other one finished; all bytes equal"
+    return {"campaigns": 1}
 
 
-def _jumps(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
+def _jumps(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
     jumps = checks.clock_jumps(folder, wanted, options.jumps, options.seed)
-    days = [jump / 86_400 for jump in jumps]
-    return f"{len(jumps)} jumps, {min(days):+.0f} to {max(days):+.0f} days; all bytes equal"
+    days = [round(jump / 86_400) for jump in jumps]
+    return {"jumps": len(jumps), "least_days": min(days), "most_days": max(days)}
 
 
-def _copied(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
-    return f"{checks.copied(folder, folder / 'reference', wanted)} runs verify, none is run again"
+def _copied(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
+    return {"runs": checks.copied(folder, folder / "reference", wanted)}
 
 
-def _corrupt(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> str:
+def _corrupt(folder: Path, wanted: dict[str, str], options: argparse.Namespace) -> Figures:
     run = folder / "reference" / sorted(wanted)[0].partition("/")[0]
     (place := folder / "corrupt").mkdir()
     done = corrupt.a_run(place, run, options.flips, options.seed)
     assert not done.unnoticed, done.unnoticed
-    files = sum(done.tried.values())
     cached = corrupt.the_cache(place, options.flips, options.seed)
     assert not cached.unnoticed, cached.unnoticed
     runs = folder / "ledger"
@@ -102,14 +152,16 @@ def _corrupt(folder: Path, wanted: dict[str, str], options: argparse.Namespace) 
         (name,) = ledgers()
         lines = corrupt.the_ledger(name)
     assert not lines.unnoticed, lines.unnoticed
-    return (
-        f"{files} flipped bits in {len(done.tried)} files of a run, {sum(cached.tried.values())} "
-        f"in {len(cached.tried)} kinds of artefacts, {lines.tried.total()} in a ledger (each of "
-        "its bits): all found, none used"
-    )
+    return {
+        "bits of a run": sum(done.tried.values()),
+        "files": len(done.tried),
+        "bits of artefacts": sum(cached.tried.values()),
+        "kinds": len(cached.tried),
+        "bits of a ledger": lines.tried.total(),
+    }
 
 
-CHECKS: dict[str, Callable[[Path, dict[str, str], argparse.Namespace], str]] = {
+CHECKS: dict[str, Callable[[Path, dict[str, str], argparse.Namespace], Figures]] = {
     "kills": _kills,
     "disks": _disks,
     "cache": _cache,

@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.reliability.campaign import (
+    ROLES,
     SWEEP,
     finish,
     half_written,
@@ -29,60 +33,134 @@ from tests.support.reliability.inside import read
 from tests.support.repo import REPO
 from tests.support.waiting import HANG_S, until
 
-#: Seconds after the start of a command in which a process is killed.
-LATEST_KILL_S = 20.0
+#: Seconds between two looks at the processes of a campaign.
+LOOK_S = 0.05
+#: Kills that one campaign meets at most; then its command may end.
+MOST_KILLS = 6
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A process that was killed.
+
+    :param share: of the time that its role has in an undisturbed campaign: when it was killed.
+    """
+
+    role: str
+    share: float
 
 
 @dataclass
 class Kills:
-    """What was killed, by role, and what was left of it."""
+    """What was killed, and what was left of it.
 
-    by_role: Counter[str] = field(default_factory=Counter)
-    campaigns: int = 0
+    :param per_campaign: the kills of each campaign.
+    :param spans: see `role_spans`.
+    """
+
+    spans: dict[str, float]
+    per_campaign: list[list[Kill]] = field(default_factory=list)
     left: int = 0
 
+    @property
+    def every(self) -> list[Kill]:
+        """All kills."""
+        return [kill for kills in self.per_campaign for kill in kills]
 
-def kills(folder: Path, wanted: dict[str, str], count: int, seed: int) -> Kills:
-    """Kill a process of a campaign at a random time and give the same command, ``count`` times.
+    def quarters(self) -> list[int]:
+        """Kills by the quarter of their role's time; what comes later is in the last one."""
+        counted = Counter(min(3, int(4 * kill.share)) for kill in self.every)
+        return [counted[quarter] for quarter in range(4)]
 
-    A campaign that ends is compared with ``wanted``; then another begins.
 
+def role_spans(runs: Path) -> dict[str, float]:
+    """Seconds from the first look that meets a role to the last, in an undisturbed campaign."""
+    runs.mkdir()
+    first: dict[str, float] = {}
+    last: dict[str, float] = {}
+    process = start(runs)
+    while process.poll() is None:
+        now = time.monotonic()
+        for each in processes_of(process.pid):
+            first.setdefault(each.role, now)
+            last[each.role] = now
+        time.sleep(LOOK_S)
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert set(first) == set(ROLES.values()), first
+    return {role: last[role] - first[role] for role in sorted(first)}
+
+
+def kills(folder: Path, wanted: dict[str, str], count: int, seed: int, at_once: int = 1) -> Kills:
+    """Kill processes of campaigns at random times and give the same command until it ends.
+
+    There are ``count`` kills, or a few more. A campaign that ends is compared with ``wanted``.
+
+    :param at_once: campaigns that run at the same time; each has draws of its own.
     :raises AssertionError: a command fails without being killed, or bytes differ.
     """
-    draws, done = random.Random(seed), Kills()
-    while done.by_role.total() < count:
-        runs = folder / f"kills-{done.campaigns}"
-        while done.by_role.total() < count and (role := _one_kill(runs, draws)):
-            done.by_role[role] += 1
-        finish(runs)
-        assert half_written(runs) == []
-        done.campaigns += 1
-        done.left += leftovers(runs)
-        verified(runs)
-        assert tables(runs) == wanted
-        shutil.rmtree(runs)
+    done = Kills(role_spans(folder / "undisturbed"))
+    lock, numbers = threading.Lock(), itertools.count()
+
+    def campaigns() -> None:
+        while len(done.every) < count:
+            number = next(numbers)
+            runs = folder / f"kills-{number}"
+            killed, left = _killed_campaign(
+                runs, wanted, random.Random(f"{seed} {number}"), done.spans
+            )
+            with lock:
+                done.per_campaign.append(killed)
+                done.left += left
+
+    with ThreadPoolExecutor(at_once) as executor:
+        for each in [executor.submit(campaigns) for _ in range(at_once)]:
+            each.result()
     return done
 
 
-def _one_kill(runs: Path, draws: random.Random) -> str:
-    """Start the command, kill one of its processes; its role, empty when it ended before."""
-    runs.mkdir(exist_ok=True)
-    process = start(runs)
-    when = draws.uniform(0.0, LATEST_KILL_S)
-    role = draws.choice(["runner", "Snakemake", "sweep", "engine"])
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(when)
+def _killed_campaign(
+    runs: Path, wanted: dict[str, str], draws: random.Random, spans: dict[str, float]
+) -> tuple[list[Kill], int]:
+    """One campaign: what was killed, and how many temporary folders are left."""
+    runs.mkdir()
+    killed: list[Kill] = []
+    while len(killed) < MOST_KILLS and (kill := _one_kill(runs, draws, spans)):
+        killed.append(kill)
+    finish(runs)
+    assert half_written(runs) == []
+    left = leftovers(runs)
+    verified(runs)
+    assert tables(runs) == wanted
+    shutil.rmtree(runs)
+    return killed, left
+
+
+def _one_kill(runs: Path, draws: random.Random, spans: dict[str, float]) -> Kill | None:
+    """Start the command and kill one of its processes; None when there was nothing to kill.
+
+    The time is drawn from the whole time that a role has in an undisturbed campaign, from its first
+    process on. After earlier kills there is less to run, so the role may have ended by then.
+    """
+    role = draws.choice(sorted(spans))
+    after, process, first = draws.uniform(0.0, spans[role]), start(runs), None
     while process.poll() is None:
         victims = [each for each in processes_of(process.pid) if each.role == role]
-        with suppress(ProcessLookupError):
-            if victims:
-                os.kill(draws.choice(victims).pid, signal.SIGKILL)
-                # What survives goes on by itself; the next command meets it.
-                if role != "sweep":
-                    process.communicate(timeout=HANG_S)
-                return role
-        time.sleep(0.05)
-    return ""
+        now = time.monotonic()
+        if first is None and victims:
+            first = now
+        if first is not None and now >= first + after:
+            with suppress(ProcessLookupError):
+                if victims:
+                    os.kill(draws.choice(victims).pid, signal.SIGKILL)
+                    # What survives goes on by itself; the next command meets it.
+                    if role != "sweep":
+                        process.communicate(timeout=HANG_S)
+                    return Kill(role, (now - first) / spans[role])
+            break
+        time.sleep(LOOK_S)
+    process.communicate(timeout=HANG_S)
+    return None
 
 
 def one_of_two_workers(folder: Path, wanted: dict[str, str]) -> None:
@@ -135,8 +213,16 @@ export EASCOPE_RUNS="$1"
 """
 
 
-def full_disk(folder: Path, wanted: dict[str, str], kib: int) -> int:
-    """Run the campaign on a disk of ``kib``, then give it room; the exit code of the full one.
+@dataclass(frozen=True)
+class Full:
+    """What a campaign did on a disk: its exit code, and how many runs were finished."""
+
+    code: int
+    runs: int
+
+
+def full_disk(folder: Path, wanted: dict[str, str], kib: int) -> Full:
+    """Run the campaign on a disk of ``kib``, then give it room; what it did before.
 
     :raises AssertionError: half-written runs, a traceback, or other bytes.
     """
@@ -152,7 +238,7 @@ def full_disk(folder: Path, wanted: dict[str, str], kib: int) -> int:
     assert between.half == []
     assert between.wrong == []
     assert read(notes / "tables.json").tables == wanted
-    return int(text.split()[1])
+    return Full(int(text.split()[1]), between.done)
 
 
 def read_only_cache(folder: Path, wanted: dict[str, str]) -> None:

@@ -14,9 +14,10 @@ from tests.support.reliability.campaign import half_written, tables
 
 @dataclass(frozen=True)
 class Inside:
-    """Bytes of finished runs, runs that are half-written, and what is wrong with whole ones."""
+    """Bytes of runs, how many are done, which are half-written, what is wrong with done ones."""
 
     tables: dict[str, str]
+    done: int
     half: list[str]
     wrong: list[str]
 
@@ -29,11 +30,11 @@ def read(path: Path) -> Inside:
 def look(runs: Path) -> Inside:
     """Look at ``runs``; failed runs are whole: they say why."""
     if not runs.is_dir():
-        return Inside({}, [], [])
+        return Inside({}, 0, [], [])
     folders = [path for path in runs.iterdir() if SIMKEY.fullmatch(path.name)]
     done = [Run(path) for path in folders if (path / "done").is_file()]
     half = [name for name in half_written(runs) if Run(runs / name).state == "broken"]
-    return Inside(tables(runs), half, [line for run in done for line in check(run)])
+    return Inside(tables(runs), len(done), half, [line for run in done for line in check(run)])
 
 
 if __name__ == "__main__":
