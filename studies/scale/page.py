@@ -61,6 +61,7 @@ def _table(record: Measurements) -> Table:
                 "commands",
             )
             for verb in ("status", "sweep")
+            if f"{verb}_s" in record.measured["commands"].figures
         ),
         ("a cell's simkey", f"{figure('plan', 'simkey_ms'):.0f} ms", "", "plan"),
         (f"a part of {many} cells of `smoke`", f"{figure('boot', 'shared_s'):.1f} s", "", "boot"),
