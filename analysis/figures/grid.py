@@ -34,6 +34,7 @@ Panel = TypeVar("Panel", bound=Titled)
 class GridSizes:
     """Sizes in inches: the height of a panel's inside, and what is left, right and below it.
 
+    :param last: inches more below the last row: for the label of its axes.
     :param legend: height of the legend.
     :param title_left: how far left of a panel's inside its title begins.
     """
@@ -44,6 +45,7 @@ class GridSizes:
     below: float
     legend: float
     title_left: float
+    last: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,15 @@ def panel_grid(rows: Sequence[Sequence[Panel]], note: Note, sizes: GridSizes) ->
     columns = max(len(row) for row in rows)
     width = style.WIDTH / columns - sizes.left - sizes.right
     titles = [
-        [wrapped(panel.title, width + sizes.left - 0.1, TITLE_PT, "bold") for panel in row]
+        [
+            wrapped(panel.title, room * style.WIDTH / columns - sizes.right - 0.1, TITLE_PT, "bold")
+            for panel, room in zip(row, _rooms(row), strict=True)
+        ]
         for row in rows
     ]
     more = max(title.count("\n") for row in titles for title in row)
     above = ABOVE + more * LINE_HEIGHT * TITLE_PT / 72
-    top, bottom = TITLE + note.above + sizes.legend, FOOT + note.below
+    top, bottom = TITLE + note.above + sizes.legend, FOOT + note.below + sizes.last
     row_height = above + sizes.panel + sizes.below
     height = top + len(rows) * row_height + bottom
     figure = Figure(figsize=(style.WIDTH, height))
@@ -91,3 +96,12 @@ def panel_grid(rows: Sequence[Sequence[Panel]], note: Note, sizes: GridSizes) ->
         made.append(tuple(panels))
     label(figure, note)
     return PanelGrid(figure, tuple(made), width, 1 - (TITLE + note.above) / height)
+
+
+def _rooms(row: Sequence[Titled]) -> list[int]:
+    """How many panels each title may reach over: those that have none do not need theirs."""
+    rooms = []
+    for place in range(len(row)):
+        titled = (other for other in range(place + 1, len(row)) if row[other].title)
+        rooms.append(next(titled, len(row)) - place)
+    return rooms

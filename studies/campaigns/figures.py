@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 
 from matplotlib.figure import Figure
 
 from analysis.difference import Difference
-from analysis.figures import axis as rows_figure
-from analysis.figures import fronts, lines
+from analysis.figures import differences, fronts, lines
 from analysis.figures.common import Note, note_with
 from analysis.results.campaigns import (
     ENERGY,
@@ -29,6 +29,7 @@ from studies.campaigns.opps import spacings, varied_opps
 from studies.campaigns.plan import (
     AS_IS,
     CROSSING,
+    ENDS,
     FRONTS,
     LINES,
     OPPS,
@@ -36,6 +37,7 @@ from studies.campaigns.plan import (
     ROWS,
     spacing_of,
 )
+from studies.campaigns.shipped import PAGES
 from studies.campaigns.views import DrawingView
 
 #: Microseconds of a unit of the drawings' latencies.
@@ -44,8 +46,6 @@ MS = 1e3
 _MEASURES = {ENERGY: 1.0, LATENCY: 1 / MS, MISSED: 1.0}
 #: Names of spacings, in the order of colours.
 _SPACINGS = ("even", "geometric", "power")
-#: Colour of what a platform has itself.
-_OWN = 7
 
 
 def draw(record: CampaignResult, view: DrawingView) -> Figure:
@@ -53,11 +53,17 @@ def draw(record: CampaignResult, view: DrawingView) -> Figure:
     return _DRAW[view.kind](record, view)
 
 
-def _note(record: CampaignResult, view: DrawingView) -> Note:
+def _note(record: CampaignResult, view: DrawingView, also: str = "") -> Note:
+    """The texts of a drawing.
+
+    :param also: what has an interval besides its bars.
+    """
     seeds = len(record.seeds)
     what = "differences" if view.kind in (CROSSING, ROWS) else "means"
     bars = f"bars: 95 % intervals of {what}" if seeds >= ENOUGH else "no intervals"
-    errors = dict.fromkeys(each.error for each in record.scenarios)
+    bars += f"; {also}" if also and seeds >= ENOUGH else ""
+    shown = {cell.axes["scenario"] for cell in view.cells}
+    errors = dict.fromkeys(each.error for each in record.scenarios if each.scenario in shown)
     text = (
         f"Engine: {record.engine} ({'; '.join(errors)}). {record.power.capitalize()} power; "
         f"means over {seeds} of {record.planned_seeds} seeds; {bars}."
@@ -70,9 +76,10 @@ def _meaning(record: CampaignResult, scenario: str) -> SweptScenario:
 
 
 def _ends(measure: SweptMeasure, factor: float = 1.0) -> tuple[float, float] | None:
+    """The interval of a mean; cut at zero, as the page's tables: no measure is below that."""
     if measure.low is None or measure.high is None:
         return None
-    return factor * measure.low, factor * measure.high
+    return factor * max(0.0, measure.low), factor * measure.high
 
 
 # Lines over a number.
@@ -81,74 +88,105 @@ def _ends(measure: SweptMeasure, factor: float = 1.0) -> tuple[float, float] | N
 def _lines(record: CampaignResult, view: DrawingView) -> Figure:
     if clusters := varied_opps(record):
         return _over_opps(record, view, clusters)
-    series, axis = _over_limits(view)
-    return lines.draw(list(_panels(record, view.cells, series)), axis, _note(record, view))
+    return _over_limits(record, view)
 
 
-#: Cells of a scenario and a measure to its lines.
-_SeriesOf = Callable[[Sequence[SweptCell], str], Iterator[lines.LineSeries]]
+#: Lines of a measure of cells.
+_Series = Callable[[Sequence[SweptCell], str], Iterable[lines.LineSeries]]
+_Levels = Callable[[Sequence[SweptCell], str], Iterable[lines.Level]]
 
 
-def _panels(
-    record: CampaignResult, cells: Sequence[SweptCell], series: _SeriesOf, where: str = ""
-) -> Iterator[list[lines.LinePanel]]:
-    """A row for each scenario, with a panel for each measure.
+def _none(cells: Sequence[SweptCell], measure: str) -> Iterable[lines.Level]:
+    del cells, measure
+    return ()
 
-    :param where: what the titles say besides the scenario.
-    """
-    counted = [
+
+def _row(
+    meaning: SweptScenario,
+    title: str,
+    cells: Sequence[SweptCell],
+    series: _Series,
+    levels: _Levels = _none,
+) -> list[lines.LinePanel]:
+    """A panel for each measure that the scenario has."""
+    known = [
         name
         for name in _MEASURES
         if any(name in cell.measures and cell.measures[name].mean for cell in cells)
     ]
-    for (scenario,), own in grouped(cells, ("scenario",)).items():
-        meaning = _meaning(record, scenario)
-        yield [
-            lines.LinePanel(_title(meaning, name, where), tuple(series(own, name)))
-            for name in counted
-        ]
+    return [
+        lines.LinePanel(
+            "" if place else title,
+            _measure_label(meaning, name),
+            tuple(series(cells, name)),
+            tuple(levels(cells, name)),
+            least=1.0 if name == MISSED else 0.0,
+        )
+        for place, name in enumerate(known)
+    ]
 
 
-def _title(meaning: SweptScenario, measure: str, where: str) -> str:
+def _measure_label(meaning: SweptScenario, measure: str) -> str:
     words = {
         ENERGY: f"energy (mJ per {meaning.work_unit})",
-        LATENCY: f"{meaning.latency or 'latency'} (ms)",
-        MISSED: meaning.missed or "missed",
+        LATENCY: f"{meaning.latency} (ms)",
+        MISSED: meaning.missed.partition(" (")[0],
     }
-    return f"{meaning.scenario}{where}: {words[measure]}"
+    return words[measure]
 
 
 def _over_opps(record: CampaignResult, view: DrawingView, clusters: Mapping[str, str]) -> Figure:
-    """Rows of each cluster whose OPPs vary."""
+    """A row for each variant and each cluster whose OPPs vary."""
     labels = [cell.axes[axis] for cell in view.cells for axis in clusters]
     counts = sorted({made[0] for each in labels if (made := spacing_of(each)) is not None})
-    ticks = tuple((float(count), str(count)) for count in counts)
     rows = [
-        row
+        _row(
+            _meaning(record, scenario),
+            f"{scenario} with {variant}, OPPs of the {cluster} cluster",
+            cells,
+            partial(_opp_series, axis),
+            _own_level,
+        )
+        for (scenario,), of_scenario in grouped(view.cells, ("scenario",)).items()
         for axis, cluster in clusters.items()
-        for row in _panels(record, view.cells, partial(_opp_series, axis), f", {cluster} cluster")
+        for (variant,), cells in grouped(of_scenario, ("variant",)).items()
     ]
-    return lines.draw(rows, lines.LineAxis("OPPs of the cluster", ticks), _note(record, view))
+    axis = lines.LineAxis(
+        "OPPs of the cluster",
+        tuple((float(count), str(count)) for count in counts),
+        logarithmic=True,
+        common=f"{ENDS} OPPs: the same of all spacings",
+    )
+    note = _note(record, view, "grey: that of the board's own OPPs")
+    return lines.draw(rows, axis, note, alike=True)
 
 
-def _opp_series(axis: str, cells: Sequence[SweptCell], measure: str) -> Iterator[lines.LineSeries]:
-    for number, ((variant,), group) in enumerate(grouped(cells, ("variant",)).items()):
-        for spacing, series in spacings(group, axis).items():
-            points = _points([(float(count), cell) for count, cell in series], measure)
-            yield lines.LineSeries(
-                f"{spacing}, {variant}", _SPACINGS.index(spacing), number > 0, points
-            )
-        for cell in group:
-            own = all(cell.axes[each] == AS_IS for each in OPPS if each in cell.axes)
-            if own and measure in cell.measures:
-                level = _MEASURES[measure] * cell.measures[measure].mean
-                yield lines.LineSeries(f"the board's own, {variant}", _OWN, number > 0, (), level)
+def _opp_series(
+    axis: str, cells: Sequence[SweptCell], measure: str
+) -> Iterator[lines.LineSeries]:
+    for spacing, series in spacings(cells, axis).items():
+        points = _points([(float(count), cell) for count, cell in series], measure)
+        shared = (replace(each, common=each.x == ENDS) for each in points)
+        yield lines.LineSeries(spacing, _SPACINGS.index(spacing), False, tuple(shared))
 
 
-def _over_limits(view: DrawingView) -> tuple[_SeriesOf, lines.LineAxis]:
+def _own_level(cells: Sequence[SweptCell], measure: str) -> Iterator[lines.Level]:
+    for cell in cells:
+        own = all(cell.axes[each] == AS_IS for each in OPPS if each in cell.axes)
+        if own and measure in cell.measures:
+            factor, made = _MEASURES[measure], cell.measures[measure]
+            yield lines.Level("the board's own OPPs", factor * made.mean, _ends(made, factor))
+
+
+def _over_limits(record: CampaignResult, view: DrawingView) -> Figure:
     limits = sorted({int(cell.axes[RATE_LIMIT]) for cell in view.cells})
     ticks = tuple((float(limit), f"{limit / MS:g}") for limit in limits)
-    return _limit_series, lines.LineAxis("rate limit (ms)", ticks, logarithmic=True)
+    rows = [
+        _row(_meaning(record, scenario), scenario, cells, _limit_series)
+        for (scenario,), cells in grouped(view.cells, ("scenario",)).items()
+    ]
+    axis = lines.LineAxis("rate limit (ms)", ticks, logarithmic=True)
+    return lines.draw(rows, axis, _note(record, view))
 
 
 def _limit_series(cells: Sequence[SweptCell], measure: str) -> Iterator[lines.LineSeries]:
@@ -179,24 +217,29 @@ def _crossing(record: CampaignResult, view: DrawingView) -> Figure:
             for point in points
         }
     )
-    reference = record.reference["variant"].upper()
+    than = record.reference["variant"].upper()
     rows = [
         [
             lines.LinePanel(
-                f"{scenario}: {words}, difference from {reference} (%)",
+                f"{scenario}, differences from {than}" if measure == ENERGY else "",
+                f"{_difference_words(_meaning(record, scenario), measure)} (%)",
                 tuple(_error_series(record, scenario, measure)),
-                zero=True,
+                differences=True,
             )
-            for measure, words in (
-                (ENERGY, "energy per unit of work"),
-                (LATENCY, _meaning(record, scenario).latency or "latency"),
-            )
+            for measure in (ENERGY, LATENCY)
         ]
         for scenario in record.axes["scenario"]
     ]
-    ticks = tuple((percent, f"{percent:+.0f}" if percent else "0") for percent in percents)
-    axis = lines.LineAxis("error of the cluster's power in the kernel's model (%)", ticks)
+    axis = lines.LineAxis(
+        "error of the cluster's power in the kernel's model (%)",
+        tuple((percent, f"{percent:+.0f}" if percent else "0") for percent in percents),
+        common="no error",
+    )
     return lines.draw(rows, axis, _note(record, view))
+
+
+def _difference_words(meaning: SweptScenario, measure: str) -> str:
+    return f"energy per {meaning.work_unit}" if measure == ENERGY else meaning.latency
 
 
 def _error_series(
@@ -204,11 +247,13 @@ def _error_series(
 ) -> Iterator[lines.LineSeries]:
     for number, (cluster, points) in enumerate(error_lines(record, scenario).items()):
         made = [
-            lines.LinePoint(point.percent, against.percent, against.in_percent())
+            lines.LinePoint(
+                point.percent, against.percent, against.in_percent(), common=point.percent == 0
+            )
             for point in points
             if (against := _made(point.cell, measure)) is not None and against.percent is not None
         ]
-        yield lines.LineSeries(f"{cluster} wrong", number, False, tuple(made))
+        yield lines.LineSeries(f"error of the {cluster} cluster", number, number > 0, tuple(made))
 
 
 def _made(cell: SweptCell, measure: str) -> Difference | None:
@@ -225,8 +270,8 @@ def _fronts(record: CampaignResult, view: DrawingView) -> Figure:
         [
             fronts.FrontPanel(
                 f"{scenario}, {variant}",
-                _x_label(_meaning(record, scenario), measure),
-                f"energy (mJ per {_meaning(record, scenario).work_unit})",
+                _measure_label(_meaning(record, scenario), measure),
+                _measure_label(_meaning(record, scenario), ENERGY),
                 tuple(_front_points(cells, measure)),
             )
             for (variant,), cells in grouped(of_scenario, ("variant",)).items()
@@ -235,19 +280,15 @@ def _fronts(record: CampaignResult, view: DrawingView) -> Figure:
         for measure in (LATENCY, MISSED)
         if _worth_a_row(of_scenario, measure)
     ]
-    return fronts.draw(rows, _note(record, view))
+    return fronts.draw(
+        rows, _note(record, view), f"clearly less {' and '.join(PAGES[record.campaign].beaten_in)}"
+    )
 
 
 def _worth_a_row(cells: Sequence[SweptCell], measure: str) -> bool:
     """Misses have a row if two cells differ by more than one on average."""
     means = [cell.measures[measure].mean for cell in cells if measure in cell.measures]
     return bool(means) and (measure == LATENCY or max(means) - min(means) > 1)
-
-
-def _x_label(meaning: SweptScenario, measure: str) -> str:
-    if measure == LATENCY:
-        return f"{meaning.latency} (ms)"
-    return meaning.missed.partition(" (")[0]
 
 
 def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.FrontPoint]:
@@ -261,8 +302,8 @@ def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.F
                 y=energy.mean,
                 x_ends=_ends(other, factor),
                 y_ends=_ends(energy),
-                # The page compares latencies, not misses.
-                beaten=measure == LATENCY and bool(cell.beaten_by),
+                # In all panels the same: the page does not compare misses.
+                beaten=bool(cell.beaten_by),
             )
 
 
@@ -270,13 +311,22 @@ def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.F
 
 
 def _rows(record: CampaignResult, view: DrawingView) -> Figure:
-    rows = [
-        (f"{cell.axes['scenario']}, {cell.axes['variant']}", made)
-        for cell in view.cells
-        if (made := _made(cell, ENERGY)) is not None
+    """Energy and latency, by scenario and variant."""
+    groups = [
+        differences.DifferenceGroup(
+            scenario,
+            tuple(
+                differences.DifferenceRow(
+                    cell.axes["variant"], (_made(cell, ENERGY), _made(cell, LATENCY))
+                )
+                for cell in cells
+                if _made(cell, ENERGY) is not None
+            ),
+        )
+        for (scenario,), cells in grouped(view.cells, ("scenario",)).items()
     ]
-    note = _note(record, view)
-    return rows_figure.draw(rows, note.title, "energy per work", note)
+    note = _note(record, view, "filled: the interval excludes zero")
+    return differences.draw(groups, ("energy per unit of work", "latency"), note)
 
 
 _DRAW: Mapping[str, Callable[[CampaignResult, DrawingView], Figure]] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from analysis.results.campaigns import CampaignResult, SweptCell
 from studies.campaigns.cells import grouped, varied
+from studies.campaigns.opps import varied_opps
 from studies.campaigns.plan import CROSSING, FRONTS, LINES, ROWS
 from studies.campaigns.shipped import PAGES
 
@@ -15,7 +16,7 @@ _TITLES = {
     LINES: "Energy per unit of work, latency and misses",
     CROSSING: "EAS with a wrong energy model compared with CAS",
     FRONTS: "Energy per unit of work against latency and misses",
-    ROWS: "Energy per unit of work, differences from mainline",
+    ROWS: "Energy per unit of work and latency, differences from mainline",
 }
 
 
@@ -34,18 +35,22 @@ class DrawingView:
 def views(record: CampaignResult) -> dict[str, DrawingView]:
     """The drawings of a page by the names of their files."""
     kind = PAGES[record.campaign].drawing
-    # Lines and fronts take all axes but the platform; rows have those of their words alone.
-    taken = ("scenario", "variant") if kind == ROWS else tuple(record.axes)
-    apart = [name for name in varied(record, record.axes) if name not in taken]
-    if kind != ROWS:
-        apart = varied(record, ["platform"])
+    apart = varied(record, _apart(record, kind))
     made = {}
     for values, cells in grouped(record.cells, apart).items():
         words = [
-            value if name == "platform" else f"{name.rpartition('.')[2]} {value}"
+            value if name in ("platform", "scenario") else f"{name.rpartition('.')[2]} {value}"
             for name, value in zip(apart, values, strict=True)
         ]
         slug = re.sub(r"[^a-z0-9]+", "-", " ".join([kind, *words]).lower())
         title = ", ".join([_TITLES[kind], *words])
         made[slug] = DrawingView(kind, title, tuple(cells))
     return made
+
+
+def _apart(record: CampaignResult, kind: str) -> tuple[str, ...]:
+    """The axes each of whose values has a drawing: one fits a page of a paper."""
+    if kind == ROWS:
+        return tuple(name for name in record.axes if name not in ("scenario", "variant"))
+    many = kind == FRONTS or bool(varied_opps(record))
+    return ("platform", "scenario") if many else ("platform",)
