@@ -36,17 +36,20 @@ def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Fi
     return figure
 
 
-def mark(axes: Axes, place: int, made: Difference) -> None:
+def mark(axes: Axes, place: int, made: Difference, noise: float = 0.0) -> None:
     """A difference in percent in the row ``place``: filled where its 95 % interval excludes zero.
 
     Without an interval it has a cross; in percent of zero, no mark.
+
+    :param noise: a difference up to this size, in percent, is not filled.
     """
     if made.percent is None:
         return
     if (ends := made.in_percent()) is not None:
         axes.plot(ends, (place, place), color=style.INK, linewidth=1.2, zorder=2)
+    clear = made.clear and abs(made.percent) > noise
     axes.plot(
         [made.percent], [place], marker="x" if made.clear is None else "o", markersize=4.5,
-        color=style.INK, markerfacecolor=style.INK if made.clear else "white",
-        linestyle="none", zorder=3,
+        color=style.INK, markerfacecolor=style.INK if clear else "white", linestyle="none",
+        zorder=3,
     )  # fmt: skip

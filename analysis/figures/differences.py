@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from analysis.difference import Difference
 from analysis.figures import style
@@ -34,9 +36,13 @@ class DifferenceRow:
 
 @dataclass(frozen=True)
 class DifferenceGroup:
-    """Comparisons below a heading."""
+    """Comparisons below a heading.
+
+    :param noise: by the measures of the drawing: differences up to this size are noise.
+    """
 
     title: str
+    noise: tuple[float | None, ...]
     rows: tuple[DifferenceRow, ...]
 
 
@@ -59,15 +65,15 @@ def draw(groups: Sequence[DifferenceGroup], measures: Sequence[str], note: Note)
             (start / style.WIDTH, below / height, width / style.WIDTH, ROW * count / height)
         )
         place = 0
-        for number, group in enumerate(groups):
-            if number % 2 == 0:
-                end = place + 1 + len(group.rows)
-                axes.axhspan(place - 0.5, end - 0.5, color=SHADE, linewidth=0, zorder=0)
+        for group in groups:
+            noise = group.noise[measure]
+            if noise is not None:
+                _band(axes, noise, place, len(group.rows))
             for row in group.rows:
                 place += 1
                 difference = row.made[measure]
                 if difference is not None:
-                    mark(axes, place, difference)
+                    mark(axes, place, difference, noise or 0.0)
             place += 1
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_ylim(count - 0.5, -0.5)
@@ -83,8 +89,12 @@ def draw(groups: Sequence[DifferenceGroup], measures: Sequence[str], note: Note)
     return figure
 
 
-#: Behind every second group.
-SHADE = style.lighter(style.GRID, 0.6)
+def _band(axes: Axes, noise: float, heading: int, rows: int) -> None:
+    axes.add_patch(
+        Rectangle(
+            (-noise, heading + 0.5), 2 * noise, rows, color=style.BAND, linewidth=0, zorder=0.4
+        )
+    )
 
 
 def _left(groups: Sequence[DifferenceGroup]) -> float:
@@ -94,9 +104,7 @@ def _left(groups: Sequence[DifferenceGroup]) -> float:
     return max([*titles, *names], default=0.0) + 0.2
 
 
-def _names(
-    figure: Figure, groups: Sequence[DifferenceGroup], above: float, height: float
-) -> None:
+def _names(figure: Figure, groups: Sequence[DifferenceGroup], above: float, height: float) -> None:
     place = 0
     for group in groups:
         for words, indent, weight in (

@@ -101,8 +101,9 @@ def _panel(axes: Axes, panel: FrontPanel, names: Sequence[str]) -> None:
                 axes.plot(*line(ends), color=colour, linewidth=0.8, zorder=2)
         # A mark on the axis is drawn whole.
         axes.plot(
-            [point.x], [point.y], marker=marker, markersize=SIZES_OF.get(marker, SIZE), color=colour, clip_on=False,
-            markerfacecolor="white" if point.beaten else colour, linestyle="none", zorder=3,
+            [point.x], [point.y], marker=marker, markersize=SIZES_OF.get(marker, SIZE),
+            color=colour, markerfacecolor="white" if point.beaten else colour, linestyle="none",
+            clip_on=False, zorder=3,
         )  # fmt: skip
     axes.grid(color=style.GRID, linewidth=0.5, zorder=0)
     axes.set_axisbelow(True)

@@ -29,12 +29,10 @@ LABEL_PT = 7.0
 #: Distance of neighbouring lines at one number, in inches, and the share of the space between two
 #: numbers that all lines have at most.
 APART, SHARED = 0.058, 0.6
-#: Share of the largest mean that an axis of means shows at least: no line exaggerates less.
+#: Share of the largest mean that an axis of means shows at least: small differences look small.
 LEAST = 0.05
 #: Space above and below the data, in shares of it.
 MARGIN = 0.08
-#: Colour of bands.
-BAND = style.lighter(style.REST, 0.65)
 
 
 @dataclass(frozen=True)
@@ -202,12 +200,12 @@ def _panel(
     axes: Axes, panel: LinePanel, moves: Sequence[float], shown: Sequence[tuple[str, int, bool]]
 ) -> None:
     if panel.noise is not None:
-        axes.axhspan(-panel.noise, panel.noise, color=BAND, linewidth=0, zorder=0.4)
+        axes.axhspan(-panel.noise, panel.noise, color=style.BAND, linewidth=0, zorder=0.4)
     if panel.differences:
         axes.axhline(0, color=style.INK, linewidth=0.8, zorder=1)
     for level in panel.levels:
         if level.ends is not None:
-            axes.axhspan(*level.ends, color=BAND, linewidth=0, zorder=0.4)
+            axes.axhspan(*level.ends, color=style.BAND, linewidth=0, zorder=0.4)
         axes.axhline(level.y, color=style.INK, linestyle=":", linewidth=1.1, zorder=1.5)
     for series in panel.series:
         _line(axes, series, moves[shown.index(_key(series))])
@@ -270,4 +268,4 @@ def _handles(panels: Sequence[LinePanel], axis: LineAxis) -> Iterator[Artist]:
     for words in dict.fromkeys(level.label for panel in panels for level in panel.levels):
         yield Line2D([], [], color=style.INK, linestyle=":", linewidth=1.1, label=words)
     if any(panel.noise is not None for panel in panels):
-        yield Patch(color=BAND, linewidth=0, label="noise")
+        yield Patch(color=style.BAND, linewidth=0, label="noise floor")

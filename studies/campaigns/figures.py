@@ -161,9 +161,7 @@ def _over_opps(record: CampaignResult, view: DrawingView, clusters: Mapping[str,
     return lines.draw(rows, axis, note, alike=True)
 
 
-def _opp_series(
-    axis: str, cells: Sequence[SweptCell], measure: str
-) -> Iterator[lines.LineSeries]:
+def _opp_series(axis: str, cells: Sequence[SweptCell], measure: str) -> Iterator[lines.LineSeries]:
     for spacing, series in spacings(cells, axis).items():
         points = _points([(float(count), cell) for count, cell in series], measure)
         shared = (replace(each, common=each.x == ENDS) for each in points)
@@ -225,6 +223,7 @@ def _crossing(record: CampaignResult, view: DrawingView) -> Figure:
                 f"{_difference_words(_meaning(record, scenario), measure)} (%)",
                 tuple(_error_series(record, scenario, measure)),
                 differences=True,
+                noise=_floor(record, view.cells, scenario, measure),
             )
             for measure in (ENERGY, LATENCY)
         ]
@@ -235,7 +234,8 @@ def _crossing(record: CampaignResult, view: DrawingView) -> Figure:
         tuple((percent, f"{percent:+.0f}" if percent else "0") for percent in percents),
         common="no error",
     )
-    return lines.draw(rows, axis, _note(record, view))
+    note = _note(record, view, _floor_words(record, view).removeprefix("; "))
+    return lines.draw(rows, axis, note)
 
 
 def _difference_words(meaning: SweptScenario, measure: str) -> str:
@@ -254,6 +254,19 @@ def _error_series(
             if (against := _made(point.cell, measure)) is not None and against.percent is not None
         ]
         yield lines.LineSeries(f"error of the {cluster} cluster", number, number > 0, tuple(made))
+
+
+def _floor(
+    record: CampaignResult, cells: Sequence[SweptCell], scenario: str, measure: str
+) -> float | None:
+    """The noise floor on the platform of a drawing, in percent; None if none is known."""
+    shown = next(cell for cell in cells if cell.axes["scenario"] == scenario)
+    return record.floor(shown, measure) or None
+
+
+def _floor_words(record: CampaignResult, view: DrawingView) -> str:
+    known = any(record.floor(cell, measure) for cell in view.cells for measure in (ENERGY, LATENCY))
+    return "; grey: noise floor of mainline on the platform as it is" if known else ""
 
 
 def _made(cell: SweptCell, measure: str) -> Difference | None:
@@ -315,6 +328,7 @@ def _rows(record: CampaignResult, view: DrawingView) -> Figure:
     groups = [
         differences.DifferenceGroup(
             scenario,
+            tuple(_floor(record, cells, scenario, measure) for measure in (ENERGY, LATENCY)),
             tuple(
                 differences.DifferenceRow(
                     cell.axes["variant"], (_made(cell, ENERGY), _made(cell, LATENCY))
@@ -325,7 +339,8 @@ def _rows(record: CampaignResult, view: DrawingView) -> Figure:
         )
         for (scenario,), cells in grouped(view.cells, ("scenario",)).items()
     ]
-    note = _note(record, view, "filled: the interval excludes zero")
+    also = "filled: it excludes zero, and the difference exceeds the noise floor if one is known"
+    note = _note(record, view, f"{also}{_floor_words(record, view)}")
     return differences.draw(groups, ("energy per unit of work", "latency"), note)
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from analysis.derive import Derived, derive
+from analysis.figures import style
 from analysis.records.frames import FramesRecord
 from analysis.records.result import Deadlines, Frames, Percentiles
 from analysis.results.campaigns import CampaignResult, SweptMeasure
@@ -28,6 +29,7 @@ from experiments.sweeps.ledger import platforms_folder
 from experiments.sweeps.part import run_part
 from experiments.sweeps.survey import Survey, survey_of
 from host.errors import EascopeError, RequestError
+from studies.campaigns import figures as campaign_figures
 from studies.campaigns import record as recording
 from studies.campaigns import run as running
 from studies.campaigns.__main__ import main
@@ -345,6 +347,21 @@ def test_enough_opps_are_those_from_which_on_none_is_beaten(
 
 def test_no_interval_of_a_page_begins_below_zero() -> None:
     assert measure_text(SweptMeasure(0.3, -0.2, 0.9, None), 1) == "0.3 (0.0..0.9)"
+
+
+def test_no_bar_of_a_drawing_begins_below_zero(made_record: Callable[..., CampaignResult]) -> None:
+    """Half of the seeds miss one frame; intervals are as wide as few seeds make them."""
+    record = made_record("rate-limit-sweep", flat)
+    wide = {"missed": SweptMeasure(0.3, -0.2, 0.9, None)}
+    cells = tuple(replace(each, measures={**each.measures, **wide}) for each in record.cells)
+    record = replace(record, cells=cells)
+    (view,) = views(record).values()
+    with style.styled():
+        shown = campaign_figures.draw(record, view)
+    *_, missed = shown.axes
+    lows = [min(line.get_ydata()) for line in missed.lines]
+    assert min(lows) == 0.0
+    assert missed.get_ylim()[0] == 0.0
 
 
 def test_a_number_of_opps_is_beaten_by_more_of_its_own_spacing() -> None:
