@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from analysis.derive import Derived, derive
@@ -359,7 +360,7 @@ def test_no_bar_of_a_drawing_begins_below_zero(made_record: Callable[..., Campai
     with style.styled():
         shown = campaign_figures.draw(record, view)
     *_, missed = shown.axes
-    lows = [min(line.get_ydata()) for line in missed.lines]
+    lows = [float(np.min(np.asarray(line.get_ydata()))) for line in missed.lines]
     assert min(lows) == 0.0
     assert missed.get_ylim()[0] == 0.0
 
