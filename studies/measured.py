@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.results.measured import Measured, Measurements
+from analysis.results.measured import FigureRecord, FigureSet
 from analysis.results.origin import RESULTS, RUNS
 from host.proc import say
 from host.version import eascope_version
@@ -23,7 +23,7 @@ def keep(
 
     :param folder: write there instead.
     """
-    before = Measurements.read(RESULTS / f"{record}.json")
-    made = Measured(command, RUNS, dict(figures), eascope_version())
+    before = FigureRecord.read(RESULTS / f"{record}.json")
+    made = FigureSet(command, RUNS, dict(figures), eascope_version())
     after = replace(before, measured={**before.measured, name: made})
     say(f"  {save(record, after, folder)}")

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.results.measured import Measurements
+from analysis.results.measured import FigureRecord
 from analysis.results.origin import RESULTS
 from experiments.sweeps.array_script import MOST_TASKS
 from experiments.sweeps.session import part_size
@@ -39,7 +39,7 @@ class CellCost:
     kib: int
 
 
-def cost_of(record: Measurements) -> CellCost:
+def cost_of(record: FigureRecord) -> CellCost:
     """From a part of one cell, a part of many, and a finished run."""
     one, many = record.figure("part", "shared_s"), record.figure("boot", "shared_s")
     each = (many - one) / (record.figure("boot", "cells") - record.figure("part", "cells"))
@@ -130,7 +130,7 @@ def filled(
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a table of both ways for each number of cores."""
-    cost = cost_of(Measurements.read(RESULTS / f"{NAME}.json"))
+    cost = cost_of(FigureRecord.read(RESULTS / f"{NAME}.json"))
     parser = argparse.ArgumentParser(prog="python -m studies.schedule", description=__doc__)
     parser.add_argument("--cells", type=int, default=CELLS, metavar="N")
     parser.add_argument("--cores", default=",".join(map(str, CORES)), metavar="N,N")

@@ -11,7 +11,7 @@ from host.record import Record
 
 
 @dataclass(frozen=True)
-class Measured(Record):
+class FigureSet(Record):
     """The figures that one command has measured.
 
     :param command: the command.
@@ -27,10 +27,10 @@ class Measured(Record):
 
 
 @dataclass(frozen=True)
-class Measurements(ResultRecord):
-    """Measurements by name; each was made by itself, so each has its own command and origin."""
+class FigureRecord(ResultRecord):
+    """FigureRecord by name; each was made by itself, so each has its own command and origin."""
 
-    measured: Mapping[str, Measured]
+    measured: Mapping[str, FigureSet]
 
     def figure(self, name: str, figure: str) -> float:
         """One figure of a measurement."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from analysis.results.measured import Measured, Measurements
+from analysis.results.measured import FigureRecord, FigureSet
 from host.table import Table
 from studies.drawing import Drawing
 
@@ -22,7 +22,7 @@ _ROLES = (
 Figures: TypeAlias = Mapping[str, float]
 
 
-def parts(record: Measurements) -> dict[str, str]:
+def parts(record: FigureRecord) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     return {
         "table": _table(record).markdown(),
@@ -31,20 +31,20 @@ def parts(record: Measurements) -> dict[str, str]:
     }
 
 
-def _table(record: Measurements) -> Table:
+def _table(record: FigureRecord) -> Table:
     """What each check has measured; a check that fails has no figures."""
     rows = [(f"`{name}`", _WORDS[name](each.figures)) for name, each in record.measured.items()]
     return Table.of(("check", "measured"), rows, left=2)
 
 
-def _origins(record: Measurements) -> Table:
+def _origins(record: FigureRecord) -> Table:
     rows = [
         (f"`{name}`", f"`{each.command}`", _origin(each)) for name, each in record.measured.items()
     ]
     return Table.of(("check", "command", "made from"), rows, left=3)
 
 
-def _origin(measured: Measured) -> str:
+def _origin(measured: FigureSet) -> str:
     return f"{measured.made_from}{f', eascope {measured.version}' if measured.version else ''}"
 
 
@@ -109,4 +109,4 @@ _WORDS: Mapping[str, Callable[[Figures], str]] = {
     "corrupt": _corrupt,
 }
 
-DRAWINGS = {NAME: Drawing(Measurements, parts)}
+DRAWINGS = {NAME: Drawing(FigureRecord, parts)}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from analysis.results.measured import Measured, Measurements
+from analysis.results.measured import FigureRecord, FigureSet
 from host.table import Table
 from studies.drawing import Drawing
 from studies.schedule import CELLS, CORES, NAME, SPREAD, cost_of, filled
@@ -12,11 +12,11 @@ from studies.schedule import CELLS, CORES, NAME, SPREAD, cost_of, filled
 DEMO_S, CORES_OF_DEMO, GAIN = 12, 2, 1.8
 #: Goals: processor seconds of a plan and of a command, MB of a plan, per cent of two cores.
 PLAN_S, COMMAND_S, PLAN_MB, EFFICIENCY = 10, 5, 500, 95
-#: Measurements of parts with two variants, and their scenarios.
+#: FigureRecord of parts with two variants, and their scenarios.
 _OF_TWO = {"video": "eas/video-playback", "spike": "uclamp/frequency-spike"}
 
 
-def parts(record: Measurements) -> dict[str, str]:
+def parts(record: FigureRecord) -> dict[str, str]:
     """Markdown by the names that the notes use."""
     cost = cost_of(record)
     days = CELLS / record.figure("boot", "cells") * record.figure("boot", "shared_s") / 86_400
@@ -37,12 +37,12 @@ def parts(record: Measurements) -> dict[str, str]:
     }
 
 
-def _gain(record: Measurements, name: str) -> float:
+def _gain(record: FigureRecord, name: str) -> float:
     """How many times as long the runs take when each boots."""
     return record.figure(name, "alone_s") / record.figure(name, "shared_s")
 
 
-def _table(record: Measurements) -> Table:
+def _table(record: FigureRecord) -> Table:
     figure = record.figure
     cells = f"{figure('plan', 'cells'):,.0f}".replace(",", " ")
     many = f"{figure('boot', 'cells'):.0f}"
@@ -113,7 +113,7 @@ def _missed(met: object) -> str:
     return "" if met else ": missed"
 
 
-def _demo_rows(record: Measurements) -> list[tuple[str, ...]]:
+def _demo_rows(record: FigureRecord) -> list[tuple[str, ...]]:
     if "demo" not in record.measured:
         return []
     figure = record.figure
@@ -136,12 +136,12 @@ def _demo_rows(record: Measurements) -> list[tuple[str, ...]]:
     return [whole, alone]
 
 
-def _demo_s(record: Measurements) -> float:
+def _demo_s(record: FigureRecord) -> float:
     """Wall seconds if both cores worked on the command all the time: it cannot take less."""
     return record.figure("demo", "shared_s") / CORES_OF_DEMO
 
 
-def _demo(record: Measurements) -> str:
+def _demo(record: FigureRecord) -> str:
     """Whether the demo meets its goal."""
     if "demo" not in record.measured:
         return f"The goal of {DEMO_S} s of wall time for the demo's twenty runs was not measured."
@@ -161,7 +161,7 @@ def _demo(record: Measurements) -> str:
     )
 
 
-def _video(record: Measurements) -> str:
+def _video(record: FigureRecord) -> str:
     """The gain of one boot for a longer scenario, by what a boot costs `smoke`."""
     many = record.figure("boot", "cells") - 1
     boot_s = (record.figure("boot", "alone_s") - record.figure("boot", "shared_s")) / many
@@ -170,11 +170,11 @@ def _video(record: Measurements) -> str:
     return f"{(shared + boots * boot_s) / shared:.1f} times"
 
 
-def _mixed(record: Measurements) -> list[float]:
+def _mixed(record: FigureRecord) -> list[float]:
     return list(record.measured["mixed"].figures.values())
 
 
-def _schedule(record: Measurements) -> Table:
+def _schedule(record: FigureRecord) -> Table:
     """How parts fill cores, by simulation."""
     cost = cost_of(record)
     kinds = {"`smoke`": (CORES, [cost.each_s]), "mixed": (CORES[1:], _mixed(record))}
@@ -189,15 +189,15 @@ def _schedule(record: Measurements) -> Table:
     return Table.of(("cores", "cells", *heads), rows, left=2)
 
 
-def _origins(record: Measurements) -> Table:
+def _origins(record: FigureRecord) -> Table:
     """Where each measurement comes from."""
     rows = [(name, f"`{each.command}`", origin(each)) for name, each in record.measured.items()]
     return Table.of(("measurement", "command", "made from"), rows, left=3)
 
 
-def origin(measured: Measured) -> str:
+def origin(measured: FigureSet) -> str:
     """In words."""
     return f"{measured.made_from}{f', eascope {measured.version}' if measured.version else ''}"
 
 
-DRAWINGS = {NAME: Drawing(Measurements, parts)}
+DRAWINGS = {NAME: Drawing(FigureRecord, parts)}

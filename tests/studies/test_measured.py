@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.measured import Measured, Measurements
+from analysis.results.measured import FigureRecord, FigureSet
 from analysis.results.origin import RESULTS, RUNS
 from studies import measured
 from studies.scale.page import parts
@@ -16,21 +16,21 @@ from studies.schedule import NAME, cost_of
 
 
 @pytest.fixture
-def scale() -> Measurements:
-    return Measurements.read(RESULTS / f"{NAME}.json")
+def scale() -> FigureRecord:
+    return FigureRecord.read(RESULTS / f"{NAME}.json")
 
 
-def with_figures(record: Measurements, name: str, **figures: float) -> Measurements:
-    made = Measured("a command", RUNS, figures)
+def with_figures(record: FigureRecord, name: str, **figures: float) -> FigureRecord:
+    made = FigureSet("a command", RUNS, figures)
     return replace(record, measured={**record.measured, name: made})
 
 
 def test_a_measurement_takes_the_place_of_its_own_figures_alone(
-    scale: Measurements, tmp_path: Path
+    scale: FigureRecord, tmp_path: Path
 ) -> None:
     figures = {"cells": 100_000, "status_s": 3.25, "sweep_s": 7.0}
     measured.keep(NAME, "commands", figures, "a command", tmp_path)
-    kept = Measurements.read(tmp_path / f"{NAME}.json")
+    kept = FigureRecord.read(tmp_path / f"{NAME}.json")
     assert kept.measured["commands"].figures == figures
     assert (kept.measured["commands"].command, kept.measured["commands"].made_from) == (
         "a command",
@@ -42,7 +42,7 @@ def test_a_measurement_takes_the_place_of_its_own_figures_alone(
     assert "| 7.0 s | 5 s: missed | commands |" in page
 
 
-def test_a_cell_is_what_a_part_has_more_of(scale: Measurements) -> None:
+def test_a_cell_is_what_a_part_has_more_of(scale: FigureRecord) -> None:
     scale = with_figures(scale, "part", cells=1, shared_s=4.0)
     scale = with_figures(scale, "boot", cells=21, shared_s=24.0, alone_s=60.0)
     cost = cost_of(scale)
@@ -58,7 +58,7 @@ def test_a_cell_is_what_a_part_has_more_of(scale: Measurements) -> None:
     ],
 )
 def test_the_page_says_whether_the_demo_meets_its_goal(
-    scale: Measurements, shared_s: float, words: str
+    scale: FigureRecord, shared_s: float, words: str
 ) -> None:
     scale = with_figures(scale, "two_jobs", cells=16, efficiency_percent=67.0)
     scale = with_figures(scale, "demo", runs=20, shared_s=shared_s, alone_s=60.0)
