@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,11 +52,24 @@ class HostTool:
     :param debian: the package that has them.
     :param programs: none for a library, which the host's compiler finds by itself.
     :param folder: where Buildroot's packages look for them, in its folder for the host.
+    :param needs: host packages that who uses this one calls from that folder, too.
+    :param oldest: the first release that Buildroot's files are written for.
     """
 
     debian: str
     programs: tuple[str, ...]
     folder: str = "bin"
+    needs: tuple[str, ...] = ()
+    oldest: tuple[int, ...] = ()
+
+    def found(self) -> list[str] | None:
+        """Paths of its programs; `None` when one of them is not there.
+
+        A program of eascope's own environment goes before the system's.
+        """
+        own = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+        paths = [which(program, path=own) for program in self.programs]
+        return [path for path in paths if path] if None not in paths else None
 
 
 #: By Buildroot's name.
@@ -70,7 +84,8 @@ HOST_TOOLS: Mapping[str, HostTool] = {
     "host-libtool": HostTool("libtool", ("libtoolize",)),
     "host-libxcrypt": HostTool("libcrypt-dev", ()),
     "host-m4": HostTool("m4", ("m4",)),
-    "host-meson": HostTool("meson", ("meson",)),
+    # Before 1.3 it does not know the name that Buildroot's files have for pkg-config.
+    "host-meson": HostTool("meson", ("meson",), needs=("host-ninja",), oldest=(1, 3)),
     "host-ninja": HostTool("ninja-build", ("ninja",)),
     "host-patchelf": HostTool("patchelf", ("patchelf",)),
     # Buildroot's own script, which it installs afterwards, calls this one.
@@ -79,15 +94,19 @@ HOST_TOOLS: Mapping[str, HostTool] = {
     "host-zic": HostTool("libc-bin", ("/usr/sbin/zic",), "sbin"),
 }
 
+#: Host packages that `AUTORECONF` calls.
+_AUTORECONF = ("host-autoconf", "host-automake", "host-libtool")
+
 _TOOL = """\
-# $(1): a host package, $(2): the programs that stand in its place, $(3): their folder.
+# $(1): a host package, $(2): the programs that stand in its place, $(3): their folder,
+# $(4): the host packages that come with it.
 define eascope-host-tool
 $(1)_OVERRIDE_SRCDIR = {empty}
-override $(1)_DEPENDENCIES = host-skeleton
+override $(1)_DEPENDENCIES = host-skeleton $(4)
 override $(1)_AUTORECONF = NO
-$(1)_CONFIGURE_CMDS = :
-$(1)_BUILD_CMDS = :
-$(1)_INSTALL_CMDS = mkdir -p $$(HOST_DIR)/$(3) $(if $(2),&& ln -sf $(2) $$(HOST_DIR)/$(3)/)
+override $(1)_CONFIGURE_CMDS = :
+override $(1)_BUILD_CMDS = :
+override $(1)_INSTALL_CMDS = mkdir -p $$(HOST_DIR)/$(3) $(if $(2),&& ln -sf $(2) $$(HOST_DIR)/$(3)/)
 endef
 """
 
@@ -119,11 +138,15 @@ def local_mk(folder: Path, sources: Mapping[str, Path]) -> str:
     # Buildroot has a copy of Meson find any python3; the host's knows its own.
     lines = [_TOOL.format(empty=empty), "override HOST_MESON_SET_INTERPRETER = :"]
     for name, tool in HOST_TOOLS.items():
-        programs = [which(program) for program in tool.programs]
-        if None not in programs:
-            paths = " ".join(map(str, programs))
-            lines.append(f"$(eval $(call eascope-host-tool,{upper(name)},{paths},{tool.folder}))")
-    lines += [f"{upper(name)}_OVERRIDE_SRCDIR = {path}" for name, path in sorted(sources.items())]
+        programs = tool.found()
+        if programs is not None:
+            paths, needs = " ".join(programs), " ".join(tool.needs)
+            given = ",".join((upper(name), paths, tool.folder, needs))
+            lines.append(f"$(eval $(call eascope-host-tool,{given}))")
+    for name, path in sorted(sources.items()):
+        lines.append(f"{upper(name)}_OVERRIDE_SRCDIR = {path}")
+        if _as_in_a_repository(path):
+            lines.append(f"{upper(name)}_AUTORECONF = YES")
     return "\n".join(lines) + "\n"
 
 
@@ -138,8 +161,7 @@ def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path]
     versions: dict[str, str] = {}
     for name in sorted(_downloaded(info)):
         if name in HOST_TOOLS:
-            for program in HOST_TOOLS[name].programs:
-                need(program, HOST_TOOLS[name].debian)
+            _check(HOST_TOOLS[name])
             continue
         given = _given(name)
         if given is not None:
@@ -155,7 +177,32 @@ def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path]
         same = tarball.version == info[name]["version"]
         patches = [checkout / patch for patch in info[name].get("patches", ())] if same else []
         folders[name], versions[name] = unpacked(tarball, patches), tarball.version
+    if any(map(_as_in_a_repository, folders.values())):
+        for name in _AUTORECONF:
+            _check(HOST_TOOLS[name])
     return folders, versions
+
+
+def _as_in_a_repository(folder: Path) -> bool:
+    """Whether automake has not run on sources that are written for it, as in no release of them."""
+    return (folder / "Makefile.am").is_file() and not (folder / "Makefile.in").is_file()
+
+
+def _check(tool: HostTool) -> None:
+    """:raises EascopeError: when a program of ``tool`` is missing, or older than it may be."""
+    paths = tool.found()
+    if paths is None:
+        for program in tool.programs:
+            need(program, tool.debian)
+    elif tool.oldest:
+        version = run([paths[0], "--version"]).decode().strip()
+        if tuple(map(int, re.findall(r"\d+", version)[: len(tool.oldest)])) < tool.oldest:
+            oldest = ".".join(map(str, tool.oldest))
+            name = tool.programs[0]
+            raise EascopeError(
+                f"{paths[0]}: version {version}: allowed: {oldest} or newer: run: "
+                f"{sys.executable} -m pip install '{name}>={oldest}'"
+            )
 
 
 def _downloaded(info: Mapping[str, Any]) -> Iterable[str]:

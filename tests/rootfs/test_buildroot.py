@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,26 +124,34 @@ def test_what_buildroot_is_given_here(site: Path) -> None:
     assert "BR2_PRIMARY_SITE_ONLY=y" in given
     override = (site / "local.mk").read_text()
     assert f"BUSYBOX_OVERRIDE_SRCDIR = {site}/sources/busybox" in override
-    assert f"host-tool,HOST_FAKEROOT,{site}/programs/fakeroot,bin)" in override
+    assert f"host-tool,HOST_FAKEROOT,{site}/programs/fakeroot,bin,)" in override
     assert "EASCOPE_GUEST_OVERRIDE" not in override
 
 
 def test_what_stands_in_place_of_a_host_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Programs are linked where packages look for them, and nothing is linked for a library."""
+    """Programs are linked where packages look for them, and nothing is linked for a library.
+
+    What a package's own file says afterwards of how it is installed is not done.
+    """
     tools = {
-        "host-zic": buildroot_site.HostTool("coreutils", ("true", "false"), "sbin"),
+        "host-zic": buildroot_site.HostTool(
+            "coreutils", ("true", "false"), "sbin", needs=("host-lib",)
+        ),
         "host-lib": buildroot_site.HostTool("libcrypt-dev", ()),
     }
     monkeypatch.setattr(buildroot_site, "HOST_TOOLS", tools)
     (tmp_path / "local.mk").write_text(buildroot_site.local_mk(tmp_path, {}))
     recipe = "\t$(HOST_ZIC_INSTALL_CMDS)\n\t$(HOST_LIB_INSTALL_CMDS)\n"
-    rules = f"HOST_DIR = host\ninclude local.mk\nall:\n{recipe}"
+    recipe += "\techo $(HOST_ZIC_DEPENDENCIES) > needed\n"
+    packages = "define HOST_ZIC_INSTALL_CMDS\n\tfalse\nendef\nHOST_ZIC_DEPENDENCIES = host-moon\n"
+    rules = f"HOST_DIR = host\ninclude local.mk\n{packages}all:\n{recipe}"
     run(["make", "-s", "-f", "-"], stdin=rules.encode(), cwd=tmp_path)
     links = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("host/*/*"))
     assert links == ["host/sbin/false", "host/sbin/true"]
     assert (tmp_path / "host/bin").is_dir()
+    assert (tmp_path / "needed").read_text().split() == ["host-skeleton", "host-lib"]
 
 
 def test_what_buildroot_is_given_where_it_downloads(
@@ -170,6 +179,48 @@ def test_a_host_tool_that_is_missing(site: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(
         buildroot_site.HOST_TOOLS, "host-fakeroot", buildroot_site.HostTool("moon", ("no-such",))
     )
+    with pytest.raises(EascopeError, match=r"no-such.*moon"):
+        buildroot_image.buildroot_image("minimal", ())
+
+
+def a_program(folder: Path, name: str, version: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\necho {version}\n")
+    (folder / name).chmod(0o755)
+    return folder
+
+
+def test_a_host_tool_that_is_too_old(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its release is asked for; one of eascope's own environment goes before the system's."""
+    a_program(site / "programs", "moon", "1.0.1")
+    tool = buildroot_site.HostTool("moon", ("moon",), oldest=(1, 3))
+    monkeypatch.setitem(buildroot_site.HOST_TOOLS, "host-fakeroot", tool)
+    with pytest.raises(
+        EascopeError, match=r"moon: version 1\.0\.1: allowed: 1\.3 or newer: run: .*"
+    ):
+        buildroot_image.buildroot_image("minimal", ())
+    own = a_program(site / "own", "moon", "1.10.0")
+    monkeypatch.setattr(sys, "executable", str(own / "python"))
+    buildroot_image.buildroot_image("minimal", ())
+    assert f"host-tool,HOST_FAKEROOT,{own}/moon,bin," in (site / "local.mk").read_text()
+
+
+def test_sources_on_which_automake_has_not_run(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are prepared with autoreconf, whose programs must be there."""
+    busybox = site / "sources/busybox"
+    (busybox / "Makefile.am").touch()
+    (busybox / "Makefile.in").touch()
+    buildroot_image.buildroot_image("minimal", ())
+    assert "BUSYBOX_AUTORECONF" not in (site / "local.mk").read_text()
+    (busybox / "Makefile.in").unlink()
+    for name in buildroot_site._AUTORECONF:
+        tool = buildroot_site.HostTool("moon", ("make",))
+        monkeypatch.setitem(buildroot_site.HOST_TOOLS, name, tool)
+    buildroot_image.buildroot_image("minimal", ())
+    assert "BUSYBOX_AUTORECONF = YES" in (site / "local.mk").read_text()
+    (busybox / "configure.ac").touch()
+    missing = buildroot_site.HostTool("moon", ("no-such",))
+    monkeypatch.setitem(buildroot_site.HOST_TOOLS, "host-libtool", missing)
     with pytest.raises(EascopeError, match=r"no-such.*moon"):
         buildroot_image.buildroot_image("minimal", ())
 
