@@ -11,5 +11,7 @@ RT_APP_LICENSE = GPL-2.0+
 RT_APP_LICENSE_FILES = COPYING.in
 RT_APP_AUTORECONF = YES
 RT_APP_DEPENDENCIES = json-c numactl
+# It has them from json-c, which has not had them since 0.16.
+RT_APP_CONF_ENV = CPPFLAGS="$(TARGET_CPPFLAGS) -DTRUE=1 -DFALSE=0"
 
 $(eval $(autotools-package))
