@@ -62,7 +62,7 @@ class HostTool:
     needs: tuple[str, ...] = ()
     oldest: tuple[int, ...] = ()
 
-    def found(self) -> list[str] | None:
+    def paths(self) -> list[str] | None:
         """Paths of its programs; `None` when one of them is not there.
 
         A program of eascope's own environment goes before the system's.
@@ -138,7 +138,7 @@ def local_mk(folder: Path, sources: Mapping[str, Path]) -> str:
     # Buildroot has a copy of Meson find any python3; the host's knows its own.
     lines = [_TOOL.format(empty=empty), "override HOST_MESON_SET_INTERPRETER = :"]
     for name, tool in HOST_TOOLS.items():
-        programs = tool.found()
+        programs = tool.paths()
         if programs is not None:
             paths, needs = " ".join(programs), " ".join(tool.needs)
             given = ",".join((upper(name), paths, tool.folder, needs))
@@ -190,7 +190,7 @@ def _as_in_a_repository(folder: Path) -> bool:
 
 def _check(tool: HostTool) -> None:
     """:raises EascopeError: when a program of ``tool`` is missing, or older than it may be."""
-    paths = tool.found()
+    paths = tool.paths()
     if paths is None:
         for program in tool.programs:
             need(program, tool.debian)
