@@ -16,7 +16,10 @@ ROOM = Path(studies.__file__).parent
 LAYOUT = {"__init__", "__main__", "plan", "run", "record", "page"}
 #: Further files of a study that measures by programs of its own, or whose page has many parts.
 PARTS = {
-    "campaigns": {"answers", "figures", "numbers", "views"},
+    "campaigns": {
+        *("cells", "figures", "numbers", "shipped", "views"),
+        *("opps", "topologies", "errors", "limits", "variants"),
+    },
     "characterisation": {"guest", "measure", "parts", "system"},
     "pages": {"conditions"},
     "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},
