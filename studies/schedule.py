@@ -41,10 +41,10 @@ class CellCost:
 
 def cost_of(record: FigureRecord) -> CellCost:
     """From a part of one cell, a part of many, and a finished run."""
-    one, many = record.figure("part", "shared_s"), record.figure("boot", "shared_s")
-    each = (many - one) / (record.figure("boot", "cells") - record.figure("part", "cells"))
+    single, many = record.figure("part", "shared_s"), record.figure("boot", "shared_s")
+    each = (many - single) / (record.figure("boot", "cells") - record.figure("part", "cells"))
     files, kib = (round(record.figure("run", figure)) for figure in ("files", "kib"))
-    return CellCost(each, one - each, files, kib)
+    return CellCost(each, single - each, files, kib)
 
 
 #: What is simulated unless options say otherwise.

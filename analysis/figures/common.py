@@ -178,7 +178,7 @@ def legend_columns(labels: Sequence[str]) -> int:
     for columns in range(len(labels), 1, -1):
         longer, row = len(labels) % columns, len(labels) // columns
         ends = [place * row + min(place, longer) for place in range(columns + 1)]
-        if sum(max(widths[one:other]) for one, other in pairwise(ends)) <= style.WIDTH - 0.2:
+        if sum(max(widths[first:end]) for first, end in pairwise(ends)) <= style.WIDTH - 0.2:
             return columns
     return 1
 

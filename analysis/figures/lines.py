@@ -63,7 +63,7 @@ class LineSeries:
 
 
 @dataclass(frozen=True)
-class Level:
+class LineLevel:
     """A number without an x: drawn from side to side, with a band for its interval."""
 
     label: str
@@ -86,7 +86,7 @@ class LinePanel:
     title: str
     y_label: str
     series: tuple[LineSeries, ...]
-    levels: tuple[Level, ...] = ()
+    levels: tuple[LineLevel, ...] = ()
     differences: bool = False
     least: float = 0.0
     noise: float | None = None

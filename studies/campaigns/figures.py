@@ -93,10 +93,10 @@ def _lines(record: CampaignResult, view: DrawingView) -> Figure:
 
 #: Lines of a measure of cells.
 _Series = Callable[[Sequence[SweptCell], str], Iterable[lines.LineSeries]]
-_Levels = Callable[[Sequence[SweptCell], str], Iterable[lines.Level]]
+_Levels = Callable[[Sequence[SweptCell], str], Iterable[lines.LineLevel]]
 
 
-def _none(cells: Sequence[SweptCell], measure: str) -> Iterable[lines.Level]:
+def _none(cells: Sequence[SweptCell], measure: str) -> Iterable[lines.LineLevel]:
     del cells, measure
     return ()
 
@@ -168,12 +168,12 @@ def _opp_series(axis: str, cells: Sequence[SweptCell], measure: str) -> Iterator
         yield lines.LineSeries(spacing, _SPACINGS.index(spacing), False, tuple(shared))
 
 
-def _own_level(cells: Sequence[SweptCell], measure: str) -> Iterator[lines.Level]:
+def _own_level(cells: Sequence[SweptCell], measure: str) -> Iterator[lines.LineLevel]:
     for cell in cells:
         own = all(cell.axes[each] == AS_IS for each in OPPS if each in cell.axes)
         if own and measure in cell.measures:
             factor, made = _MEASURES[measure], cell.measures[measure]
-            yield lines.Level("the board's own OPPs", factor * made.mean, _ends(made, factor))
+            yield lines.LineLevel("the board's own OPPs", factor * made.mean, _ends(made, factor))
 
 
 def _over_limits(record: CampaignResult, view: DrawingView) -> Figure:

@@ -17,8 +17,8 @@ from analysis.figures import differences, fronts, lines, style
 from analysis.figures.common import note_with
 from analysis.figures.differences import DifferenceGroup, DifferenceRow
 from analysis.figures.fronts import FrontPanel, FrontPoint
-from analysis.figures.lines import Level, LineAxis, LinePanel, LinePoint, LineSeries
-from tests.analysis.test_figure_texts import check, texts
+from analysis.figures.lines import LineAxis, LineLevel, LinePanel, LinePoint, LineSeries
+from tests.support.figure_texts import check, texts
 
 NOTE = note_with("sweep: A title of some length, juno-r2", "Engine: a note of many words. " * 12)
 COUNTS = (2, 3, 4, 6, 8, 12)
@@ -68,7 +68,7 @@ def at(line: Line2D) -> tuple[float, float]:
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_texts_of_lines(columns: int) -> None:
-    level = Level("the board's own OPPs", 0.3, (0.1, 0.5))
+    level = LineLevel("the board's own OPPs", 0.3, (0.1, 0.5))
     title = "eas/video-playback with mainline, OPPs of the big cluster"
     row = [panel("" if place else title, levels=(level,)) for place in range(columns)]
     with style.styled():
