@@ -81,6 +81,7 @@ def with_artefacts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
     monkeypatch.setenv("EASCOPE_CACHE", str(folder / "cache"))
     monkeypatch.setattr(cells, "_kernel", standing.kernel)
     monkeypatch.setattr(cells, "guest_image", lambda *asked: standing.initramfs())
+    monkeypatch.setattr(cells, "with_prepared", lambda image, *_: image)
     monkeypatch.setattr(cells, "_digest", cells._digest.__wrapped__)
     monkeypatch.setattr(requests, "get_engine", standing.engine)
     monkeypatch.setattr(cells, "trace_symbols", lambda vmlinux: (SYMBOL,))
