@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """No test's verdict depends on how fast the host is.
 
-One file alone looks at the host's clock, and no test waits for a number of seconds of its own.
+Few files look at the host's clock, and no test waits for a number of seconds of its own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 #: Functions whose value says how long something took on the host.
 CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time"}
-#: Who may read one: the wait that ends a hanging test, and the speed figures, which are no tests.
-READERS = {"support/waiting.py", "bench"}
+#: Who may read one: the wait that ends a hanging test, the speed figures, which are no tests, and the
+#: check that kills processes at random times.
+READERS = {
+    *("support/waiting.py", "bench", "support/measuring.py"),
+    "support/reliability/checks.py",
+}
 
 
 def clock_reads(source: str) -> Iterator[int]:
