@@ -15,8 +15,8 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 #: Functions whose value says how long something took on the host.
 CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time"}
-#: Who may read one: the wait that ends a hanging test, the speed figures, which are no tests, and the
-#: check that kills processes at random times.
+#: Who may read one: the wait that ends a hanging test, the speed figures, which are no tests, and
+#: the check that kills processes at random times.
 READERS = {
     *("support/waiting.py", "bench", "support/measuring.py"),
     "support/reliability/checks.py",
