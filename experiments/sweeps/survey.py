@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -115,6 +117,23 @@ class Cost:
     disk_kib: int
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Without the collection of cycles: it goes over each line of a ledger many times for nothing.
+
+    What was made meanwhile is left out of later collections, too.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collects:
+            gc.enable()
+
+
+@_without_collection()
 def survey_of(
     campaign: Campaign, platforms: Path, *, look_up: bool = True, most: int = MOST_LOOKED_UP
 ) -> Survey:
