@@ -19,7 +19,7 @@ def keep(
 ) -> None:
     """Put the figures of the measurement ``name`` in the place of those that ``record`` has.
 
-    Figures of a measurement that this one does not have stay no longer: a command measures all.
+    All figures that the measurement had before are replaced.
 
     :param folder: write there instead.
     """

@@ -28,7 +28,7 @@ class FigureSet(Record):
 
 @dataclass(frozen=True)
 class FigureRecord(ResultRecord):
-    """FigureRecord by name; each was made by itself, so each has its own command and origin."""
+    """Measurements by name; each was made by itself, so each has its own command and origin."""
 
     measured: Mapping[str, FigureSet]
 

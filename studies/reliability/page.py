@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from analysis.results.measured import FigureRecord, FigureSet
+from analysis.results.measured import FigureRecord
 from host.table import Table
 from studies.drawing import Drawing
+from studies.origins import origins
 
 NAME = "reliability"
 #: Roles of processes, and their names in a sentence.
@@ -27,7 +28,7 @@ def parts(record: FigureRecord) -> dict[str, str]:
     return {
         "table": _table(record).markdown(),
         "several": _several(record.measured["kills"].figures),
-        "origins": _origins(record).markdown(),
+        "origins": origins("check", record).markdown(),
     }
 
 
@@ -35,17 +36,6 @@ def _table(record: FigureRecord) -> Table:
     """What each check has measured; a check that fails has no figures."""
     rows = [(f"`{name}`", _WORDS[name](each.figures)) for name, each in record.measured.items()]
     return Table.of(("check", "measured"), rows, left=2)
-
-
-def _origins(record: FigureRecord) -> Table:
-    rows = [
-        (f"`{name}`", f"`{each.command}`", _origin(each)) for name, each in record.measured.items()
-    ]
-    return Table.of(("check", "command", "made from"), rows, left=3)
-
-
-def _origin(measured: FigureSet) -> str:
-    return f"{measured.made_from}{f', eascope {measured.version}' if measured.version else ''}"
 
 
 def _kills(figures: Figures) -> str:

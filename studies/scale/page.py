@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from analysis.results.measured import FigureRecord, FigureSet
+from analysis.results.measured import FigureRecord
 from host.table import Table
 from studies.drawing import Drawing
+from studies.origins import origins
 from studies.schedule import CELLS, CORES, NAME, SPREAD, cost_of, filled
 
 #: Goals: wall seconds of the demo's twenty runs on two cores, and the gain of one boot.
 DEMO_S, CORES_OF_DEMO, GAIN = 12, 2, 1.8
 #: Goals: processor seconds of a plan and of a command, MB of a plan, per cent of two cores.
 PLAN_S, COMMAND_S, PLAN_MB, EFFICIENCY = 10, 5, 500, 95
-#: FigureRecord of parts with two variants, and their scenarios.
+#: Measurements of parts with two variants, and their scenarios.
 _OF_TWO = {"video": "eas/video-playback", "spike": "uclamp/frequency-spike"}
 
 
@@ -33,7 +34,7 @@ def parts(record: FigureRecord) -> dict[str, str]:
         "mixed": f"{min(_mixed(record)):g} to {max(_mixed(record)):g} s",
         "seconds": ",".join(f"{each:g}" for each in _mixed(record)),
         "schedule": _schedule(record).markdown(),
-        "origins": _origins(record).markdown(),
+        "origins": origins("measurement", record).markdown(),
     }
 
 
@@ -187,17 +188,6 @@ def _schedule(record: FigureRecord) -> Table:
             rows.append((str(cores), kind, *shown, f"{most:.0f}"))
     heads = ("Snakemake: hours, cores busy", "array: hours, cores busy", "most files/s")
     return Table.of(("cores", "cells", *heads), rows, left=2)
-
-
-def _origins(record: FigureRecord) -> Table:
-    """Where each measurement comes from."""
-    rows = [(name, f"`{each.command}`", origin(each)) for name, each in record.measured.items()]
-    return Table.of(("measurement", "command", "made from"), rows, left=3)
-
-
-def origin(measured: FigureSet) -> str:
-    """In words."""
-    return f"{measured.made_from}{f', eascope {measured.version}' if measured.version else ''}"
 
 
 DRAWINGS = {NAME: Drawing(FigureRecord, parts)}

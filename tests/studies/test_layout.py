@@ -27,7 +27,7 @@ PARTS = {
 #: What studies share, and the simulation of a schedule, which has no record.
 SHARED = {
     *("__init__", "authors", "command", "costed", "draw", "drawing", "front", "notes", "patches"),
-    *("versions", "measured"),
+    *("versions", "measured", "origins"),
     "schedule",
 }
 STUDIES = sorted(path.parent for path in ROOM.glob("*/__init__.py"))
