@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from studies.measured import keep as kept
-from studies.schedule import NAME
+from studies.scale.plan import NAME
 from tests.support.measuring import Keep
 
 

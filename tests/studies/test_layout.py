@@ -22,13 +22,13 @@ PARTS = {
     },
     "characterisation": {"guest", "measure", "parts", "system"},
     "pages": {"conditions"},
+    "scale": {"schedule"},
     "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},
 }
-#: What studies share, and the simulation of a schedule, which has no record.
+#: What studies share.
 SHARED = {
     *("__init__", "authors", "command", "costed", "draw", "drawing", "front", "notes", "patches"),
     *("versions", "measured", "origins"),
-    "schedule",
 }
 STUDIES = sorted(path.parent for path in ROOM.glob("*/__init__.py"))
 

@@ -12,7 +12,8 @@ from analysis.results.measured import FigureRecord, FigureSet
 from analysis.results.origin import RESULTS, RUNS
 from studies import measured
 from studies.scale.page import parts
-from studies.schedule import NAME, cost_of
+from studies.scale.plan import NAME
+from studies.scale.schedule import cost_of
 
 
 @pytest.fixture

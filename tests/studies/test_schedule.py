@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from studies.schedule import by_array, by_first_free, main, part_seconds
+from studies.scale.schedule import by_array, by_first_free, main, part_seconds
 
 #: Parts of 1 s and of 3 s in turn.
 MIXED = [1.0, 3.0, 1.0, 3.0]

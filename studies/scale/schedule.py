@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m studies.schedule``: simulate how a large campaign's parts fill many cores.
+"""``python -m studies.scale.schedule``: simulate how a large campaign's parts fill many cores.
 
 A part boots its machine once and runs its cells one after another. Scenarios last differently long,
 and a part has cells of one scenario. Two ways to give parts to cores are compared: Snakemake gives
@@ -20,8 +20,7 @@ from analysis.results.measured import FigureRecord
 from analysis.results.origin import RESULTS
 from experiments.sweeps.array_script import MOST_TASKS
 from experiments.sweeps.session import part_size
-
-NAME = "scale"
+from studies.scale.plan import NAME
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def filled(
 def main(arguments: list[str] | None = None) -> int:
     """Print a table of both ways for each number of cores."""
     cost = cost_of(FigureRecord.read(RESULTS / f"{NAME}.json"))
-    parser = argparse.ArgumentParser(prog="python -m studies.schedule", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m studies.scale.schedule", description=__doc__)
     parser.add_argument("--cells", type=int, default=CELLS, metavar="N")
     parser.add_argument("--cores", default=",".join(map(str, CORES)), metavar="N,N")
     parser.add_argument(
