@@ -47,6 +47,19 @@ class Difference:
             return None
         return self.low > 0 or self.high < 0
 
+    def clear_above(self, floor: float | None) -> bool:
+        """Whether its interval excludes zero, and it exceeds a noise floor if one is known.
+
+        The interval is that of ``percent``, which is shown; where there is none, of ``absolute``.
+
+        :param floor: in percent; None where it is not known.
+        """
+        ends = self.in_percent()
+        excludes = bool(self.clear) if ends is None else ends[0] > 0 or ends[1] < 0
+        if floor is None or self.percent is None:
+            return excludes
+        return excludes and abs(self.percent) > floor
+
     def in_percent(self) -> tuple[float, float] | None:
         """The 95 % interval of ``percent``; None without either.
 

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.difference import Difference
 from analysis.figures import style
+from analysis.figures.reach import beyond, possible
 
 #: Height of a row, and of what is above and below the rows, in inches; share of the labels.
 ROW, ABOVE, BELOW, LEFT = 0.2, 0.3, 0.5, 0.42
+#: An axis that no bar leaves.
+_ALL = (-inf, inf)
 
 
 def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Figure:
@@ -36,18 +40,32 @@ def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Fi
     return figure
 
 
-def mark(axes: Axes, place: int, made: Difference, noise: float = 0.0) -> None:
+def mark(
+    axes: Axes,
+    place: int,
+    made: Difference,
+    noise: float | None = None,
+    shown: tuple[float, float] | None = None,
+) -> None:
     """A difference in percent in the row ``place``: filled where its 95 % interval excludes zero.
 
     Without an interval it has a cross; in percent of zero, no mark.
 
     :param noise: a difference up to this size, in percent, is not filled.
+    :param shown: the ends of the axis, if bars may go on beyond it: they get arrows there.
     """
     if made.percent is None:
         return
-    if (ends := made.in_percent()) is not None:
+    ends = possible(made.in_percent())
+    if ends is not None:
         axes.plot(ends, (place, place), color=style.INK, linewidth=1.2, zorder=2)
-    clear = made.clear and abs(made.percent) > noise
+    for goes_on, marker, end in zip(beyond(ends, shown or _ALL), "<>", shown or _ALL, strict=True):
+        if goes_on:
+            axes.plot(
+                [end], [place], marker=marker, markersize=4, color=style.INK, linestyle="none",
+                clip_on=False, zorder=3,
+            )  # fmt: skip
+    clear = made.clear_above(noise)
     axes.plot(
         [made.percent], [place], marker="x" if made.clear is None else "o", markersize=4.5,
         color=style.INK, markerfacecolor=style.INK if clear else "white", linestyle="none",

@@ -14,6 +14,7 @@ from analysis.difference import Difference
 from analysis.figures import style
 from analysis.figures.axis import mark
 from analysis.figures.common import Note, label, text_width
+from analysis.figures.reach import MeanAndEnds, beyond, possible, reach
 
 #: Height of a row, and of what is above and below all rows, in inches.
 ROW, ABOVE, BELOW = 0.165, 0.32, 0.78
@@ -21,6 +22,8 @@ ROW, ABOVE, BELOW = 0.165, 0.32, 0.78
 WORDS_PT, INDENT = 7.5, 0.12
 #: Inches between panels and at the right.
 BETWEEN, RIGHT = 0.2, 0.12
+#: Space at both ends of an axis, in shares of what it shows.
+SPACE = 0.08
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ def draw(groups: Sequence[DifferenceGroup], measures: Sequence[str], note: Note)
         axes = figure.add_axes(
             (start / style.WIDTH, below / height, width / style.WIDTH, ROW * count / height)
         )
+        axes.set_xlim(_limits(groups, measure))
         place = 0
         for group in groups:
             noise = group.noise[measure]
@@ -73,7 +77,7 @@ def draw(groups: Sequence[DifferenceGroup], measures: Sequence[str], note: Note)
                 place += 1
                 difference = row.made[measure]
                 if difference is not None:
-                    mark(axes, place, difference, noise or 0.0)
+                    mark(axes, place, difference, noise, axes.get_xlim())
             place += 1
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_ylim(count - 0.5, -0.5)
@@ -81,12 +85,38 @@ def draw(groups: Sequence[DifferenceGroup], measures: Sequence[str], note: Note)
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0.5)
         axes.set_axisbelow(True)
-        axes.margins(x=0.08)
         axes.locator_params(axis="x", nbins=6)
         axes.set_xlabel(f"{measures[measure]}, difference (%)")
     _names(figure, groups, above, height)
     label(figure, note)
     return figure
+
+
+def goes_on(groups: Sequence[DifferenceGroup]) -> bool:
+    """Whether a bar leaves its axis; an arrow says so."""
+    places = range(len(groups[0].noise)) if groups else ()
+    return any(
+        any(beyond(ends, _limits(groups, place)))
+        for place in places
+        for _, ends in _made(groups, place)
+    )
+
+
+def _made(groups: Sequence[DifferenceGroup], measure: int) -> list[MeanAndEnds]:
+    return [
+        (difference.percent, possible(difference.in_percent()))
+        for group in groups
+        for row in group.rows
+        if (difference := row.made[measure]) is not None and difference.percent is not None
+    ]
+
+
+def _limits(groups: Sequence[DifferenceGroup], measure: int) -> tuple[float, float]:
+    """The x axis of a measure."""
+    noise = [size for group in groups if (size := group.noise[measure]) is not None]
+    low, high = reach(_made(groups, measure), noise)
+    space = SPACE * (high - low) or 1.0
+    return low - space, high + space
 
 
 def _band(axes: Axes, noise: float, heading: int, rows: int) -> None:

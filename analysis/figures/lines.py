@@ -18,6 +18,7 @@ from matplotlib.ticker import NullLocator
 from analysis.figures import style
 from analysis.figures.common import Note, legend_height, legend_in_rows, wrapped
 from analysis.figures.grid import GridSizes, panel_grid
+from analysis.figures.reach import beyond, reach
 
 #: Markers by the place of a line in the legend: lines differ by colour and marker.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -135,7 +136,10 @@ def _key(series: LineSeries) -> tuple[str, int, bool]:
 
 
 def limits(panels: Sequence[LinePanel]) -> tuple[float, float]:
-    """The y axis of panels: with all intervals, and not below zero but for differences."""
+    """The y axis of panels: with all intervals, and not below zero but for differences.
+
+    Of differences, `reach` says which intervals are shown to their ends.
+    """
     numbers = [number for panel in panels for number in _numbers(panel)]
     low, high = min(numbers), max(numbers)
     differences = any(panel.differences for panel in panels)
@@ -150,18 +154,24 @@ def limits(panels: Sequence[LinePanel]) -> tuple[float, float]:
     return 0.0, high + space - min(low, 0.0)
 
 
+def goes_on(panel: LinePanel) -> bool:
+    """Whether a bar of a panel with an axis of its own leaves it; an arrow says so."""
+    axis = limits([panel])
+    return any(any(beyond(p.ends, axis)) for series in panel.series for p in series.points)
+
+
 def _numbers(panel: LinePanel) -> Iterator[float]:
-    for series in panel.series:
-        for point in series.points:
+    points = [point for series in panel.series for point in series.points]
+    if panel.differences:
+        noise = [] if panel.noise is None else [panel.noise]
+        yield from reach([(point.y, point.ends) for point in points], noise)
+    else:
+        for point in points:
             yield point.y
             yield from point.ends or ()
     for level in panel.levels:
         yield level.y
         yield from level.ends or ()
-    if panel.differences:
-        yield 0.0
-    if panel.noise is not None:
-        yield from (-panel.noise, panel.noise)
 
 
 def _spread(axis: LineAxis) -> tuple[float, float]:
@@ -238,6 +248,14 @@ def _looks(colour: int, *, dashed: bool) -> tuple[str, str, str]:
 def _mark(axes: Axes, x: float, point: LinePoint, colour: str, marker: str, face: str) -> None:
     if point.ends is not None:
         axes.plot((x, x), point.ends, color=colour, linewidth=0.8, zorder=2)
+    for goes_on, end_marker, end in zip(
+        beyond(point.ends, axes.get_ylim()), "v^", axes.get_ylim(), strict=True
+    ):
+        if goes_on:
+            axes.plot(
+                [x], [end], color=colour, marker=end_marker, markersize=3.2, linestyle="none",
+                clip_on=False, zorder=3,
+            )  # fmt: skip
     # A mark on the axis is drawn whole.
     axes.plot(
         [x], [point.y], color=colour, marker=marker, markersize=3.6, markerfacecolor=face,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from analysis.figures.common import note_with
 from analysis.figures.differences import DifferenceGroup, DifferenceRow
 from analysis.figures.fronts import FrontPanel, FrontPoint
 from analysis.figures.lines import LineAxis, LineLevel, LinePanel, LinePoint, LineSeries
+from analysis.figures.reach import beyond, possible, reach
 from tests.support.figure_texts import check, texts
 
 NOTE = note_with("sweep: A title of some length, juno-r2", "Engine: a note of many words. " * 12)
@@ -173,7 +175,7 @@ def test_only_a_beaten_point_is_open() -> None:
 
 
 def difference(percent: float, low: float, high: float) -> Difference:
-    return Difference(percent, percent, low, high, 100.0, 10)
+    return Difference(percent, percent, low, high, 100.0, 10, percent_ends=(low, high))
 
 
 def test_many_rows_of_differences() -> None:
@@ -213,3 +215,56 @@ def test_a_measure_without_differences_has_no_panel() -> None:
     with style.styled():
         figure = differences.draw([group], ("energy", "latency"), NOTE)
     assert [axes.get_xlabel() for axes in figure.axes] == ["energy, difference (%)"]
+
+
+ORDINARY = [(2.0 * place, (2.0 * place - 3, 2.0 * place + 3)) for place in range(-5, 6)]
+
+
+def test_a_huge_interval_stretches_no_axis() -> None:
+    axis = reach([*ORDINARY, (1.0, (-90.0, 900.0))], [400.0])
+    assert axis == (-26.0, 26.0), "twice what nine in ten intervals need"
+    assert beyond((-90.0, 900.0), axis) == (True, True)
+    assert not any(any(beyond(ends, axis)) for _, ends in ORDINARY)
+
+
+def test_an_axis_shows_all_means_and_one_interval() -> None:
+    assert reach([*ORDINARY, (300.0, None)])[1] == 300.0
+    assert reach([(-2.0, (-30.0, 26.0))], [10.0]) == (-30.0, 26.0)
+    assert reach([(0.0, None)], [10.0]) == (-10.0, 10.0)
+    assert reach([]) == (0.0, 0.0)
+
+
+def test_no_bar_goes_below_what_a_measure_can_be() -> None:
+    assert possible((-140.0, 20.0)) == (-100.0, 20.0)
+    group = DifferenceGroup("x", (None,), (DifferenceRow("a", (difference(-60, -140, 20),)),))
+    with style.styled():
+        (axes,) = differences.draw([group], ("energy",), NOTE).axes
+    bar = next(line for line in axes.lines if len(np.asarray(line.get_xdata())) == 2)
+    assert np.asarray(bar.get_xdata()).tolist() == [-100.0, 20.0]
+    assert axes.get_xlim()[0] > -120
+
+
+def test_arrows_say_that_bars_go_on() -> None:
+    rows = [difference(mean, *ends) for mean, ends in (*ORDINARY, (1.0, (-90.0, 900.0)))]
+    group = DifferenceGroup("x", (None,), tuple(DifferenceRow("a", (row,)) for row in rows))
+    calm = DifferenceGroup("x", (None,), group.rows[:-1])
+    with style.styled():
+        (axes,) = differences.draw([group], ("energy",), NOTE).axes
+        (without,) = differences.draw([calm], ("energy",), NOTE).axes
+    arrows = [mark for mark in marks(axes) if mark.get_marker() in ("<", ">")]
+    assert [at(arrow) for arrow in arrows] == [(end, len(rows)) for end in axes.get_xlim()]
+    assert not [mark for mark in marks(without) if mark.get_marker() in ("<", ">")]
+    assert (differences.goes_on([group]), differences.goes_on([calm])) == (True, False)
+
+
+def test_lines_of_differences_have_arrows_too() -> None:
+    points = tuple(
+        LinePoint(float(count), 1.0, (-1.0, 900.0 if count == COUNTS[-1] else 3.0))
+        for count in COUNTS
+    )
+    shown = LinePanel("", "%", (LineSeries("a", 0, False, points),), differences=True)
+    (axes,) = drawn([[shown]]).axes
+    assert lines.goes_on(shown)
+    assert not lines.goes_on(replace(shown, series=(LineSeries("a", 0, False, points[:-1]),)))
+    assert axes.get_ylim()[1] < 10
+    assert [mark.get_marker() for mark in marks(axes)].count("^") == 1
