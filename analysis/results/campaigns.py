@@ -67,12 +67,24 @@ class SweptCell(Record):
     :param seeds: number of its runs.
     :param beaten_by: values of the page's axis that are clearly better, all else equal.
     :param measures: by name; a measure that a run cannot give is absent.
+    :param floors: the noise floors of its measures in percent, as far as they are known: those of
+        mainline on the platform as it is, at the cell's speeds.
     """
 
     axes: Mapping[str, str]
     seeds: int
     beaten_by: tuple[str, ...]
     measures: Mapping[str, SweptMeasure]
+    floors: Mapping[str, float] = field(default_factory=dict)
+
+    def sign(self, measure: str) -> int:
+        """-1 or 1 where it clearly differs from the reference, on its side; 0 elsewhere."""
+        known = self.measures.get(measure)
+        if known is None or known.against is None:
+            return 0
+        if not known.against.made.clear_above(self.floors.get(measure)):
+            return 0
+        return 1 if known.against.value > 0 else -1
 
 
 @dataclass(frozen=True)
@@ -97,14 +109,12 @@ class CampaignResult(ResultRecord):
     """A campaign's cells over the seeds that were run.
 
     A difference is clear if its interval excludes zero, and if it exceeds the noise floor where one
-    is known.
+    is known (`Difference.clear_above`).
 
     :param question: the campaign's, as ``limits`` and ``summary``.
     :param planned_seeds: number of the campaign's seeds; ``seeds`` are those of the record.
     :param left_out: values of axes that the campaign has and the record has not.
     :param reference: values of axes; each cell is compared with the one that has these.
-    :param floors: the noise floors of mainline on the platforms as they are (`analysis.null`), in
-        percent, by platform, scenario and measure; those that are known.
     """
 
     campaign: str
@@ -122,19 +132,3 @@ class CampaignResult(ResultRecord):
     reference: Mapping[str, str]
     scenarios: tuple[SweptScenario, ...]
     cells: tuple[SweptCell, ...]
-    floors: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
-
-    def floor(self, cell: SweptCell, measure: str) -> float:
-        """The noise floor of a cell's measure in percent; 0 if none is known."""
-        of_platform = self.floors.get(cell.axes["platform"], {})
-        return of_platform.get(cell.axes["scenario"], {}).get(measure, 0.0)
-
-    def sign(self, cell: SweptCell, measure: str) -> int:
-        """-1 or 1 where a cell clearly differs from the reference, on its side; 0 elsewhere."""
-        known = cell.measures.get(measure)
-        if known is None or known.against is None:
-            return 0
-        made = known.against.made
-        if not made.clear or abs(made.percent or 0.0) <= self.floor(cell, measure):
-            return 0
-        return 1 if made.absolute > 0 else -1

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells of a record: in groups, counted, and the overloaded ones."""
+"""Cells of a record: in groups, their clear differences, and the overloaded ones."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.results.campaigns import ENERGY, LATENCY, MISSED, WORK, CampaignResult, SweptCell
 from studies.campaigns.plan import FRAMES_LATE
+
+#: More frames that are missed, for one that is drawn, than this: latencies are a backlog.
+_MOST = 0.5
+#: Half of the last digit of a difference in percent.
+_LEAST = 0.05
 
 
 def grouped(
@@ -30,31 +34,17 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def counted(record: CampaignResult, cells: Sequence[SweptCell], measure: str) -> str:
-    """How many cells clearly have less and more of a measure than the reference."""
-    signs = Counter(record.sign(cell, measure) for cell in cells)
-    return f"clearly less in {signs[-1]} and clearly more in {signs[1]} of {len(cells)}"
-
-
-def percents(cell: SweptCell) -> Iterator[tuple[str, float]]:
-    """Measures and their differences from the reference in percent."""
-    for measure in (ENERGY, LATENCY):
-        known = cell.measures.get(measure)
-        if known is None or known.against is None or known.against.made.percent is None:
-            continue
-        yield measure, known.against.made.percent
-
-
-#: More frames late, for one that is drawn, than this: most of the time is a backlog.
-_MOST = 0.5
-
-
 def overloaded(record: CampaignResult, cell: SweptCell) -> bool:
-    """Whether more than half as many frames are late as are drawn."""
+    """Whether more than half as many frames are missed as are drawn."""
     meaning = next(each for each in record.scenarios if each.scenario == cell.axes["scenario"])
     if not (meaning.missed.startswith(FRAMES_LATE) and MISSED in cell.measures):
         return False
     return cell.measures[MISSED].mean > _MOST * cell.measures[WORK].mean
+
+
+def mostly_overloaded(record: CampaignResult, cells: Sequence[SweptCell]) -> bool:
+    """Whether half of ``cells`` or more are overloaded."""
+    return 2 * sum(overloaded(record, cell) for cell in cells) >= len(cells)
 
 
 def overloads(record: CampaignResult) -> Iterator[str]:
@@ -63,3 +53,21 @@ def overloads(record: CampaignResult) -> Iterator[str]:
         count = sum(overloaded(record, cell) for cell in cells)
         if count:
             yield f"{scenario} on {platform} in {count} of {len(cells)} combinations"
+
+
+def percent(cell: SweptCell, measure: str) -> float | None:
+    """The difference of a measure from the reference in percent; None if there is none."""
+    known = cell.measures.get(measure)
+    return None if known is None or known.against is None else known.against.made.percent
+
+
+def difference_words(cell: SweptCell) -> str:
+    """``energy -2.1 %, work +3.0 %``: the energy, and of latency and work what differs clearly."""
+    words = []
+    for measure in (ENERGY, LATENCY, WORK):
+        made = percent(cell, measure)
+        # A clear difference may still be none in the digits that are shown.
+        shown = measure == ENERGY or (cell.sign(measure) and made and abs(made) >= _LEAST)
+        if made is not None and shown:
+            words.append(f"{measure} {made:+.1f} %")
+    return ", ".join(words)

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from analysis.results.campaigns import ENERGY, MISSED, CampaignResult, SweptCell
-from studies.campaigns.cells import counted, percents
+from analysis.results.campaigns import ENERGY, LATENCY, MISSED, WORK, CampaignResult, SweptCell
+from studies.campaigns.cells import difference_words, joined, mostly_overloaded, percent
 from studies.campaigns.plan import EM_ERROR, NO_ERROR
 
 #: The cluster of an error in the energy model, and the error in percent.
 ClusterError = tuple[str, float]
+#: Sides of the difference in energy from CAS, by sign.
+_SIDES = {-1: "clearly less", 0: "no clear difference", 1: "clearly more"}
 
 
 def error_of(label: str) -> ClusterError | None:
@@ -31,11 +32,7 @@ class ErrorPoint:
 
 def error_lines(record: CampaignResult, scenario: str) -> dict[str, list[ErrorPoint]]:
     """Cells of EAS by the wrong cluster and the error; the right model belongs to all."""
-    cells = [
-        cell
-        for cell in record.cells
-        if cell.axes["scenario"] == scenario and cell.axes["variant"] != record.reference["variant"]
-    ]
+    cells = _of_eas(record, scenario)
     right = [ErrorPoint(0.0, cell) for cell in cells if cell.axes[EM_ERROR] == NO_ERROR]
     lines: dict[str, list[ErrorPoint]] = {}
     for cell in cells:
@@ -48,78 +45,91 @@ def error_lines(record: CampaignResult, scenario: str) -> dict[str, list[ErrorPo
     }
 
 
-def _differences(points: Sequence[ErrorPoint]) -> list[tuple[float, float]]:
-    """Errors, and the energy of EAS less that of CAS."""
-    return [
-        (point.percent, against.value)
-        for point in points
-        if (against := point.cell.measures[ENERGY].against) is not None
-    ]
-
-
-def crossings(points: Sequence[ErrorPoint]) -> list[tuple[float, float]]:
-    """Neighbouring errors between which EAS begins or ceases to use less than CAS, by means."""
-    known = _differences(points)
-    return [(x0, x1) for (x0, y0), (x1, y1) in pairwise(known) if (y0 < 0) != (y1 < 0)]
-
-
-def answer(record: CampaignResult) -> str:
-    """Over all scenarios: where EAS changes the side of CAS, and the right model's energies."""
-    return (
-        "by means, EAS begins or ceases to use less energy than CAS "
-        + "; ".join(_changes(record, scenario) for scenario in record.axes["scenario"])
-        + f"; with the right model EAS uses {counted(record, _right(record), ENERGY)}"
-    )
-
-
-def _changes(record: CampaignResult, scenario: str) -> str:
-    """The errors between which EAS changes the side of CAS."""
-    by_cluster = error_lines(record, scenario)
-    changes = [
-        f"{low:+.0f} and {high:+.0f} % of {cluster}"
-        for cluster, points in by_cluster.items()
-        for low, high in crossings(points)
-    ]
-    if changes:
-        return f"in {scenario} between {', '.join(changes)}"
-    less = all(value < 0 for points in by_cluster.values() for _, value in _differences(points))
-    return f"nowhere in {scenario}, where it {'always' if less else 'never'} uses less"
-
-
-def _right(record: CampaignResult) -> list[SweptCell]:
-    """Cells of EAS with the right model."""
+def _of_eas(record: CampaignResult, scenario: str) -> list[SweptCell]:
     return [
         cell
         for cell in record.cells
+        if cell.axes["scenario"] == scenario and cell.axes["variant"] != record.reference["variant"]
+    ]
+
+
+def _by_side(points: Sequence[ErrorPoint]) -> dict[int, list[ErrorPoint]]:
+    """Wrong models by the sign of the difference in energy from CAS."""
+    wrong = [point for point in points if point.percent]
+    return {sign: [p for p in wrong if p.cell.sign(ENERGY) == sign] for sign in _SIDES}
+
+
+def answer(record: CampaignResult) -> str:
+    """Of each scenario: the side of CAS on which EAS is, at how many errors of each cluster."""
+    scenarios = []
+    for scenario in record.axes["scenario"]:
+        words = [
+            f"of {sum(map(len, by_side.values()))} errors of {cluster} "
+            + ", ".join(f"{_SIDES[sign]} at {len(own)}" for sign, own in by_side.items() if own)
+            for cluster, points in error_lines(record, scenario).items()
+            for by_side in (_by_side(points),)
+        ]
+        for right in _right(record, scenario):
+            words.append(f"with the right model {_SIDES[right.sign(ENERGY)]}")
+        scenarios.append(f"{_named(record, scenario)}: {'; '.join(words)}")
+    return f"energy of EAS compared with that of CAS: {' · '.join(scenarios)}"
+
+
+def _named(record: CampaignResult, scenario: str) -> str:
+    heavy = mostly_overloaded(record, _of_eas(record, scenario))
+    return f"{scenario}{' (overloaded)' if heavy else ''}"
+
+
+def _right(record: CampaignResult, scenario: str) -> list[SweptCell]:
+    """The cell of EAS with the right model, if there is one."""
+    return [
+        cell
+        for cell in _of_eas(record, scenario)
         if cell.axes[EM_ERROR] == NO_ERROR and cell.measures[ENERGY].against is not None
     ]
 
 
 def points(record: CampaignResult) -> Iterator[str]:
-    """What EAS with the right model pays for its energy, and which model gave the least energy."""
-    for right in _right(record):
-        scenario = right.axes["scenario"]
-        cas = next(
-            cell
-            for cell in record.cells
-            if cell.axes["scenario"] == scenario
-            and all(cell.axes[name] == value for name, value in record.reference.items())
-        )
-        words = [f"{measure} {percent:+.1f} %" for measure, percent in percents(right)]
-        if MISSED in right.measures and MISSED in cas.measures:
-            missed = [cell.measures[MISSED].mean for cell in (right, cas)]
-            words.append(f"missed {missed[0]:.1f} instead of {missed[1]:.1f}")
-        by_cluster = error_lines(record, scenario)
-        for cluster, points in by_cluster.items():
-            known = _differences(points)
-            less = sum(value < 0 for _, value in known)
-            words.append(f"less energy at {less} of {len(known)} errors of {cluster}")
-        wrong = [point.cell for points in by_cluster.values() for point in points]
-        least = min(wrong, key=lambda cell: cell.measures[ENERGY].mean)
-        means = [cell.measures[ENERGY].mean for cell in (least, right)]
-        if least.axes[EM_ERROR] != NO_ERROR:
-            words.append(
-                f"least energy with {least.axes[EM_ERROR]}: {means[0]:.3f} instead of "
-                f"{means[1]:.3f} mJ"
-            )
-        yield f"{scenario}, EAS with the right model compared with CAS: {', '.join(words)}"
+    """What EAS pays for its energy with the right model, and with each wrong one."""
+    for scenario in record.axes["scenario"]:
+        named = _named(record, scenario)
+        for right in _right(record, scenario):
+            yield f"{named}, the right model: {_SIDES[right.sign(ENERGY)]}: {_words(record, right)}"
+        for cluster, every in error_lines(record, scenario).items():
+            sides = [
+                f"{_SIDES[sign]} at {joined([f'{point.percent:+.0f}' for point in own])} % "
+                f"({_ranges([point.cell for point in own])})"
+                for sign, own in _by_side(every).items()
+                if own
+            ]
+            yield f"{named}, errors of {cluster}: {'; '.join(sides)}"
+
+
+def _ranges(cells: Sequence[SweptCell]) -> str:
+    """Their differences in energy; how many clearly differ in latency and in work."""
+    known = sorted(made for cell in cells if (made := percent(cell, ENERGY)) is not None)
+    ends = dict.fromkeys(f"{end:+.1f}" for end in (known[0], known[-1]))
+    words = [f"energy {' to '.join(ends)} %"]
+    for measure in (LATENCY, WORK):
+        sides = [
+            f"{side} at {count}"
+            for sign, side in ((-1, "less"), (1, "more"))
+            if (count := sum(cell.sign(measure) == sign for cell in cells))
+        ]
+        words += [f"{measure} clearly {', '.join(sides)} of {len(cells)}"] if sides else []
+    return "; ".join(words)
+
+
+def _words(record: CampaignResult, right: SweptCell) -> str:
+    """What differs, with the misses of both."""
+    cas = next(
+        cell
+        for cell in record.cells
+        if cell.axes["scenario"] == right.axes["scenario"]
+        and all(cell.axes[name] == value for name, value in record.reference.items())
+    )
+    words = difference_words(right)
+    if MISSED in right.measures and MISSED in cas.measures:
+        means = [cell.measures[MISSED].mean for cell in (right, cas)]
+        words += f", missed {means[0]:.1f} instead of {means[1]:.1f}"
+    return words

@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from analysis.difference import Difference
 from analysis.figures import differences, fronts, lines
 from analysis.figures.common import Note, note_with
+from analysis.figures.reach import WORDS as GOES_ON
+from analysis.figures.reach import possible
 from analysis.results.campaigns import (
     ENERGY,
     LATENCY,
@@ -23,6 +25,7 @@ from analysis.results.campaigns import (
     SweptScenario,
 )
 from analysis.statistics import ENOUGH
+from configs.opp_spacing import SPACINGS
 from studies.campaigns.cells import grouped
 from studies.campaigns.errors import error_lines
 from studies.campaigns.opps import spacings, varied_opps
@@ -38,14 +41,14 @@ from studies.campaigns.plan import (
     spacing_of,
 )
 from studies.campaigns.shipped import PAGES
-from studies.campaigns.views import DrawingView
+from studies.campaigns.views import DrawingView, worth_a_row
 
 #: Microseconds of a unit of the drawings' latencies.
 MS = 1e3
 #: The measures of lines, with the factor to the drawing's unit.
 _MEASURES = {ENERGY: 1.0, LATENCY: 1 / MS, MISSED: 1.0}
 #: Names of spacings, in the order of colours.
-_SPACINGS = ("even", "geometric", "power")
+_SPACINGS = tuple(SPACINGS)
 
 
 def draw(record: CampaignResult, view: DrawingView) -> Figure:
@@ -53,15 +56,15 @@ def draw(record: CampaignResult, view: DrawingView) -> Figure:
     return _DRAW[view.kind](record, view)
 
 
-def _note(record: CampaignResult, view: DrawingView, also: str = "") -> Note:
+def _note(record: CampaignResult, view: DrawingView, *also: str) -> Note:
     """The texts of a drawing.
 
-    :param also: what has an interval besides its bars.
+    :param also: what else intervals say.
     """
     seeds = len(record.seeds)
     what = "differences" if view.kind in (CROSSING, ROWS) else "means"
     bars = f"bars: 95 % intervals of {what}" if seeds >= ENOUGH else "no intervals"
-    bars += f"; {also}" if also and seeds >= ENOUGH else ""
+    bars = "; ".join([bars, *(also if seeds >= ENOUGH else ())])
     shown = {cell.axes["scenario"] for cell in view.cells}
     errors = dict.fromkeys(each.error for each in record.scenarios if each.scenario in shown)
     text = (
@@ -223,7 +226,7 @@ def _crossing(record: CampaignResult, view: DrawingView) -> Figure:
                 f"{_difference_words(_meaning(record, scenario), measure)} (%)",
                 tuple(_error_series(record, scenario, measure)),
                 differences=True,
-                noise=_floor(record, view.cells, scenario, measure),
+                noise=_floor(view.cells, scenario, measure),
             )
             for measure in (ENERGY, LATENCY)
         ]
@@ -234,7 +237,8 @@ def _crossing(record: CampaignResult, view: DrawingView) -> Figure:
         tuple((percent, f"{percent:+.0f}" if percent else "0") for percent in percents),
         common="no error",
     )
-    note = _note(record, view, _floor_words(record, view).removeprefix("; "))
+    on = any(lines.goes_on(panel) for row in rows for panel in row)
+    note = _note(record, view, *_floor_words(view), *([GOES_ON] if on else []))
     return lines.draw(rows, axis, note)
 
 
@@ -248,7 +252,10 @@ def _error_series(
     for number, (cluster, points) in enumerate(error_lines(record, scenario).items()):
         made = [
             lines.LinePoint(
-                point.percent, against.percent, against.in_percent(), common=point.percent == 0
+                point.percent,
+                against.percent,
+                possible(against.in_percent()),
+                common=point.percent == 0,
             )
             for point in points
             if (against := _made(point.cell, measure)) is not None and against.percent is not None
@@ -256,17 +263,15 @@ def _error_series(
         yield lines.LineSeries(f"error of the {cluster} cluster", number, number > 0, tuple(made))
 
 
-def _floor(
-    record: CampaignResult, cells: Sequence[SweptCell], scenario: str, measure: str
-) -> float | None:
-    """The noise floor on the platform of a drawing, in percent; None if none is known."""
-    shown = next(cell for cell in cells if cell.axes["scenario"] == scenario)
-    return record.floor(shown, measure) or None
+def _floor(cells: Sequence[SweptCell], scenario: str, measure: str) -> float | None:
+    """The noise floor of a drawing's cells of a scenario, in percent; None if none is known."""
+    own = [cell for cell in cells if cell.axes["scenario"] == scenario]
+    return next((cell.floors[measure] for cell in own if measure in cell.floors), None)
 
 
-def _floor_words(record: CampaignResult, view: DrawingView) -> str:
-    known = any(record.floor(cell, measure) for cell in view.cells for measure in (ENERGY, LATENCY))
-    return "; grey: noise floor of mainline on the platform as it is" if known else ""
+def _floor_words(view: DrawingView) -> list[str]:
+    known = any(measure in cell.floors for cell in view.cells for measure in (ENERGY, LATENCY))
+    return ["grey: noise floor, mainline's difference from itself"] if known else []
 
 
 def _made(cell: SweptCell, measure: str) -> Difference | None:
@@ -291,17 +296,11 @@ def _fronts(record: CampaignResult, view: DrawingView) -> Figure:
         ]
         for (scenario,), of_scenario in grouped(view.cells, ("scenario",)).items()
         for measure in (LATENCY, MISSED)
-        if _worth_a_row(of_scenario, measure)
+        if worth_a_row(of_scenario, measure)
     ]
     return fronts.draw(
         rows, _note(record, view), f"clearly less {' and '.join(PAGES[record.campaign].beaten_in)}"
     )
-
-
-def _worth_a_row(cells: Sequence[SweptCell], measure: str) -> bool:
-    """Misses have a row if two cells differ by more than one on average."""
-    means = [cell.measures[measure].mean for cell in cells if measure in cell.measures]
-    return bool(means) and (measure == LATENCY or max(means) - min(means) > 1)
 
 
 def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.FrontPoint]:
@@ -315,8 +314,8 @@ def _front_points(cells: Sequence[SweptCell], measure: str) -> Iterator[fronts.F
                 y=energy.mean,
                 x_ends=_ends(other, factor),
                 y_ends=_ends(energy),
-                # In all panels the same: the page does not compare misses.
-                beaten=bool(cell.beaten_by),
+                # Nothing is decided by misses.
+                beaten=measure != MISSED and bool(cell.beaten_by),
             )
 
 
@@ -328,7 +327,7 @@ def _rows(record: CampaignResult, view: DrawingView) -> Figure:
     groups = [
         differences.DifferenceGroup(
             scenario,
-            tuple(_floor(record, cells, scenario, measure) for measure in (ENERGY, LATENCY)),
+            tuple(_floor(cells, scenario, measure) for measure in (ENERGY, LATENCY)),
             tuple(
                 differences.DifferenceRow(
                     cell.axes["variant"], (_made(cell, ENERGY), _made(cell, LATENCY))
@@ -340,7 +339,8 @@ def _rows(record: CampaignResult, view: DrawingView) -> Figure:
         for (scenario,), cells in grouped(view.cells, ("scenario",)).items()
     ]
     also = "filled: it excludes zero, and the difference exceeds the noise floor if one is known"
-    note = _note(record, view, f"{also}{_floor_words(record, view)}")
+    on = [GOES_ON] if differences.goes_on(groups) else []
+    note = _note(record, view, also, *_floor_words(view), *on)
     return differences.draw(groups, ("energy per unit of work", "latency"), note)
 
 

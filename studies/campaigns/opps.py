@@ -3,11 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from analysis.results.campaigns import CampaignResult, SweptCell
-from studies.campaigns.cells import grouped, joined, varied
+from analysis.results.campaigns import LATENCY, CampaignResult, SweptCell
+from studies.campaigns.cells import (
+    difference_words,
+    grouped,
+    joined,
+    mostly_overloaded,
+    percent,
+    varied,
+)
 from studies.campaigns.plan import ENDS, OPPS, spacing_of
+
+#: The question is about EAS; other variants have lines of their own.
+_EAS = "mainline"
 
 
 def varied_opps(record: CampaignResult) -> dict[str, str]:
@@ -44,35 +55,72 @@ def enough_opps(series: Sequence[tuple[int, SweptCell]], spacing: str) -> tuple[
     return enough, enough < series[-1][0]
 
 
+@dataclass(frozen=True)
+class Enough:
+    """The number of OPPs of a cluster at one spacing.
+
+    :param count: of `enough_opps`; ``decided`` is whether larger ones were tried.
+    :param cell: the cell that has it.
+    """
+
+    cluster: str
+    spacing: str
+    count: int
+    decided: bool
+    cell: SweptCell
+
+
+def _every(record: CampaignResult) -> Iterator[tuple[str, str, list[Enough]]]:
+    """Scenario (and whether it is overloaded), variant, and their numbers of OPPs."""
+    for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
+        named = f"{scenario}{' (overloaded)' if mostly_overloaded(record, cells) else ''}"
+        made = [
+            Enough(cluster, spacing, count, decided, dict(series)[count])
+            for axis, cluster in varied_opps(record).items()
+            for spacing, series in spacings(cells, axis).items()
+            for count, decided in (enough_opps(series, spacing),)
+        ]
+        yield named, variant, made
+
+
 def answer(record: CampaignResult) -> str:
-    """Of each cluster and spacing, over all scenarios and variants."""
-    clusters = []
-    for axis, cluster in varied_opps(record).items():
-        least: dict[str, list[tuple[int, bool]]] = {}
-        for cells in grouped(record.cells, ("scenario", "variant")).values():
-            for spacing, series in spacings(cells, axis).items():
-                least.setdefault(spacing, []).append(enough_opps(series, spacing))
-        words = []
-        for spacing, made in least.items():
-            counts = sorted({count for count, _ in made})
-            more = "" if all(decided for _, decided in made) else " or more"
-            ends = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-            words.append(f"{ends}{more} ({spacing})")
-        clusters.append(f"of the {cluster} cluster {joined(words)}")
+    """Of EAS, for each scenario, cluster and spacing, with the latency."""
+    scenarios = [
+        f"{named}: {'; '.join(_clusters(made, _price))}"
+        for named, variant, made in _every(record)
+        if variant == _EAS
+    ]
     return (
-        "OPPs from which on no larger number clearly saves energy, by scenario and variant: "
-        + "; ".join(clusters)
+        f"OPPs from which on no larger number clearly saves energy with {_EAS}, and the latency "
+        f"with them compared with the board's own OPPs: {' · '.join(scenarios)}"
     )
+
+
+def _price(cell: SweptCell) -> str:
+    made = percent(cell, LATENCY)
+    if made is None:
+        return "latency not known"
+    return f"latency {made:+.1f} %{'' if cell.sign(LATENCY) else ', not clear'}"
+
+
+def _clusters(made: Sequence[Enough], words: Callable[[SweptCell], str]) -> Iterator[str]:
+    """``big 2 even and geometric (latency +1.0 %) and 12 or more power (latency +0.1 %)``."""
+    groups: dict[str, dict[str, list[Enough]]] = {}
+    for each in made:
+        # Spacings share the cell that has the two ends alone.
+        same = f"{each.count} {each.decided} {words(each.cell)}"
+        groups.setdefault(each.cluster, {}).setdefault(same, []).append(each)
+    for cluster, counts in groups.items():
+        yield f"{cluster} {joined([_count(own, words) for own in counts.values()])}"
+
+
+def _count(same: Sequence[Enough], words: Callable[[SweptCell], str]) -> str:
+    first = same[0]
+    more = "" if first.decided else " or more"
+    return f"{first.count}{more} {joined([e.spacing for e in same])} ({words(first.cell)})"
 
 
 def points(record: CampaignResult) -> Iterator[str]:
     """Of each scenario and variant."""
-    for (scenario, variant), cells in grouped(record.cells, ("scenario", "variant")).items():
-        clusters = []
-        for axis, cluster in varied_opps(record).items():
-            counts = []
-            for spacing, series in spacings(cells, axis).items():
-                count, decided = enough_opps(series, spacing)
-                counts.append(f"{count}{'' if decided else ' or more'} ({spacing})")
-            clusters.append(f"{cluster} {joined(counts)}")
-        yield f"{scenario} with {variant}: {'; '.join(clusters)}"
+    for named, variant, made in _every(record):
+        yield f"{named} with {variant}: {'; '.join(_clusters(made, difference_words))}"

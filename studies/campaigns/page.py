@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.results.campaigns import (
@@ -29,12 +29,17 @@ from studies.patches import origin_words
 
 #: Axes whose values have a heading of their own.
 HEADED = ("platform", "scenario")
+#: The axis by which noise floors differ.
+_SPEEDS = "controls.speeds"
 
 
-def parts(record: CampaignResult, on_gem5: Sequence[str] = ()) -> dict[str, str]:
+def parts(
+    record: CampaignResult, on_gem5: Sequence[str] = (), of_single: str = ""
+) -> dict[str, str]:
     """Markdown by the names that the notes use.
 
     :param on_gem5: paragraphs on the cells that gem5 ran.
+    :param of_single: what sets these, which are single seeds, in relation to errors of means.
     """
     return {
         "question": record.question,
@@ -43,7 +48,7 @@ def parts(record: CampaignResult, on_gem5: Sequence[str] = ()) -> dict[str, str]
         "figures": "\n\n".join(_figures(record)),
         "conditions": _bullets(_conditions(record)),
         "tables": "\n\n".join([*_tables(record), *on_gem5]),
-        "limits": _bullets(_limits(record, sampled=bool(on_gem5))),
+        "limits": _bullets(_limits(record, of_single, sampled=bool(on_gem5))),
     }
 
 
@@ -81,8 +86,8 @@ def _conditions(record: CampaignResult) -> Iterator[str]:
             f"): of a mean, or of the difference from {_reference(record)}."
         )
         yield (
-            "*Clearly*: the interval of the difference excludes zero, and the difference exceeds "
-            "the [noise floor](noise.md) of mainline on the platform as it is, where it is known."
+            "*Clearly*, and how noise floors and overload count: [verdicts of campaigns]"
+            "(../reference/measures.md#verdicts-of-campaigns)."
         )
     else:
         yield f"Differences are from {_reference(record)}."
@@ -93,13 +98,14 @@ def _conditions(record: CampaignResult) -> Iterator[str]:
             + "."
         )
     yield origin_words(record.origin, record.axes["variant"])
+    yield from (f"{remark[:1].upper()}{remark[1:]}." for remark in record.origin.remarks)
 
 
 def _reference(record: CampaignResult) -> str:
     return ", ".join(f"{name} {value}" for name, value in record.reference.items())
 
 
-def _limits(record: CampaignResult, *, sampled: bool) -> Iterator[str]:
+def _limits(record: CampaignResult, of_single: str, *, sampled: bool) -> Iterator[str]:
     yield f"{record.limits[:1].upper()}{record.limits[1:]}."
     if len(record.seeds) < record.planned_seeds:
         yield f"The record has {seed_words(record)}."
@@ -109,7 +115,8 @@ def _limits(record: CampaignResult, *, sampled: bool) -> Iterator[str]:
         yield f"Not run: {name} {', '.join(values)}."
     if overloaded := list(overloads(record)):
         yield (
-            f"Overloaded, with more than half as many frames late as drawn: {joined(overloaded)}. "
+            "Overloaded, with more than half as many frames missed as drawn: "
+            f"{joined(overloaded)}. "
             "Latencies there are a backlog, which depends on the window's length."
         )
     errors: dict[str, list[str]] = {}
@@ -120,6 +127,8 @@ def _limits(record: CampaignResult, *, sampled: bool) -> Iterator[str]:
         yield (
             f"Only engine {record.engine} ran these cells{others}; {', '.join(scenarios)}: {error}."
         )
+    if of_single:
+        yield of_single
 
 
 def _tables(record: CampaignResult) -> Iterator[str]:
@@ -128,17 +137,30 @@ def _tables(record: CampaignResult) -> Iterator[str]:
     for (platform, scenario), cells in grouped(record.cells, HEADED).items():
         meaning = meanings[scenario]
         yield f"### {scenario} on {platform}"
-        yield from _meaning(meaning, record.floors.get(platform, {}).get(scenario, {}))
+        yield f"{_meaning(meaning)}; {_floors(cells)}."
         yield _table(record, meaning, cells).markdown()
 
 
-def _meaning(meaning: SweptScenario, floors: Mapping[str, float]) -> Iterator[str]:
+def _meaning(meaning: SweptScenario) -> str:
     words = [f"Energy is for a unit of work: {meaning.work_unit}"]
     words += [f"latency: {meaning.latency}"] if meaning.latency else []
     words += [f"missed: {meaning.missed}"] if meaning.missed else []
-    known = [f"{measure} +-{percent:.1f} %" for measure, percent in floors.items()]
-    words.append(f"noise floor: {', '.join(known) or 'not known'}")
-    yield "; ".join(words) + "."
+    return "; ".join(words)
+
+
+def _floors(cells: Sequence[SweptCell]) -> str:
+    """The noise floors of cells, in percent; those of some cells with their speeds."""
+    words: dict[str, list[SweptCell]] = {}
+    for cell in cells:
+        known = [f"{measure} +-{percent:.1f} %" for measure, percent in cell.floors.items()]
+        words.setdefault(", ".join(known) or "not known", []).append(cell)
+    if len(words) == 1:
+        return f"noise floor: {next(iter(words))}"
+    return "noise floor: " + ", ".join(
+        f"{text} ({_SPEEDS.rpartition('.')[2]} {joined(speeds)})"
+        for text, own in words.items()
+        for speeds in ([*dict.fromkeys(cell.axes[_SPEEDS] for cell in own)],)
+    )
 
 
 def _table(record: CampaignResult, meaning: SweptScenario, cells: Sequence[SweptCell]) -> Table:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.derive import Derived
@@ -40,8 +40,8 @@ from studies.versions import origin_over_seeds
 
 #: Values of the axes, in the campaign's order.
 Labels = tuple[str, ...]
-#: Noise floors in percent, by platform, scenario and measure.
-Floors = Mapping[str, Mapping[str, Mapping[str, float]]]
+#: Noise floors in percent, by measure.
+Floors = Mapping[str, float]
 #: Measures without a difference: a count of zero has no percentage.
 _NO_DIFFERENCE = (MISSED,)
 
@@ -52,24 +52,31 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
     :param whole: the campaign before it was cut.
     """
     campaign, names = survey.campaign, axes_of(survey)
+    platform = names.index("platform")
     cells: list[CellRecord] = []
     firsts: dict[str, Derived] = {}
-    powers: dict[str, None] = {}
+    powers: dict[str, dict[str, None]] = {}
     taken: dict[Labels, Taken] = {}
-    noise: dict[tuple[str, str], NoiseFloor] = {}
+    noise: dict[tuple[str, ...], NoiseFloor] = {}
+    places: dict[Labels, tuple[str, ...]] = {}
     for labels, seed, run, billed in finished(survey):
         derived = derived_by(run, billed)
         cells.append(derived.cell)
-        powers[derived.result.power_model.name] = None
+        powers.setdefault(derived.result.power_model.name, {})[labels[platform]] = None
         scenario = labels[names.index("scenario")]
         first = firsts.setdefault(scenario, derived)
         if first.cell.own_platform and not derived.cell.own_platform:
             firsts[scenario] = derived
         take(taken.setdefault(labels, Taken()), seed, derived)
+        conditions = conditions_of(derived.cell, derived.result.power_model.name)
+        place = (labels[platform], scenario, conditions.speeds)
+        places[labels] = place
         if not derived.cell.own_platform:
-            floor = _noise_of_platform(derived)
+            # Of the platform as it is, whatever controls the run has.
+            own = vars(replace(conditions, controls=NO_CONTROLS))
+            floor = recorded(derived.cell.platform, derived.cell.scenario, own)
             if floor is not None:
-                noise[labels[names.index("platform")], scenario] = floor
+                noise[place] = floor
     chosen = {
         scenario: chosen_latency(first.cell, _of_scenario(taken, names, scenario))
         for scenario, first in firsts.items()
@@ -78,9 +85,10 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         labels: with_latency(each, chosen[labels[names.index("scenario")]])
         for labels, each in taken.items()
     }
-    floors: dict[str, dict[str, dict[str, float]]] = {}
-    for (platform, scenario), floor in noise.items():
-        floors.setdefault(platform, {})[scenario] = floors_of(floor, chosen[scenario])
+    floors = {
+        labels: floors_of(noise[place], chosen[place[1]]) if place in noise else {}
+        for labels, place in places.items()
+    }
     first_cell = cells[0]
     return CampaignResult(
         origin=origin_over_seeds(command, cells),
@@ -89,7 +97,7 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
         question=campaign.question,
         limits=campaign.limits,
         engine=engine_words(first_cell),
-        power=" and ".join(powers),
+        power=_power_words(powers),
         duration=first_cell.duration,
         kernel=first_cell.kernel.source_words,
         planned_seeds=len(whole.seeds),
@@ -101,15 +109,14 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
             scenario_words(scenario, firsts[scenario], chosen[scenario]) for scenario in firsts
         ),
         cells=tuple(_cells(by_labels, names, page, floors)),
-        floors=floors,
     )
 
 
-def _noise_of_platform(run: Derived) -> NoiseFloor | None:
-    """The noise floor on the run's platform as it is, whatever controls the run has."""
-    conditions = conditions_of(run.cell, run.result.power_model.name)
-    own = replace(conditions, controls=NO_CONTROLS)
-    return recorded(run.cell.platform, run.cell.scenario, vars(own))
+def _power_words(platforms: Mapping[str, Iterable[str]]) -> str:
+    """Names of power models; those of several with their platforms."""
+    if len(platforms) == 1:
+        return next(iter(platforms))
+    return " and ".join(f"{name} ({', '.join(own)})" for name, own in platforms.items())
 
 
 def _values(campaign: Campaign) -> dict[str, tuple[str, ...]]:
@@ -134,7 +141,7 @@ def _cells(
     taken: Mapping[Labels, Mapping[str, BySeed]],
     names: Sequence[str],
     page: CampaignPage,
-    floors: Floors,
+    floors: Mapping[Labels, Floors],
 ) -> Iterator[SweptCell]:
     places = {names.index(name): value for name, value in page.reference.items()}
     for labels, numbers in taken.items():
@@ -144,8 +151,9 @@ def _cells(
         yield SweptCell(
             axes=dict(zip(names, labels, strict=True)),
             seeds=len(numbers[WORK]),
-            beaten_by=tuple(_better(taken, names, labels, page, floors)),
+            beaten_by=tuple(_better(taken, names, labels, page, floors[labels])),
             measures=measures,
+            floors=floors[labels],
         )
 
 
@@ -176,25 +184,25 @@ def _better(
     floors: Floors,
 ) -> Iterator[str]:
     """The values of one of the page's axes that have clearly less in all of its measures."""
-    of_platform = floors.get(labels[names.index("platform")], {})
-    floor = of_platform.get(labels[names.index("scenario")], {})
     for place in (names.index(axis) for axis in page.axes):
         for other, numbers in taken.items():
             alike = other[:place] == labels[:place] and other[place + 1 :] == labels[place + 1 :]
             if not alike or not page.rival(labels[place], other[place]):
                 continue
             if all(
-                _less(taken[labels], numbers, name, floor.get(name, 0.0)) for name in page.beaten_in
+                _less(taken[labels], numbers, name, floors.get(name)) for name in page.beaten_in
             ):
                 yield other[place]
 
 
-def _less(own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str, floor: float) -> bool:
+def _less(
+    own: Mapping[str, BySeed], other: Mapping[str, BySeed], name: str, floor: float | None
+) -> bool:
     """Whether ``other`` has clearly less of a measure, whose noise floor is in percent."""
     if name not in own or name not in other:
         return False
     # Most are decided without the interval, which takes the host some 10 ms.
-    if mean(other[name]) >= (1 - floor / 100) * mean(own[name]):
+    if mean(other[name]) >= mean(own[name]):
         return False
     made = _against(own[name], other[name])
-    return made is not None and made.high is not None and made.high < 0
+    return made is not None and made.value < 0 and made.made.clear_above(floor)

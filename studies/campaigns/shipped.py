@@ -60,14 +60,14 @@ PAGES: Mapping[str, CampaignPage] = {
     "eas-paper": CampaignPage(
         drawing=ROWS,
         reference={"variant": "mainline"},
-        answer=variants.eas,
+        answer=variants.answer,
         points=variants.points,
         sampled="feec-d",
     ),
     "uclamp-paper": CampaignPage(
         drawing=ROWS,
         reference={"variant": "mainline"},
-        answer=variants.uclamp,
+        answer=variants.answer,
         points=variants.points,
         sampled="uclamp-sum",
     ),

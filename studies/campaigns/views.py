@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.results.campaigns import CampaignResult, SweptCell
+from analysis.results.campaigns import MISSED, CampaignResult, SweptCell
 from studies.campaigns.cells import grouped, varied
 from studies.campaigns.opps import varied_opps
 from studies.campaigns.plan import CROSSING, FRONTS, LINES, ROWS
@@ -15,7 +16,7 @@ from studies.campaigns.shipped import PAGES
 _TITLES = {
     LINES: "Energy per unit of work, latency and misses",
     CROSSING: "EAS with a wrong energy model compared with CAS",
-    FRONTS: "Energy per unit of work against latency and misses",
+    FRONTS: "Energy per unit of work against latency",
     ROWS: "Energy per unit of work and latency, differences from mainline",
 }
 
@@ -43,9 +44,20 @@ def views(record: CampaignResult) -> dict[str, DrawingView]:
             for name, value in zip(apart, values, strict=True)
         ]
         slug = re.sub(r"[^a-z0-9]+", "-", " ".join([kind, *words]).lower())
-        title = ", ".join([_TITLES[kind], *words])
+        title = ", ".join([_title(kind, cells), *words])
         made[slug] = DrawingView(kind, title, tuple(cells))
     return made
+
+
+def _title(kind: str, cells: Sequence[SweptCell]) -> str:
+    misses = kind == FRONTS and worth_a_row(cells, MISSED)
+    return f"{_TITLES[kind]}{' and misses' if misses else ''}"
+
+
+def worth_a_row(cells: Sequence[SweptCell], measure: str) -> bool:
+    """Whether a drawing of fronts has a measure: misses if two cells differ by more than one."""
+    means = [cell.measures[measure].mean for cell in cells if measure in cell.measures]
+    return bool(means) and (measure != MISSED or max(means) - min(means) > 1)
 
 
 def _apart(record: CampaignResult, kind: str) -> tuple[str, ...]:

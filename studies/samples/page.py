@@ -77,14 +77,23 @@ def _percent(base: float, value: float) -> float:
     return 100 * (value / base - 1)
 
 
+def _with_energy(cells: Sequence[SampledCell]) -> list[SampledCell]:
+    return [cell for cell in cells if ENERGY in cell.fast and ENERGY in cell.gem5]
+
+
+def _apart(cells: Sequence[SampledCell]) -> list[float]:
+    """By how many percent the engines' energies differ with the same seed."""
+    return [abs(_percent(cell.fast[ENERGY][0], cell.gem5[ENERGY])) for cell in cells]
+
+
 def agreement_words(
     cells: Sequence[SampledCell], compared: Sequence[EngineDifference], seeds: int
 ) -> str:
     """How far the engines agree on the energies of ``cells`` and on differences of them."""
-    known = [cell for cell in cells if ENERGY in cell.fast and ENERGY in cell.gem5]
+    known = _with_energy(cells)
     if not known:
         return "no cell has an energy on both engines"
-    apart = [abs(_percent(cell.fast[ENERGY][0], cell.gem5[ENERGY])) for cell in known]
+    apart = _apart(known)
     within = sum(
         min(cell.fast[ENERGY]) <= cell.gem5[ENERGY] <= max(cell.fast[ENERGY]) for cell in known
     )
@@ -285,7 +294,16 @@ def campaign_parts(record: CampaignResult) -> dict[str, str]:
     """The parts of a campaign's page, with the cells that gem5 ran, if there are any."""
     samples = committed()
     sample = samples.of(record.campaign) if samples else None
-    return campaigns.parts(record, [*section(sample, samples)] if sample and samples else ())
+    if not sample or not samples:
+        return campaigns.parts(record)
+    return campaigns.parts(record, [*section(sample, samples)], _of_single_seeds(sample))
+
+
+def _of_single_seeds(sample: SampledCampaign) -> str:
+    """How the sample's differences relate to those of means that a campaign's page states."""
+    words = "These errors are of means over seeds; single seeds may differ by more"
+    apart = _apart(_with_energy(sample.cells))
+    return f"{words}, in the sample by up to {max(apart):.1f} %." if apart else f"{words}."
 
 
 DRAWINGS = {NAME: Drawing(CampaignSamples, parts)}

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from analysis.derive import Derived, derive
 from analysis.figures import style
@@ -163,33 +164,35 @@ ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
     "opp-sweep": (
         by_opps,
         [
-            "of the big cluster 4 (even), 4 (geometric) and 12 or more (power)",
-            "; of the little cluster 2 (even)",
-            "* eas/video-playback with mainline: big 4 (even), 4 (geometric) and 12 or more (power)"
-            "; little 2 (even)",
+            "eas/video-playback: big 4 even and geometric (latency +0.0 %, not clear) and 12 or "
+            "more power (latency +0.0 %, not clear); little 2 even (latency +0.0 %, not clear)",
+            "* eas/video-playback with mainline: big 4 even and geometric (energy +36.0 %) and 12 "
+            "or more power (energy +28.0 %); little 2 even (energy +0.0 %)",
         ],
     ),
     "topology-sweep": (
         by_topology,
         [
-            "of 1 scenario with a variant, than 2+2 in 1, 4+2 in 1, 4+4 in 1, 6+2 in 0",
-            "* eas/game with mainline: by means none has less of both than 4+4, 4+2 and 2+2; "
-            "another one has clearly less of both than 6+2",
+            "than 2+2 in 1, 4+2 in 1, 4+4 in 1, 6+2 in 0 of 1 case (1 scenario, 1 variant); no "
+            "noise floor is known in 1 of them",
+            "* eas/game with mainline (no noise floor known): by means none has less of both than "
+            "4+4, 4+2 and 2+2; another one has clearly less of both than 6+2",
         ],
     ),
     "em-error-sweep": (
         by_error,
         [
-            "less energy than CAS in eas/game between -50 and -10 % of big, +10 and +50 % of big;",
-            "with the right model EAS uses clearly less in 1 and clearly more in 0 of 1",
-            "energy -2.0 %, latency +0.0 %, missed 0.5 instead of 0.5, less energy at 3 of 5 "
-            "errors of big, less energy at 3 of 3 errors of little",
+            "eas/game: of 4 errors of big clearly less at 2, clearly more at 2; of 2 errors of "
+            "little clearly less at 2; with the right model clearly less",
+            "* eas/game, the right model: clearly less: energy -2.0 %, missed 0.5 instead of 0.5",
+            "* eas/game, errors of big: clearly less at -10 and +10 % (energy -1.0 %); clearly "
+            "more at -50 and +50 % (energy +3.0 %)",
         ],
     ),
     "rate-limit-sweep": (
         by_limit,
         [
-            "up to 2000 us in 1 of 2; up to 20000 us in 1 of 2",
+            "up to 2000 us in 1, up to 20000 us in 1 of 2 combinations",
             "* ui/jank on juno-r2 with mainline: up to 2000 us; at 4000 us latency +30.0 %",
             "* ui/jank on juno-r2 with uclamp-sum: up to 20000 us, the largest",
         ],
@@ -197,19 +200,18 @@ ANSWERED: Mapping[str, tuple[Figures, list[str]]] = {
     "eas-paper": (
         by_variant,
         [
-            "cas: energy clearly less in 0 and clearly more in 0 of 2, latency clearly less in 0 "
-            "and clearly more in 2 of 2",
-            "feec-d: energy clearly less in 2 and clearly more in 0 of 2",
-            "* feec-d on juno-r2: clearly less in eas/game (board -10.0 %) and ui/jank (board "
-            "-10.0 %)",
+            "juno-r2: of 2 cases without a known noise floor feec-d clearly less in 2",
+            "* feec-d on juno-r2: clearly less in eas/game (board: energy -10.0 %, no noise floor "
+            "known) and ui/jank (board: energy -10.0 %, no noise floor known)",
             "* cas on juno-r2: no clear difference",
         ],
     ),
     "uclamp-paper": (
         by_variant,
         [
-            "uclamp-sum on juno-r2: clearly less in 1 and clearly more in 0 of 1",
-            "uclamp-sum on pixel6: clearly less in 0 and clearly more in 0 of 1",
+            "juno-r2: of 1 cases without a known noise floor uclamp-sum clearly less in 1",
+            "pixel6: of 1 cases without a known noise floor no variant clearly differs",
+            "* uclamp-sum on pixel6: no clear difference",
         ],
     ),
 }
@@ -276,6 +278,13 @@ def test_frames_that_were_never_drawn_are_missed(
     assert {cell.measures["missed"].mean for cell in record.cells} == {6.0}
     assert [each.missed for each in record.scenarios] == ["frames not drawn in time"]
     assert "ui/jank on juno-r2 in 8 of 8 combinations" in parts(record)["limits"]
+    decided = made_record("rate-limit-sweep", flat)
+    assert "500 us of those that are overloaded up to 20000 us in 2 of 2" in answer(decided)
+    assert "* ui/jank on juno-r2 with mainline (overloaded): up to" in parts(decided)["points"]
+    heavy = answer(made_record("topology-sweep", by_topology))
+    assert heavy == "undecided: all 1 cases are overloaded"
+    of_variants = answer(made_record("eas-paper", by_variant))
+    assert "juno-r2: of 2 cases that are overloaded feec-d clearly less in 2" in of_variants
     calm = [
         replace(cell, measures={**cell.measures, "work": SweptMeasure(12.1, None, None, None)})
         for cell in record.cells
@@ -302,6 +311,19 @@ def test_a_latency_that_a_program_prints_goes_before_those_of_its_threads(
     assert {cell.measures["latency"].mean for cell in record.cells} == {1500.0}
 
 
+def with_floor(monkeypatch: pytest.MonkeyPatch, percent: float) -> list[tuple[str, ...]]:
+    """Every place has this noise floor of energy; what is asked for."""
+    asked: list[tuple[str, ...]] = []
+    percents = {"energy_per_work_j": percent}
+
+    def of_place(platform: str, scenario: str, conditions: Mapping[str, str]) -> NoiseFloor:
+        asked.append((platform, scenario, conditions["controls"]))
+        return NoiseFloor(platform, scenario, "mainline", {}, 10, {}, percents)
+
+    monkeypatch.setattr(recording, "recorded", of_place)
+    return asked
+
+
 def test_a_difference_below_the_noise_floor_is_not_clear(
     made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch, base: Derived
 ) -> None:
@@ -309,24 +331,109 @@ def test_a_difference_below_the_noise_floor_is_not_clear(
     monkeypatch.setitem(
         vars(base), "cell", replace(base.cell, set_otherwise=("rate-limit-500-us",))
     )
-    floor = NoiseFloor("juno-r2", "x", "mainline", {}, 10, {}, {"energy_per_work_j": 9.0})
-    asked = []
-
-    def of_platform(platform: str, scenario: str, conditions: Mapping[str, str]) -> NoiseFloor:
-        asked.append((platform, scenario, conditions["controls"]))
-        return floor
-
-    monkeypatch.setattr(recording, "recorded", of_platform)
-    assert "energy clearly less in 2" in answer(made_record("eas-paper", by_variant))
+    asked = with_floor(monkeypatch, 9.0)
+    assert "juno-r2: of 2 cases feec-d clearly less in 2" in answer(
+        made_record("eas-paper", by_variant)
+    )
     assert {*asked} == {(base.cell.platform, base.cell.scenario, NO_CONTROLS)}
-    high = replace(floor, percents={"energy_per_work_j": 11.0})
-    monkeypatch.setattr(recording, "recorded", lambda *_: high)
+    with_floor(monkeypatch, 11.0)
     record = made_record("eas-paper", by_variant)
-    assert "energy clearly less in 0" in answer(record)
-    assert "noise floor: energy +-11.0 %" in parts(record)["tables"]
+    assert "juno-r2: of 2 cases no variant clearly differs" in answer(record)
+    assert "noise floor: energy +-11.0 %." in parts(record)["tables"]
     beaten = [cell.beaten_by for cell in made_record("topology-sweep", by_topology).cells]
     assert beaten.count(("2+2", "4+2")) == 0
     assert beaten.count(("4+2",)) == 1
+
+
+def test_a_noise_floor_is_that_of_the_cells_speeds(
+    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Known at the board's speeds alone: the others are counted and written apart."""
+    monkeypatch.setitem(CUTS, "eas-paper", [*CUTS["eas-paper"][:2], "variant=mainline,feec-d"])
+    made = made_up
+
+    def at_speeds(
+        campaign: Campaign, base: Derived, figures: Figures
+    ) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+        place = [axis.name for axis in campaign.axes].index("controls.speeds")
+        for labels, seed, run in made(campaign, base, figures):
+            controls = replace(run.cell.controls, speeds=labels[place])
+            yield labels, seed, replace(run, cell=replace(run.cell, controls=controls))
+
+    monkeypatch.setattr(f"{__name__}.made_up", at_speeds)
+    floor = NoiseFloor("juno-r2", "x", "mainline", {}, 10, {}, {"energy_per_work_j": 9.0})
+    monkeypatch.setattr(
+        recording, "recorded", lambda *place: floor if place[2]["speeds"] == "board" else None
+    )
+    record = made_record("eas-paper", by_variant)
+    floors = {(cell.axes["controls.speeds"], *cell.floors.items()) for cell in record.cells}
+    assert floors == {("board", ("energy", 9.0)), ("measured",)}
+    assert (
+        "of 2 cases feec-d clearly less in 2; of 2 cases without a known noise floor feec-d "
+        "clearly less in 2"
+    ) in answer(record)
+    shown = parts(record)["tables"]
+    assert "noise floor: energy +-9.0 % (speeds board), not known (speeds measured)." in shown
+
+
+def test_energy_stands_next_to_what_it_is_paid_with(
+    made_record: Callable[..., CampaignResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the work at half of the energy for it, and twice the latency."""
+    made = made_up
+
+    def less_work(
+        campaign: Campaign, base: Derived, figures: Figures
+    ) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+        for labels, seed, run in made(campaign, base, figures):
+            work = run.result.work * (0.5 if "feec-d" in labels else 1.0)
+            yield labels, seed, replace(run, result=replace(run.result, work=work))
+
+    def slow(axes: Mapping[str, str]) -> tuple[float, float]:
+        return (5.0, 4000.0) if axes["variant"] == "feec-d" else (10.0, 2000.0)
+
+    monkeypatch.setattr(f"{__name__}.made_up", less_work)
+    shown = parts(made_record("eas-paper", slow))
+    assert (
+        "feec-d clearly less in 2 (2 with clearly more latency, 2 at clearly other work)"
+        in shown["answer"]
+    )
+    assert "board: energy -50.0 %, latency +100.0 %, work -50.0 %" in shown["points"]
+
+
+def test_a_difference_at_one_limit_alone_does_not_count(
+    made_record: Callable[..., CampaignResult],
+) -> None:
+    def once(axes: Mapping[str, str]) -> tuple[float, float]:
+        at = axes["controls.rate_limit_us"]
+        return (11.0 if at == "2000" else 10.0), (2600.0 if at == "20000" else 2000.0)
+
+    said = parts(made_record("rate-limit-sweep", once))
+    assert (
+        "* ui/jank on juno-r2 with mainline: up to 4000 us; at 20000 us latency +30.0 %"
+        in (said["points"])
+    )
+
+
+def test_misses_count_where_their_interval_is_above(
+    made_record: Callable[..., CampaignResult],
+) -> None:
+    record = made_record("rate-limit-sweep", flat)
+    at = {"4000": SweptMeasure(5.0, 2.0, 8.0, None), "20000": SweptMeasure(9.0, 4.0, 14.0, None)}
+    cells = tuple(
+        replace(cell, measures={**cell.measures, "missed": at[limit]})
+        if (limit := cell.axes["controls.rate_limit_us"]) in at
+        else cell
+        for cell in record.cells
+    )
+    said = parts(replace(record, cells=cells))
+    assert "with mainline: up to 2000 us; at 4000 us missed 5.0 instead of 0.5" in said["points"]
+    some = SweptMeasure(5.0, 0.1, 9.9, None)
+    near = [replace(each, measures={**each.measures, "missed": some}) for each in record.cells]
+    assert "of 2 combinations" in answer(replace(record, cells=(*record.cells[:2], *near[2:])))
+    assert "up to 20000 us in 2 of 2" in answer(
+        replace(record, cells=(*record.cells[:2], *near[2:]))
+    )
 
 
 def test_enough_opps_are_those_from_which_on_none_is_beaten(
@@ -336,7 +443,7 @@ def test_enough_opps_are_those_from_which_on_none_is_beaten(
         return 12.0 if axes["big.opps"] == "4 even" else 10.0, 2000.0
 
     said = answer(made_record("opp-sweep", bulge))
-    assert "of the big cluster 12 or more (even), 2 (geometric) and 2 (power)" in said
+    assert "big 12 or more even (latency +0.0 %, not clear) and 2 geometric and power (" in said
 
 
 def test_no_interval_of_a_page_begins_below_zero() -> None:
@@ -356,6 +463,31 @@ def test_no_bar_of_a_drawing_begins_below_zero(made_record: Callable[..., Campai
     lows = [float(np.min(np.asarray(line.get_ydata()))) for line in missed.lines]
     assert min(lows) == 0.0
     assert missed.get_ylim()[0] == 0.0
+
+
+def test_misses_have_a_panel_and_words_where_they_differ(
+    made_record: Callable[..., CampaignResult],
+) -> None:
+    """Nothing is decided by misses, so no point of their panel is open."""
+    record = made_record("topology-sweep", by_topology)
+    (alone,) = views(record).values()
+    assert alone.title == "Energy per unit of work against latency"
+    cells = tuple(
+        replace(
+            cell, measures={**cell.measures, "missed": SweptMeasure(3.0 * place, None, None, None)}
+        )
+        for place, cell in enumerate(record.cells)
+    )
+    record = replace(record, cells=cells)
+    (view,) = views(record).values()
+    assert view.title == "Energy per unit of work against latency and misses"
+    with style.styled():
+        latency, missed = campaign_figures.draw(record, view).axes
+    open_points = [
+        sum(to_hex(line.get_markerfacecolor()) == "#ffffff" for line in axes.lines)
+        for axes in (latency, missed)
+    ]
+    assert open_points == [1, 0]
 
 
 def test_a_number_of_opps_is_beaten_by_more_of_its_own_spacing() -> None:
