@@ -39,7 +39,7 @@ def test_a_measurement_takes_the_place_of_its_own_figures_alone(
     )
     assert {**kept.measured, "commands": None} == {**scale.measured, "commands": None}
     page = (tmp_path / f"{NAME}.md").read_text()
-    assert "| 3.2 s | 5 s | commands |" in page
+    assert "| 3.2 s | 5 s: met | commands |" in page
     assert "| 7.0 s | 5 s: missed | commands |" in page
 
 
