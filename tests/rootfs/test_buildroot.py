@@ -324,6 +324,13 @@ def test_each_configuration_names_options_that_the_tree_or_the_list_has() -> Non
         assert named <= ours | listed | {"BR2_PACKAGE_BUSYBOX"}
 
 
+def test_perf_is_built_without_shellcheck_where_the_host_has_it() -> None:
+    text = (TREE / "package/eascope-perf/eascope-perf.mk").read_text()
+    flags = re.search(r"^EASCOPE_PERF_MAKE_FLAGS = ((?:.*\\\n)*.*)$", text, re.M)
+    assert flags
+    assert "NO_SHELLCHECK=1" in flags[1].split()
+
+
 @pytest.mark.long
 @pytest.mark.guest
 @pytest.mark.skipif(not os.environ.get(BUILDROOT), reason=f"{BUILDROOT} names no checkout")

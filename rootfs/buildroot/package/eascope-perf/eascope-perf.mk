@@ -15,9 +15,10 @@ EASCOPE_PERF_DEPENDENCIES = host-bison host-flex
 EASCOPE_PERF_OVERRIDE_SRCDIR_RSYNC_EXCLUSIONS = $(addprefix --exclude=/,\
 	block crypto Documentation drivers fs kernel mm net samples security sound)
 
-# Benchmarks need neither symbols nor scripts.
+# Benchmarks need neither symbols nor scripts. Where the host has shellcheck, perf's build would check
+# all scripts of its tests, and fail with them.
 EASCOPE_PERF_MAKE_FLAGS = \
-	ARCH=arm64 CROSS_COMPILE="$(TARGET_CROSS)" WERROR=0 JOBS=1 \
+	ARCH=arm64 CROSS_COMPILE="$(TARGET_CROSS)" WERROR=0 JOBS=1 NO_SHELLCHECK=1 \
 	EXTRA_CFLAGS="$(TARGET_CFLAGS)" \
 	PKG_CONFIG_LIBDIR="$(STAGING_DIR)/usr/lib/pkgconfig" \
 	$(foreach part,AUXTRACE DEMANGLE JEVENTS LIBAUDIT LIBBABELTRACE LIBBPF LIBCAP LIBCRYPTO \
