@@ -20,6 +20,8 @@ _THREAD = (
     r"T:\s*(\d+) \(\s*\d+\) P:\s*\d+ I:\d+ C:\s*(\d+) "
     r"Min:\s*(\d+) Act:\s*\d+ Avg:\s*(\d+) Max:\s*(\d+)"
 )
+_TOTAL = "# Total:"
+_LATER = ("Avg", "Max")
 _NAMES = ("cycles", "min_us", "avg_us", "max_us")
 
 
@@ -37,18 +39,23 @@ def cyclictest(lines: Lines, _more: Path) -> Output:
 
 def _histogram(lines: Lines) -> Output:
     """The columns of the histogram's table, and the lines that sum them up."""
-    totals = _columns(lines, "# Total:")
-    parts = [_columns(lines, f"# {name} Latencies:", len(totals)) for name in ("Min", "Avg", "Max")]
-    over = _columns(lines, "# Histogram Overflows:", len(totals))
-    counts: list[Counter[int]] = [Counter() for _ in totals]
+    least = _columns(lines, "# Min Latencies:")
+    parts = [least, *(_columns(lines, f"# {name} Latencies:", len(least)) for name in _LATER)]
+    over = _columns(lines, "# Histogram Overflows:", len(least))
+    counts: list[Counter[int]] = [Counter() for _ in least]
     for number, line in enumerate(lines.lines):
         if re.match(r"\s*\d", line):
             row = lines.match(number, r"(\d+)((?:\s+\d+)+)")
             cells = [int(cell) for cell in row[2].split()]
-            if len(cells) != len(totals):
-                raise lines.error(f"expected {len(totals)} columns", number)
+            if len(cells) != len(counts):
+                raise lines.error(f"expected {len(counts)} columns", number)
             for count, cell in zip(counts, cells, strict=True):
                 count[int(row[1])] += cell
+    # rt-tests 2.6 prints the totals, 2.8 does not.
+    if any(line.startswith(_TOTAL) for line in lines.lines):
+        totals = _columns(lines, _TOTAL, len(least))
+    else:
+        totals = [count.total() + more for count, more in zip(counts, over, strict=True)]
     by_thread = [
         dict(zip(_NAMES, map(float, each), strict=True))
         for each in zip(totals, *parts, strict=True)

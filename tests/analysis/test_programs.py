@@ -119,6 +119,27 @@ def test_what_lies_beyond_the_histogram_counts_as_the_largest(tmp_path: Path) ->
     assert [seen[name] for name in ("p50_us", "p90_us", "max_us")] == [1, 397, 397]
 
 
+def test_a_histogram_without_its_totals(tmp_path: Path) -> None:
+    """As rt-tests 2.8 prints one: rows that have a value, and no line of totals."""
+    text = """\
+# Histogram
+000002 000003\t000000
+000007 000000\t000002
+# Min Latencies: 00002 00007
+# Avg Latencies: 00100 00007
+# Max Latencies: 00397 00007
+# Histogram Overflows: 00001 00000
+"""
+    seen = output_of(tmp_path, "cyclictest", text).measures
+    assert [seen[f"thread{number}_cycles"] for number in (0, 1)] == [4, 2]
+    assert [seen[name] for name in ("cycles", "p50_us", "p99_us", "overflows")] == [6, 2, 397, 1]
+    recorded_ = (RECORDED / "cyclictest-histogram.log").read_text()
+    without = "".join(line for line in recorded_.splitlines(True) if "# Total:" not in line)
+    assert without != recorded_
+    first, second = (output_of(tmp_path, "cyclictest", each) for each in (recorded_, without))
+    assert first == second
+
+
 def test_percentiles_of_transactions(tmp_path: Path) -> None:
     text = (RECORDED / "pgbench.log").read_text().replace("processed: 2334", "processed: 4")
     log = "".join(f"0 {number} {us} 0 5 7\n" for number, us in enumerate((40, 10, 30, 20)))
