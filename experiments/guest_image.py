@@ -11,6 +11,7 @@ from functools import cache
 
 from engines.registry import ENGINES
 from host.errors import RequestError
+from host.proc import Ending
 from rootfs.content import MINIMAL, PROGRAMS
 from rootfs.image import ImageArtefact
 from rootfs.images import PROVIDERS, image_named, provider_asked
@@ -43,13 +44,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--provider", help=f"one of {', '.join(PROVIDERS)}")
     options = parser.parse_args(arguments)
-    try:
-        provider = options.provider or provider_asked()
-        for name in options.name:
-            print(guest_image(name, provider).path)
-    except RequestError as error:
-        parser.error(str(error))
-    return 0
+    with Ending() as ending:
+        try:
+            provider = options.provider or provider_asked()
+            for name in options.name:
+                print(guest_image(name, provider).path)
+        except RequestError as error:
+            parser.error(str(error))
+    return ending.code
 
 
 if __name__ == "__main__":

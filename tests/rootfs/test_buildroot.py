@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from experiments.guest_image import COPIES, guest_image
+from experiments.guest_image import COPIES, guest_image, main
 from host import toolchain
 from host.debian_sources import SourceTarball
 from host.errors import EascopeError, RequestError
@@ -253,6 +253,14 @@ def test_a_build_that_fails_shows_its_last_lines(site: Path) -> None:
     (site / "fails").touch()
     with pytest.raises(CommandFailed, match="no rule to make x"):
         buildroot_image.buildroot_image("minimal", ())
+
+
+def test_the_command_ends_with_the_last_lines_of_a_build_that_fails(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "fails").touch()
+    assert main(["minimal", "--provider=buildroot"]) == CommandFailed.exit_code
+    assert capsys.readouterr().err.splitlines()[-1].strip() == "no rule to make x"
 
 
 @pytest.mark.parametrize(
