@@ -34,11 +34,14 @@ from engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
 from engines.gem5.eliding_copy import COPY
 from engines.gem5.elision import elision, mixtures
 from engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
+from engines.gem5.inside.request import SampleTimes
 from engines.gem5.process import TERMINAL, Gem5Ended, supervise
 from engines.gem5.provider import CODE, NAME, RECIPE, Gem5Identity, find_gem5, identity, version
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
+from engines.gem5.samples import CpuSample, read_samples
 from engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipelines
-from engines.records import CONSOLE, Traits
+from engines.records import CONSOLE, START, Traits
+from host.cache import sha256_file
 from host.errors import EascopeError, unknown
 from host.scratch import scratch
 
@@ -153,6 +156,42 @@ class Gem5Engine:
             finally:
                 if (folder / TERMINAL).is_file():
                     (out / CONSOLE).write_bytes((folder / TERMINAL).read_bytes())
+
+    def sample(
+        self,
+        machine: Machine,
+        folder: Path,
+        times: SampleTimes,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> list[CpuSample]:
+        """Run the machine's script to its mark ``start`` on atomic CPUs; then take samples.
+
+        The machine is saved at that mark, so that more samples cost no second start.
+
+        :param folder: an empty folder for gem5's files, whose trace needs some 100 bytes for each
+            instruction in a sample.
+        :param times: of the samples, from the mark on.
+        :raises EngineFailed: when the guest ends before its last sample.
+        """
+        script = folder / "script"
+        script.write_bytes(machine.script)
+        booted = self._checkpoint(machine, STALL_S, on_progress)
+        files = replace(self._files(machine), script=script, checkpoint_in=booted)
+        key = {"booted": booted.parent.name, "script": sha256_file(script)}
+
+        def start(state: Path) -> BootFacts:
+            settings = settings_of(machine, BOOT)
+            request = request_of(settings, replace(files, checkpoint_out=state))
+            request["save_at"] = START
+            with scratch(state.parent, self.name) as own:
+                ended = supervise(request, own, "checkpoint", STALL_S, on_progress)
+            return BootFacts(round(ended.host_s, 3), ended.sim_ns, ended.instructions)
+
+        started = checkpoint(key, start, f"checkpoint of {machine.platform.name}: programs run")
+        request = request_of(settings_of(machine, self.mode), replace(files, checkpoint_in=started))
+        request["samples"] = times
+        supervise(request, folder, "samples", STALL_S, on_progress)
+        return read_samples(folder, machine.platform)
 
     def _collect(self, folder: Path, out: Path, ended: Gem5Ended, boot_s: float) -> EngineRun:
         code = (folder / "exit-code").read_text() if (folder / "exit-code").is_file() else "none"

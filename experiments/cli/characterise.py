@@ -2,7 +2,8 @@
 """``eascope characterise``: measure the speed of gem5's detailed cores, or show it.
 
 It has two parts: workload kernels, alone on a CPU (``configs/activity/PLATFORM.json``), and the
-system code of a whole system (``configs/activity/system/PLATFORM.json``).
+system code of a whole system (``configs/activity/system/PLATFORM.json``). With ``--program`` it
+measures a program's own code instead (``configs/activity/programs/PLATFORM/PROGRAM.json``).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from host.strict import shown_path
 if TYPE_CHECKING:
     from configs.platform import Platform
 
-SUMMARY = "measure speeds of workload kernels and of system code on gem5's detailed cores"
+SUMMARY = "measure speeds of workload kernels, system code or a program on gem5's detailed cores"
 EXAMPLE = "eascope characterise juno-r2 --show"
 
 PARTS = {
@@ -39,7 +40,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--show", action="store_true", help="print the earlier measurements; measure nothing"
     )
     parts = "; ".join(f"{name}: {meaning}" for name, meaning in PARTS.items())
-    parser.add_argument("--only", choices=PARTS, help=f"measure one part; {parts}")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--only", choices=PARTS, help=f"measure one part; {parts}")
+    what.add_argument(
+        "--program",
+        metavar="NAME",
+        help="measure the own code of a program that scenarios name, such as sysbench-cpu",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
 
     parts = list(PARTS) if options.only is None else [options.only]
     platform = load_platform(options.platform)
+    if options.program is not None:
+        return _program(platform, options)
     if not options.show:
         _measure(platform, parts)
     record: dict[str, object] = {}
@@ -63,6 +72,32 @@ def run(options: argparse.Namespace) -> int:
         print_json(record)
     else:
         print("\n\n".join(texts))
+    return 0
+
+
+def _program(platform: Platform, options: argparse.Namespace) -> int:
+    """Measure a program, unless its figures are only to be shown, and print them."""
+    from configs.program_activity import load_program, program_path
+    from studies.characterisation.program import measure_program, sampled
+    from studies.characterisation.program_record import program_text
+
+    kind = sampled(platform, options.program).kind
+    path = program_path(platform, kind)
+    if not options.show:
+        before = _content(path)
+        measure_program(platform, kind)
+        words = "written" if _content(path) != before else "has these figures already, not written"
+        say(f"{shown_path(path)}: {words}")
+    figures = load_program(platform, kind)
+    if figures is None:
+        raise RequestError(
+            f"{shown_path(path)} is missing: run eascope characterise {platform.name} --program "
+            f"{kind} (needs gem5)"
+        )
+    if options.json:
+        print_json({"program": kind, "clusters": [asdict(each) for each in figures.clusters]})
+    else:
+        print(program_text(figures))
     return 0
 
 

@@ -14,6 +14,8 @@ from typing import TypedDict
 SCHEMA = 1
 #: What the scripts leave of a window.
 ROWS_JSON, ROWS_BIN = "rows.json", "rows.bin"
+#: What they leave of samples.
+SAMPLES_JSON, SAMPLES_TRACE = "samples.json", "samples.trace"
 
 
 class CacheSettings(TypedDict):
@@ -190,12 +192,38 @@ class NeededRequest(TypedDict):
     stall_ns: int
 
 
+class SampleTimes(TypedDict):
+    """``count`` samples of executed instructions; times in ns from the run's first step on.
+
+    ``first_ns`` is the begin of the first one, ``every_ns`` the time between two begins.
+    """
+
+    first_ns: int
+    every_ns: int
+    length_ns: int
+    count: int
+
+
 class Gem5Request(NeededRequest, total=False):
     """A request, with what only studies ask for; see ``run.py``."""
 
     join: bool
     power: dict[str, ClusterPower]
     text_at_marks: bool
+    save_at: int
+    samples: SampleTimes
+
+
+class SamplesRecord(TypedDict):
+    """``samples.json``: each CPU's name in the trace, and each sample.
+
+    A sample has the ticks of its begin and its end, and each cluster's clock in Hz, 0 if that has
+    changed in it.
+    """
+
+    schema: int
+    cpus: dict[str, int]
+    samples: list[tuple[int, int, list[int]]]
 
 
 class RowsFacts(TypedDict):

@@ -11,8 +11,10 @@ to the engine one line at a time on stdout::
 
 and leaves ``rows.bin`` and ``rows.json`` in OUT when there was a window. A request may say
 ``join: false`` (a row between any two marks), ``power`` (expressions of
-`engines.gem5.expressions`) and ``text_at_marks: true`` (gem5's own statistics at each
-mark inside the window, cumulative).
+`engines.gem5.expressions`), ``text_at_marks: true`` (gem5's own statistics at each
+mark inside the window, cumulative), ``save_at`` (the mark at which a boot saves the machine, in
+place of the barrier) and ``samples`` (executed instructions, in ``samples.trace`` and
+``samples.json``).
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from engines.gem5.inside.probes import Probes, UnknownStatistic, resolve  # noqa
 from engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings, RowsFacts  # noqa: E402
 from engines.gem5.inside.rows import Recorder, write_rows  # noqa: E402
 from engines.gem5.inside.session import Session  # noqa: E402
+from engines.gem5.inside.tracing import InstructionTrace  # noqa: E402
 
 
 class Gem5:
@@ -47,6 +50,8 @@ class Gem5:
         self, settings: MachineSettings, clusters: list[Any], system: Any, text_at_marks: bool
     ) -> None:
         self.cpus = [cpu for cluster in clusters for cpu in cluster.cpus]
+        self._settings, self._clusters = settings, clusters
+        self._trace: InstructionTrace | None = None
         self._probes = Probes(settings, clusters)
         events = event_columns([cluster["model"] for cluster in settings["clusters"]])
         self._recorder = Recorder(self._probes.layouts, events, settings["rows"])
@@ -129,6 +134,22 @@ class Gem5:
         self._dump()
         self._probes.check()
 
+    def begin_sample(self) -> None:
+        """Executed instructions are recorded from here on."""
+        if self._trace is None:
+            self._trace = InstructionTrace(self._settings, self._clusters)
+        self._trace.begin()
+
+    def end_sample(self) -> None:
+        """They are no longer recorded."""
+        assert self._trace is not None
+        self._trace.end()
+
+    def write_samples(self, folder: Path) -> None:
+        """Leave the samples in ``folder``, if there are any."""
+        if self._trace is not None:
+            self._trace.write(folder)
+
     def write(self, folder: Path, marks: list[tuple[int, int]], join: bool) -> None:
         """Leave the window's rows in ``folder``; nothing when there was no window."""
         if self._recording or not self._recorder.count(0):
@@ -182,6 +203,7 @@ def main() -> None:
     except UnknownStatistic as error:
         say(f"ended fatal {error}")
         return
+    running.write_samples(Path(m5.options.outdir))
     running.write(Path(m5.options.outdir), session.marks, request.get("join", True))
     say(f"ended {ended}")
 

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from engines.gem5.inside.request import Gem5Request
 from engines.gem5.inside.rows import TICKS_PER_NS
+from engines.gem5.inside.sampling import SampledMachine, Sampling
 
 #: A step in ticks (ps) of simulated time, by gem5's memory mode: some ten host seconds at most, all
 #: CPUs busy and their loops executed. It never depends on host time: the watch between two steps
@@ -32,7 +33,7 @@ class ExitEvent(Protocol):
         """A number that belongs to the cause."""
 
 
-class RunningMachine(Protocol):
+class RunningMachine(SampledMachine, Protocol):
     """gem5's side of a run."""
 
     def simulate(self, ticks: int) -> ExitEvent:
@@ -116,12 +117,17 @@ class Session:
         watch = Watch(self.request["stall_ns"] * TICKS_PER_NS)
         limit = self.request["limit_ns"] * TICKS_PER_NS
         step = STEP[self.request["machine"]["memory_mode"]]
+        times = self.request.get("samples")
+        sampling = Sampling(self.machine, times, self.machine.tick()) if times else None
         reported = -TELL_S
         while True:
             left = limit - self.machine.tick()
             if left <= 0:
                 return self._end("limit", f"no end after {_ms(limit)} ms of simulated time")
-            event = self.machine.simulate(min(step, left))
+            if sampling and sampling.reached(self.machine.tick()):
+                return self._end("samples", f"at {_ms(self.machine.tick())} ms")
+            ahead = sampling.ahead(self.machine.tick()) if sampling else left
+            event = self.machine.simulate(min(step, left, ahead))
             instructions = self.machine.instructions()
             cause = event.getCause()
             done = cause != "simulate() limit reached"
@@ -142,6 +148,9 @@ class Session:
         if cause == "checkpoint":
             return self._barrier()
         if cause == "workbegin":
+            folder = self.request["checkpoint_out"]
+            if folder and code == self.request.get("save_at"):
+                return self._save(folder)
             self._mark(code)
             return ""
         if cause == "workend":
@@ -156,11 +165,15 @@ class Session:
 
     def _barrier(self) -> str:
         """The agent is ready: save there when that is asked for, else go on."""
-        if self.request["mode"] == "boot" and self.request["checkpoint_out"]:
-            self.machine.checkpoint(self.request["checkpoint_out"])
-            return self._end("checkpoint", self.request["checkpoint_out"])
+        folder = self.request["checkpoint_out"]
+        if self.request["mode"] == "boot" and folder and "save_at" not in self.request:
+            return self._save(folder)
         self._next_part("warmup")
         return ""
+
+    def _save(self, folder: str) -> str:
+        self.machine.checkpoint(folder)
+        return self._end("checkpoint", folder)
 
     def _mark(self, number: int) -> None:
         self.marks.append((number, self.machine.tick() // TICKS_PER_NS))

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Time of a program's instruction on gem5's detailed cores, from samples of its steady state.
+
+A copy of the program runs on the first CPU of each cluster, alone there, with the arguments of the
+first shipped scenario that has it. It starts on atomic CPUs. The machine is saved when the warm-up
+is over. From there the detailed cores go on, at one OPP after the other, and samples record what
+they execute.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from configs.activity import ACTIVITY
+from configs.platform import Cluster, Platform
+from configs.program_activity import MOST_RESIDUAL
+from engines.gem5.engine import Gem5Engine
+from engines.gem5.inside.request import SampleTimes
+from engines.gem5.samples import CpuSample
+from experiments import members, scenario_names
+from experiments.cell import machine_of
+from experiments.program import Program
+from experiments.program_kinds import KINDS
+from experiments.request import Names, Request, resolve
+from experiments.scenario import Scenario
+from experiments.scenario_file import load_scenario
+from host.errors import EascopeError, RequestError, names_allowed, unknown
+from host.proc import Step, say
+from studies.characterisation.program_record import write_program
+from studies.characterisation.program_time import MOST_INTERVAL, ProgramTime, program_time
+
+VARIANT, MODE = "mainline", "detailed"
+#: Simulated time on atomic CPUs before the first sample: programs load, link and reach their loops.
+WARMUP_US = 300_000
+#: Time with cold caches, predictors and TLBs after that, on detailed CPUs, without samples.
+FIRST_NS = 2_000_000
+EVERY_NS, LENGTH_NS = 100_000, 20_000
+#: At each OPP, and of that the time after a change in which no sample counts.
+LEVEL_US, SETTLE_NS = 2_500, 500_000
+#: OPPs of a cluster that are measured: the slowest, the fastest, and others between them.
+LEVELS = 5
+#: How often all OPPs are gone through, one attempt after the other, until the samples suffice.
+SWEEPS = (1, 2, 4)
+#: What a change of all OPPs itself takes, at most.
+CHANGE_US = 400
+#: Simulated ms a host second on detailed CPUs, about, for the estimate.
+SAMPLED_MS_PER_S = 0.1
+
+_POLICY = "/sys/devices/system/cpu/cpufreq/policy"
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A program that is to be sampled: its cell, and its copies by the platform's clusters."""
+
+    kind: str
+    names: Names
+    copies: tuple[Program, ...]
+
+
+def sampled(platform: Platform, kind: str) -> Sampled:
+    """What `measure_program` runs.
+
+    :raises RequestError: no such program, or one that cannot run alone.
+    """
+    if kind not in KINDS:
+        raise unknown("program", kind, KINDS)
+    scenario, program = _first(platform, kind)
+    request = Request(
+        platform=platform.name,
+        variant=VARIANT,
+        scenario=scenario,
+        engine="gem5",
+        mode=MODE,
+        full=True,
+    )
+    copies = tuple(
+        replace(program, name=f"copy{cluster.index}", cpus=(cluster.cpus[0],))
+        for cluster in platform.clusters
+    )
+    return Sampled(kind, resolve(request), copies)
+
+
+def _first(platform: Platform, kind: str) -> tuple[str, Program]:
+    """The first shipped scenario with the program, and its entry there."""
+    known: dict[str, tuple[str, Program]] = {}
+    for name in scenario_names.names():
+        for program in load_scenario(name, platform).programs:
+            alone = program.member is not None and not (
+                program.kind.server or program.kind.is_server
+            )
+            if alone:
+                known.setdefault(program.run, (name, program))
+    if kind not in known:
+        raise RequestError(
+            f"program {kind!r}: it does not run alone, or in no shipped scenario"
+            f"{names_allowed(kind, known)}"
+        )
+    return known[kind]
+
+
+def levels(cluster: Cluster) -> list[int]:
+    """The kHz at which a cluster is measured, from the slowest on."""
+    last = len(cluster.opps) - 1
+    count = min(LEVELS, len(cluster.opps))
+    places = {round(number * last / max(1, count - 1)) for number in range(count)}
+    return [cluster.opps[place].khz for place in sorted(places)]
+
+
+def script(asked: Sampled) -> bytes:
+    """The agent's script: start the copies, warm up, then all OPPs, again and again."""
+    platform, scenario = asked.names.platform, asked.names.scenario
+    lines = [
+        "eascope-script 1",
+        *(f"write {path} {value}" for path, value in asked.names.variant.switches),
+        *members.setup(_without_programs(scenario), full=True),
+        *(f"spawn {copy.name} {members.command(copy, True, 0)}" for copy in asked.copies),
+        f"sleep-us {WARMUP_US}",
+        *(f"write {_policy(each)}/scaling_governor userspace" for each in platform.clusters),
+        "start",
+        f"sleep-us {FIRST_NS // 1000}",
+        *(line for _ in range(max(SWEEPS)) for line in _sweep(platform)),
+        # Samples end before this does.
+        "sleep-ms 60000",
+        "exit",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _without_programs(scenario: Scenario) -> Scenario:
+    """For the set-up alone: copies have no groups, and no servers."""
+    return replace(scenario, programs=())
+
+
+def _policy(cluster: Cluster) -> str:
+    return f"{_POLICY}{cluster.cpus[0]}"
+
+
+def _sweep(platform: Platform) -> Iterator[str]:
+    """Lines that set one OPP after the other, on all clusters at once."""
+    own = [levels(cluster) for cluster in platform.clusters]
+    for level in range(max(map(len, own))):
+        for cluster, speeds in zip(platform.clusters, own, strict=True):
+            if level < len(speeds):
+                yield f"write {_policy(cluster)}/scaling_setspeed {speeds[level]}"
+        yield f"sleep-us {LEVEL_US}"
+
+
+def times(platform: Platform, sweeps: int) -> SampleTimes:
+    """The samples that cover ``sweeps`` of all OPPs."""
+    count = max(len(levels(cluster)) for cluster in platform.clusters)
+    length_ns = sweeps * count * (LEVEL_US + CHANGE_US) * 1000
+    return {
+        "first_ns": FIRST_NS,
+        "every_ns": EVERY_NS,
+        "length_ns": LENGTH_NS,
+        "count": length_ns // EVERY_NS,
+    }
+
+
+def evaluate(platform: Platform, kind: str, samples: Sequence[CpuSample]) -> list[ProgramTime]:
+    """The time of an instruction on each cluster's core.
+
+    :raises EascopeError: a cluster at less than two of its OPPs, or with too few instructions.
+    """
+    return [
+        program_time(kind, cluster, _settled(cluster, samples)) for cluster in platform.clusters
+    ]
+
+
+def _settled(cluster: Cluster, samples: Sequence[CpuSample]) -> Iterator[CpuSample]:
+    """The samples of a cluster's copy that do not follow a change of its clock closely."""
+    khz, since = 0, 0
+    for sample in samples:
+        if sample.cpu != cluster.cpus[0]:
+            continue
+        if sample.khz != khz:
+            khz, since = sample.khz, sample.begin
+        # Ticks are ps.
+        if khz and sample.begin - since >= SETTLE_NS * 1000:
+            yield sample
+
+
+def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -> Path:
+    """Sample a program, with more samples until the figures are exact enough; the file written.
+
+    :param directory: the folder of activity files.
+    :raises EascopeError: gem5 failed, or the program gives no steady figures.
+    """
+    asked = sampled(platform, kind)
+    engine = Gem5Engine(mode=MODE)
+    machine = machine_of(asked.names, script(asked))
+    say(f"{kind}: as in {asked.names.request.scenario}, a copy on each cluster")
+    for sweeps in SWEEPS:
+        wanted = times(platform, sweeps)
+        covered_ms = (wanted["first_ns"] + wanted["count"] * EVERY_NS) / 1e6
+        label = f"{kind} on gem5's detailed cores of {platform.name}: {wanted['count']} samples"
+        with (
+            tempfile.TemporaryDirectory(prefix="eascope-characterise-") as folder,
+            Step(label, covered_ms / SAMPLED_MS_PER_S),
+        ):
+            samples = engine.sample(machine, Path(folder), wanted)
+        measured = evaluate(platform, kind, samples)
+        widest = max(each.interval for each in measured)
+        farthest = max(each.residual for each in measured)
+        say(f"widest 95 % interval {widest:.1%} of the mean, farthest from the fit {farthest:.1%}")
+        if widest <= MOST_INTERVAL and farthest <= MOST_RESIDUAL:
+            return write_program(platform, kind, measured, provenance(asked, engine), directory)
+    raise EascopeError(
+        f"{kind} on {platform.name}: after {wanted['count']} samples a mean's 95 % interval is "
+        f"{widest:.1%} of it, and an OPP is {farthest:.1%} from the fit: allowed: up to "
+        f"{MOST_INTERVAL:.0%} and {MOST_RESIDUAL:.0%}: the program has no steady state"
+    )
+
+
+def provenance(asked: Sampled, engine: Gem5Engine) -> dict[str, str]:
+    """The inputs of the figures."""
+    identity, request = engine.identity(), asked.names.request
+    return {
+        "gem5": identity.version,
+        "gem5_sha256": identity.binary_sha256,
+        "scenario": request.scenario,
+        "variant": request.variant,
+        "mode": MODE,
+        "command": f"eascope characterise {request.platform} --program {asked.kind}",
+    }

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program's figures: their file, and a table for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from configs.activity import ACTIVITY
+from configs.platform import Platform
+from configs.program_activity import SCHEMA, ProgramActivity, program_path
+from host.cache import write_atomic
+from host.strict import read_json
+from host.table import Column, Table
+from studies.characterisation.program_time import ProgramTime
+from studies.characterisation.record import has_figures
+
+CONDITIONS = (
+    "user space of a copy of the program, alone on the first CPU of the cluster, shared libraries "
+    "included; copies on all clusters at once, on gem5's detailed cores, tracing off"
+)
+
+
+def write_program(
+    platform: Platform,
+    program: str,
+    measured: Sequence[ProgramTime],
+    provenance: Mapping[str, str],
+    directory: Path = ACTIVITY,
+) -> Path:
+    """Write the file below the activity files' ``directory``; the same figures stay as they are."""
+    path = program_path(platform, program, directory)
+    figures = {
+        "conditions": CONDITIONS,
+        "clusters": {each.cluster: _entry(each) for each in measured},
+    }
+    if path.is_file() and has_figures(read_json(path).data, figures):
+        return path
+    data = {
+        "schema": SCHEMA,
+        "platform": platform.name,
+        "program": program,
+        "provenance": dict(provenance),
+        **figures,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+def _entry(measured: ProgramTime) -> dict[str, Any]:
+    return {
+        "cycles": measured.cycles,
+        "memory_ns": measured.memory_ns,
+        "samples": {
+            str(each.khz): {
+                "count": each.count,
+                "instructions": each.instructions,
+                "cycles": each.cycles,
+                "interval": each.interval,
+            }
+            for each in measured.samples
+        },
+    }
+
+
+def program_table(figures: ProgramActivity) -> Table:
+    """A line for each cluster and OPP."""
+    columns = (
+        *(Column("cluster", "left"), Column("OPP", unit="MHz"), Column("samples")),
+        *(Column("IPC"), Column("95 % interval", unit="%"), Column("fitted IPC")),
+    )
+    rows = []
+    for cluster in figures.clusters:
+        for each in cluster.samples:
+            fitted = 1e6 / (cluster.ns(each.khz) * each.khz)
+            rows.append(
+                (
+                    *(cluster.name, f"{each.khz / 1000:g}", str(each.count)),
+                    f"{each.instructions / each.cycles:.3f}",
+                    *(f"+-{100 * each.interval:.1f}", f"{fitted:.3f}"),
+                )
+            )
+    return Table(columns, tuple(rows))
+
+
+def program_text(figures: ProgramActivity) -> str:
+    """The table and the two parts of an instruction's time."""
+    columns = (Column("cluster", "left"), Column("cycles"), Column("memory", unit="ns"))
+    parts = [
+        (cluster.name, f"{cluster.cycles:.3f}", f"{cluster.memory_ns:.3f}")
+        for cluster in figures.clusters
+    ]
+    return "\n".join(
+        [
+            f"instructions per cycle of {figures.program} in user space",
+            program_table(figures).text(),
+            "",
+            "time of an instruction: cycles / f + memory, fitted over all OPPs",
+            Table(columns, tuple(parts)).text(),
+        ]
+    )

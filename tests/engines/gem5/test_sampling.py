@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples without gem5: when they are taken, and how a trace of instructions is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configs.platform import Platform
+from engines.gem5.inside.session import Session
+from engines.gem5.samples import CpuSample, Executed, read_samples
+from engines.records import START, STOP
+from host.errors import EascopeError
+
+US = 1_000_000  # ticks
+LIMIT = "simulate() limit reached"
+
+
+@dataclass
+class Event:
+    """Why simulate() returned."""
+
+    cause: str
+    code: int = 0
+
+    def getCause(self) -> str:
+        return self.cause
+
+    def getCode(self) -> int:
+        return self.code
+
+
+@dataclass
+class Machine:
+    """Goes on for exactly as long as it is asked to, or to the next of ``events``, by tick."""
+
+    now: int
+    events: dict[int, Event] = field(default_factory=dict)
+    done: list[tuple[str, int]] = field(default_factory=list)
+
+    def simulate(self, ticks: int) -> Event:
+        end = self.now + ticks
+        early = [at for at in self.events if self.now < at <= end]
+        self.now = min(early, default=end)
+        return self.events.pop(self.now) if early else Event(LIMIT)
+
+    def tick(self) -> int:
+        return self.now
+
+    def instructions(self) -> Sequence[int]:
+        return [self.now]
+
+    def busy_ticks(self) -> Sequence[int]:
+        return [0]
+
+    def checkpoint(self, folder: str) -> None:
+        self.done.append((folder, self.now))
+
+    def begin_window(self) -> None:
+        self.done.append(("window", self.now))
+
+    def mark(self) -> None:
+        self.done.append(("mark", self.now))
+
+    def end_window(self) -> None:
+        self.done.append(("window ends", self.now))
+
+    def begin_sample(self) -> None:
+        self.done.append(("begin", self.now))
+
+    def end_sample(self) -> None:
+        self.done.append(("end", self.now))
+
+
+def run(machine: Machine, **changes: Any) -> str:
+    """The end of a run of ``machine``."""
+    request: Any = {
+        "mode": "detailed",
+        "machine": {"memory_mode": "timing", "marks": {"start": START, "stop": STOP}},
+        "checkpoint_in": "/c",
+        "checkpoint_out": None,
+        "limit_ns": 10**9,
+        "stall_ns": 10**8,
+    } | changes
+    ticks = iter(range(10**6))
+    clock: Callable[[], float] = lambda: float(next(ticks))  # noqa: E731
+    return Session(machine, request, lambda _: None, clock, lambda: 0.0).run()
+
+
+TIMES = {"first_ns": 3_000, "every_ns": 500_000, "length_ns": 20_000, "count": 3}
+
+
+def test_samples_lie_at_equal_distances_from_the_first_step_on() -> None:
+    machine = Machine(now=70 * US)
+    assert run(machine, samples=TIMES) == "samples at 1.093 ms"
+    assert machine.done == [
+        *(("begin", 73 * US), ("end", 93 * US)),
+        *(("begin", 573 * US), ("end", 593 * US)),
+        *(("begin", 1073 * US), ("end", 1093 * US)),
+    ]
+
+
+def test_what_the_guest_does_moves_no_sample() -> None:
+    marks = {75 * US: Event("workbegin", 7), 573 * US: Event("workbegin", 8)}
+    machine = Machine(now=70 * US, events=marks)
+    assert run(machine, samples=TIMES | {"count": 2}) == "samples at 0.593 ms"
+    samples = [each for each in machine.done if each[0] != "mark"]
+    assert samples == [
+        *(("begin", 73 * US), ("end", 93 * US)),
+        *(("begin", 573 * US), ("end", 593 * US)),
+    ]
+
+
+def test_a_guest_that_ends_before_its_last_sample_is_seen() -> None:
+    machine = Machine(now=0, events={600 * US: Event("m5_exit instruction encountered")})
+    assert run(machine, samples=TIMES) == "exit at 0.6 ms"
+
+
+def test_a_boot_saves_the_machine_at_the_mark_that_it_is_asked_for() -> None:
+    events = {
+        5 * US: Event("checkpoint"),
+        9 * US: Event("workbegin", 1),
+        20 * US: Event("workbegin", START),
+    }
+    machine = Machine(now=0, events=events)
+    ended = run(machine, mode="boot", checkpoint_out="/saved", save_at=START)
+    assert ended == "checkpoint /saved"
+    assert machine.done == [("mark", 9 * US), ("/saved", 20 * US)]
+
+
+KERNEL = "0xffff800080010000"
+
+
+def _folder(tmp_path: Path, lines: Sequence[str], samples: Sequence[Any]) -> Path:
+    cpus = {f"system.cluster_little.cpus{n}": n for n in range(4)}
+    cpus |= {f"system.cluster_big.cpus{n}": 4 + n for n in range(2)}
+    record = {"schema": 1, "cpus": cpus, "samples": samples}
+    (tmp_path / "samples.json").write_text(json.dumps(record))
+    (tmp_path / "samples.trace").write_text("".join(f"{line}\n" for line in lines))
+    return tmp_path
+
+
+def _line(tick: int, cpu: str, address: str) -> str:
+    return f"{tick:>10}: system.cluster_{cpu}: {address}    :   add   x0, x1, #8: x9"
+
+
+def test_time_counts_for_the_code_that_runs_until_the_next_instruction(
+    tmp_path: Path, juno: Platform
+) -> None:
+    lines = [
+        _line(100, "little.cpus0", "0x4005d0"),
+        _line(120, "little.cpus0", "0x4005d4"),
+        _line(130, "big.cpus1", KERNEL),
+        "warn: something else: 0x12",
+        _line(170, "little.cpus0", KERNEL),
+        _line(175, "big.cpus1", "0x7fff12"),
+        _line(190, "little.cpus0", "0x4005d8"),
+        # The second sample: nothing counts from the first one's last instruction on.
+        _line(1000, "little.cpus0", "0x4005dc"),
+        _line(1010, "little.cpus0", "0x4005e0"),
+        # After it: gem5 ends a sample with what had been fetched.
+        _line(1250, "little.cpus0", "0x4005e4"),
+    ]
+    samples = [(100, 200, [450_000_000, 600_000_000]), (1000, 1200, [0, 600_000_000])]
+    read = read_samples(_folder(tmp_path, lines, samples), juno)
+    assert len(read) == 12
+    by_place = {(each.begin, each.cpu): each for each in read}
+    assert by_place[100, 0] == CpuSample(0, 100, 450_000, Executed(2, 70), Executed(1, 20))
+    assert by_place[100, 5] == CpuSample(5, 100, 600_000, Executed(0, 0), Executed(1, 45))
+    assert by_place[1000, 0] == CpuSample(0, 1000, 0, Executed(1, 10), Executed(0, 0))
+    assert by_place[1000, 4].user == Executed(0, 0)
+
+
+@pytest.mark.parametrize("lines", [[], ["warn: nothing"]])
+def test_a_gem5_without_its_tracing_is_named(
+    tmp_path: Path, juno: Platform, lines: list[str]
+) -> None:
+    with pytest.raises(EascopeError, match="it was built without its tracing"):
+        read_samples(_folder(tmp_path, lines, [(0, 10, [0, 0])]), juno)
+
+
+def test_a_run_without_samples_is_named(tmp_path: Path, juno: Platform) -> None:
+    with pytest.raises(EascopeError, match=r"gem5 left no samples\.json"):
+        read_samples(tmp_path, juno)
