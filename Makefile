@@ -5,8 +5,8 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models results \
-	first-figure releases campaigns campaign-samples engine-agreement elision memory-time cluster-power model-axes \
-	hardware noise pages power-calibration power-expressions activity-error power-validation
+	first-figure releases campaigns campaign-samples engine-agreement elision memory-time program-speed \
+	cluster-power model-axes hardware noise pages power-calibration power-expressions activity-error power-validation
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -77,6 +77,9 @@ elision: setup ## executed busy loops compared with elided ones, on gem5: record
 
 cluster-power: setup ## billed power of a whole cluster compared with measured watts (EASCOPE_MEASUREMENTS)
 	@$(PYTHON) -m studies.cluster_power
+
+program-speed: setup ## real programs on the fast engine and on gem5's detailed cores: record and page
+	@nice $(PYTHON) -m studies.program_speed
 
 memory-time: setup ## tasks that wait for memory, executed on gem5's detailed cores: record and page
 	@nice $(PYTHON) -m studies.memory_time

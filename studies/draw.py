@@ -30,6 +30,7 @@ from studies.noise import page as noise
 from studies.notes import NOTES, PAGES, page_of
 from studies.pages import page as pages
 from studies.power_validation import page as power_validation
+from studies.program_speed import page as program_speed
 from studies.releases import page as releases
 from studies.reliability import page as reliability
 from studies.samples import page as samples
@@ -48,6 +49,7 @@ _EVERY: Mapping[str, Drawing] = {
     **hardware.DRAWINGS,
     **noise.DRAWINGS,
     **memory_time.DRAWINGS,
+    **program_speed.DRAWINGS,
     **cluster_power.DRAWINGS,
     **samples.CAMPAIGNS,
     **samples.DRAWINGS,

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plan: the scenario that both engines run, and what its programs print."""
+
+from __future__ import annotations
+
+from experiments.controls import Controls
+from experiments.request import Request
+
+NAME = "program-speed"
+PLATFORM, VARIANT, SCENARIO = "juno-r2", "mainline", "programs/sysbench-clusters"
+#: What is compared, and how near the fast engine is to come, in percent.
+MEASURE, GOAL_PERCENT = "events_per_s", 10
+#: Engine and mode, the compared one first.
+FAST, REFERENCE = ("qemu", None), ("gem5", "detailed")
+
+
+def request(engine: str, mode: str | None) -> Request:
+    """The cell on an engine; without noise, whose warm-up gem5 would execute."""
+    return Request(
+        platform=PLATFORM,
+        variant=VARIANT,
+        scenario=SCENARIO,
+        engine=engine,
+        mode=mode,
+        controls=Controls(noise=False),
+    )
