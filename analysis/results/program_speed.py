@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.results.origin import ResultRecord
@@ -31,6 +32,23 @@ class ProgramRate(Record):
 
 
 @dataclass(frozen=True)
+class WholeRun(Record):
+    """A scenario that both engines ran to its end, gem5 on CPUs without pipelines.
+
+    :param cpu_s: processor seconds of each engine for the run, without its boot.
+    :param sim_s: simulated seconds of gem5's run, from power-on.
+    :param measures: what its program printed, by measure: on the fast engine and on gem5.
+    """
+
+    scenario: str
+    program: str
+    mode: str
+    cpu_s: tuple[float, float]
+    sim_s: float
+    measures: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
 class ProgramSpeeds(ResultRecord):
     """All programs of a scenario.
 
@@ -47,3 +65,4 @@ class ProgramSpeeds(ResultRecord):
     cpu_s: tuple[float, float]
     sim_s: float
     programs: tuple[ProgramRate, ...]
+    whole: WholeRun

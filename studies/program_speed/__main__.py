@@ -2,7 +2,7 @@
 """Programs on the fast engine and on gem5's detailed cores: what they print.
 
 ``python -m studies.program_speed`` executes missing runs, writes ``results/program-speed.json`` and
-draws its page. gem5 needs some fifteen minutes.
+draws its page. gem5 needs some half an hour.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from host.proc import Ending, say
 from studies.command import command_of
 from studies.costed import derive_costed
 from studies.draw import save
-from studies.program_speed.plan import FAST, NAME, REFERENCE, request
+from studies.program_speed.plan import (
+    FAST,
+    NAME,
+    REFERENCE,
+    SCENARIO,
+    WHOLE,
+    WHOLE_REFERENCE,
+    request,
+)
 from studies.program_speed.record import record_of
 
 
@@ -32,9 +40,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="write there instead")
     options = parser.parse_args(arguments)
     with Ending() as ending:
-        cells = [prepare(resolve(request(*engine))) for engine in (FAST, REFERENCE)]
-        fast, gem5 = run_all(cells, derive_costed)
-        record = record_of(cells[0].names, fast, gem5, command_of("program_speed", arguments))
+        asked = [
+            *(request(SCENARIO, *engine) for engine in (FAST, REFERENCE)),
+            *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
+        ]
+        cells = [prepare(resolve(each)) for each in asked]
+        fast, gem5, *whole = run_all(cells, derive_costed)
+        command = command_of("program_speed", arguments)
+        record = record_of(cells[0].names, (fast, gem5), (whole[0], whole[1]), command)
         say(f"  {save(NAME, record, options.folder)}: {len(record.programs)} programs")
     return ending.code
 

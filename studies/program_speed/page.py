@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.results.program_speed import ProgramSpeeds
+from analysis.results.program_speed import ProgramSpeeds, WholeRun
 from configs.activity import ACTIVITY, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
@@ -42,6 +42,8 @@ def parts(record: ProgramSpeeds) -> dict[str, str]:
         "table": _table(record).markdown(),
         "figures": _figures(known).markdown(),
         "slower": _against_system(known),
+        "whole": _whole(record.whole),
+        "measures": _measures(record.whole).markdown(),
     }
 
 
@@ -58,6 +60,24 @@ def _table(record: ProgramSpeeds) -> Table:
             "measured for the program" if each.own_figures else "the kernel's",
         )
         for each in record.programs
+    ]
+    return Table(columns, tuple(rows))
+
+
+def _whole(run: WholeRun) -> str:
+    fast, gem5 = run.cpu_s
+    return (
+        f"gem5 ran the short form of `{run.scenario}` in mode `{run.mode}` to its end: "
+        f"{run.sim_s:.1f} simulated seconds, its boot among them, in {gem5:.0f} processor seconds "
+        f"after the boot. The fast engine took {fast:.1f}."
+    )
+
+
+def _measures(run: WholeRun) -> Table:
+    columns = (Column(f"{run.program} prints", "left"), Column("fast engine"), Column("gem5"))
+    rows = [
+        (name.replace("_us", ", us"), f"{fast:.1f}", f"{gem5:.1f}")
+        for name, (fast, gem5) in run.measures.items()
     ]
     return Table(columns, tuple(rows))
 

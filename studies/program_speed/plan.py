@@ -12,14 +12,17 @@ PLATFORM, VARIANT, SCENARIO = "juno-r2", "mainline", "programs/sysbench-clusters
 MEASURE, GOAL_PERCENT = "events_per_s", 10
 #: Engine and mode, the compared one first.
 FAST, REFERENCE = ("qemu", None), ("gem5", "detailed")
+#: A scenario that gem5's atomic CPUs run to its end, and what is shown of it.
+WHOLE, WHOLE_REFERENCE = "programs/cyclictest-idle", ("gem5", "elided")
+WHOLE_MEASURES = ("avg_us", "p99_us", "max_us")
 
 
-def request(engine: str, mode: str | None) -> Request:
+def request(scenario: str, engine: str, mode: str | None) -> Request:
     """The cell on an engine; without noise, whose warm-up gem5 would execute."""
     return Request(
         platform=PLATFORM,
         variant=VARIANT,
-        scenario=SCENARIO,
+        scenario=scenario,
         engine=engine,
         mode=mode,
         controls=Controls(noise=False),

@@ -3,23 +3,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from analysis.results.origin import RUNS, Origin
-from analysis.results.program_speed import ProgramRate, ProgramSpeeds
+from analysis.results.program_speed import ProgramRate, ProgramSpeeds, WholeRun
 from experiments.request import Names
 from studies.costed import CostedRun
 from studies.patches import patches_of
-from studies.program_speed.plan import MEASURE, PLATFORM, SCENARIO, VARIANT
+from studies.program_speed.plan import (
+    MEASURE,
+    PLATFORM,
+    SCENARIO,
+    VARIANT,
+    WHOLE,
+    WHOLE_MEASURES,
+)
 from studies.versions import versions_of
 
 
-def record_of(names: Names, fast: CostedRun, gem5: CostedRun, command: str) -> ProgramSpeeds:
+#: The runs of a scenario: the fast engine's, and gem5's.
+Both = tuple[CostedRun, CostedRun]
+
+
+def record_of(names: Names, speeds: Both, whole: Both, command: str) -> ProgramSpeeds:
     """The record.
 
     :param names: the fast engine's, which say what programs have figures of their own.
+    :param speeds: of the compared scenario; ``whole`` of the one that gem5 runs to its end.
     """
-    cells = [fast.cell, gem5.cell]
-    known = {each.program for each in names.figures}
-    clusters = {cpu: cluster.name for cluster in names.platform.clusters for cpu in cluster.cpus}
+    cells = [run.cell for run in (*speeds, *whole)]
     return ProgramSpeeds(
         origin=Origin(
             *(command, RUNS, versions_of(cells)),
@@ -28,20 +40,46 @@ def record_of(names: Names, fast: CostedRun, gem5: CostedRun, command: str) -> P
         platform=PLATFORM,
         variant=VARIANT,
         scenario=SCENARIO,
-        mode=gem5.cell.mode,
+        mode=speeds[1].cell.mode,
         measure=MEASURE,
-        cpu_s=(fast.host.cpu_s, gem5.host.cpu_s),
-        sim_s=gem5.result.window_s,
-        programs=tuple(
-            ProgramRate(
+        cpu_s=_costs(speeds),
+        sim_s=speeds[1].result.window_s,
+        programs=tuple(_rates(names, speeds)),
+        whole=_whole(whole),
+    )
+
+
+def _costs(runs: Both) -> tuple[float, float]:
+    return runs[0].host.cpu_s, runs[1].host.cpu_s
+
+
+def _rates(names: Names, runs: Both) -> Iterator[ProgramRate]:
+    known = {each.program for each in names.figures}
+    clusters = {cpu: cluster.name for cluster in names.platform.clusters for cpu in cluster.cpus}
+    for program in names.scenario.programs:
+        if program.cpus:
+            fast, gem5 = (float(run.result.program[program.name][MEASURE]) for run in runs)
+            yield ProgramRate(
                 program=program.name,
                 run=program.run,
                 cluster=clusters[program.cpus[0]],
                 own_figures=program.run in known,
-                fast=float(fast.result.program[program.name][MEASURE]),
-                gem5=float(gem5.result.program[program.name][MEASURE]),
+                fast=fast,
+                gem5=gem5,
             )
-            for program in names.scenario.programs
-            if program.cpus
-        ),
+
+
+def _whole(runs: Both) -> WholeRun:
+    fast, gem5 = runs
+    (program,) = gem5.result.program
+    printed = [run.result.program[program] for run in runs]
+    return WholeRun(
+        scenario=WHOLE,
+        program=program,
+        mode=gem5.cell.mode,
+        cpu_s=_costs(runs),
+        sim_s=gem5.host.sim_s,
+        measures={
+            name: (float(printed[0][name]), float(printed[1][name])) for name in WHOLE_MEASURES
+        },
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.origin import RUNS, Origin
-from analysis.results.program_speed import ProgramRate, ProgramSpeeds
+from analysis.results.program_speed import ProgramRate, ProgramSpeeds, WholeRun
 from configs.platform import Platform
 from experiments.request import resolve
 from studies.program_speed.page import parts
@@ -26,11 +26,15 @@ def record(little: float) -> ProgramSpeeds:
         *(origin, PLATFORM, "mainline", SCENARIO, "detailed", MEASURE, (9.5, 800.0)),
         sim_s=0.1,
         programs=programs,
+        whole=WholeRun(
+            *("programs/cyclictest-idle", "latency", "elided", (7.4, 300.0), 4.5),
+            measures={"avg_us": (20.0, 10.0)},
+        ),
     )
 
 
 def test_both_engines_run_the_same_programs_alone_on_each_cluster(juno: Platform) -> None:
-    fast, gem5 = (resolve(request(*engine)) for engine in (FAST, REFERENCE))
+    fast, gem5 = (resolve(request(SCENARIO, *engine)) for engine in (FAST, REFERENCE))
     assert fast.engine.name == FAST[0]
     assert (gem5.engine.name, gem5.engine.mode) == REFERENCE
     assert fast.scenario == gem5.scenario
@@ -45,6 +49,8 @@ def test_the_page_says_the_largest_difference_and_whether_the_goal_is_met(tmp_pa
     assert "| little | 930.0 | 1000.0 | -7.0 % | measured for the program |" in drawn["table"]
     assert "| big | 1000.0 | 1000.0 | +0.0 % | the kernel's |" in drawn["table"]
     assert "gem5 took 800 processor seconds" in drawn["conditions"]
+    assert "in 300 processor seconds" in drawn["whole"]
+    assert "| avg, us | 20.0 | 10.0 |" in drawn["measures"]
     drawn = parts(record(little=1130.0))
     assert (drawn["worst"], drawn["goal"]) == ("13.0 %", "10 %, which is missed")
     assert "+13.0 % * |" in drawn["table"]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measure of a program, with gem5: what was committed comes out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from configs.platform import Platform
+from configs.program_activity import load_program
+from studies.characterisation.program import measure_program
+from studies.characterisation.program_time import MOST_INTERVAL
+
+pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
+PROGRAM = "sysbench-cpu"
+
+
+def test_the_committed_figures_of_a_program_are_reproduced(tmp_path: Path, juno: Platform) -> None:
+    """The same samples, the same figures; with another compiler or gem5 much the same."""
+    measure_program(juno, PROGRAM, tmp_path)
+    committed, measured = load_program(juno, PROGRAM), load_program(juno, PROGRAM, tmp_path)
+    assert committed
+    assert measured
+    for own, old in zip(measured.clusters, committed.clusters, strict=True):
+        assert [each.khz for each in own.samples] == [each.khz for each in old.samples]
+        assert max(each.interval for each in own.samples) <= MOST_INTERVAL
+        for each in own.samples:
+            assert own.ns(each.khz) == pytest.approx(old.ns(each.khz), rel=0.15)
