@@ -20,7 +20,6 @@ from studies.program_speed.plan import (
 )
 from studies.versions import versions_of
 
-
 #: The runs of a scenario: the fast engine's, and gem5's.
 Both = tuple[CostedRun, CostedRun]
 
@@ -70,7 +69,7 @@ def _rates(names: Names, runs: Both) -> Iterator[ProgramRate]:
 
 
 def _whole(runs: Both) -> WholeRun:
-    fast, gem5 = runs
+    gem5 = runs[1]
     (program,) = gem5.result.program
     printed = [run.result.program[program] for run in runs]
     return WholeRun(
