@@ -85,8 +85,12 @@ DETAILED_MODELS = {"minor": "ArmMinorCPU", "o3": "ArmO3CPU"}
 
 #: gem5's classic caches have one line length for all.
 LINE_BYTES = 64
-#: Armv8.0: what the fast engine's CPUs are too, so both run the same code of one kernel.
-EXTENSIONS = ("SECURITY", "LPAE", "VIRTUALIZATION", "FEAT_CRC32")
+#: Armv8.0: what the fast engine's CPUs are too, so both run the same code of one kernel. Pointer
+#: authentication is there for O3CPU's sake. Debian's programs sign return addresses by hints, which
+#: do nothing as long as a kernel does not turn signing on, and ours never do. Without FEAT_PAuth
+#: gem5 24.0 leaves a hint's register unwritten: on O3CPU, which renames registers, the return
+#: address is lost, and the program crashes.
+EXTENSIONS = ("SECURITY", "LPAE", "VIRTUALIZATION", "FEAT_CRC32", "FEAT_PAuth")
 #: Interconnect and devices; no platform states one.
 SYSTEM_HZ = 1_000_000_000
 #: 64 bits at 1600 MT/s, with the power figures that gem5 has from the maker's data sheet.

@@ -34,7 +34,7 @@ from studies.characterisation.program_time import MOST_INTERVAL, ProgramTime, pr
 
 VARIANT, MODE = "mainline", "detailed"
 #: Simulated time on atomic CPUs before the first sample: programs load, link and reach their loops.
-WARMUP_US = 150_000
+WARMUP_US = 60_000
 #: Time with cold caches, predictors and TLBs after that, on detailed CPUs, without samples.
 FIRST_NS = 2_000_000
 EVERY_NS, LENGTH_NS = 100_000, 20_000
