@@ -70,6 +70,12 @@ class FakeMachine:
     def end_window(self) -> None:
         self.done.append("end")
 
+    def begin_sample(self) -> None:
+        self.done.append("sample")
+
+    def end_sample(self) -> None:
+        self.done.append("sample ends")
+
 
 def _request(**changes: Any) -> Any:
     return {
