@@ -33,7 +33,7 @@ class Samples(Record):
 
 
 @dataclass
-class Executed:
+class ModeCount:
     """Instructions of a mode of a CPU in a sample, and the ticks from each to the next one."""
 
     instructions: int = 0
@@ -51,8 +51,8 @@ class CpuSample:
     cpu: int
     begin: int
     khz: int
-    user: Executed
-    kernel: Executed
+    user: ModeCount
+    kernel: ModeCount
 
 
 def read_samples(folder: Path, platform: Platform) -> list[CpuSample]:
@@ -75,8 +75,8 @@ def read_samples(folder: Path, platform: Platform) -> list[CpuSample]:
         if ahead is None:
             raise EascopeError("gem5 recorded no instruction: it was built without its tracing")
         for begin, end, hertz in record.samples:
-            last: dict[int, tuple[int, Executed]] = {}
-            own = {cpu: (Executed(), Executed()) for cpu in record.cpus.values()}
+            last: dict[int, tuple[int, ModeCount]] = {}
+            own = {cpu: (ModeCount(), ModeCount()) for cpu in record.cpus.values()}
             while ahead is not None and ahead[0] < end:
                 tick, cpu, in_kernel = ahead
                 if cpu in last:

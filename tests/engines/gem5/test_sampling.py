@@ -13,7 +13,7 @@ import pytest
 
 from configs.platform import Platform
 from engines.gem5.inside.session import Session
-from engines.gem5.samples import CpuSample, Executed, read_samples
+from engines.gem5.samples import CpuSample, ModeCount, read_samples
 from engines.records import START, STOP
 from host.errors import EascopeError
 
@@ -170,10 +170,10 @@ def test_time_counts_for_the_code_that_runs_until_the_next_instruction(
     read = read_samples(_folder(tmp_path, lines, samples), juno)
     assert len(read) == 12
     by_place = {(each.begin, each.cpu): each for each in read}
-    assert by_place[100, 0] == CpuSample(0, 100, 450_000, Executed(2, 70), Executed(1, 20))
-    assert by_place[100, 5] == CpuSample(5, 100, 600_000, Executed(0, 0), Executed(1, 45))
-    assert by_place[1000, 0] == CpuSample(0, 1000, 0, Executed(1, 10), Executed(0, 0))
-    assert by_place[1000, 4].user == Executed(0, 0)
+    assert by_place[100, 0] == CpuSample(0, 100, 450_000, ModeCount(2, 70), ModeCount(1, 20))
+    assert by_place[100, 5] == CpuSample(5, 100, 600_000, ModeCount(0, 0), ModeCount(1, 45))
+    assert by_place[1000, 0] == CpuSample(0, 1000, 0, ModeCount(1, 10), ModeCount(0, 0))
+    assert by_place[1000, 4].user == ModeCount(0, 0)
 
 
 @pytest.mark.parametrize("lines", [[], ["warn: nothing"]])

@@ -14,7 +14,7 @@ import pytest
 from configs.platform import Platform
 from configs.program_activity import load_program
 from engines.gem5.engine import Gem5Engine
-from engines.gem5.samples import CpuSample, Executed
+from engines.gem5.samples import CpuSample, ModeCount
 from experiments.cli.main import main
 from host.errors import EascopeError, RequestError
 from studies.characterisation import program
@@ -48,11 +48,11 @@ def _samples(juno: Platform, sweeps: int = 1, noise: float = 0.0, cut: int = 10*
                     ps = (cycles * 1e6 / khz + memory_ns) * 1000
                     count = 1000 + number % 7
                     ticks = round(count * ps * (1 + noise * (1 if number % 2 else -1)))
-                    user = Executed(count if number < cut else 0, ticks if number < cut else 0)
+                    user = ModeCount(count if number < cut else 0, ticks if number < cut else 0)
                     at = number * EVERY_NS * 1000
                     for cpu in cluster.cpus:
-                        own = user if cpu == cluster.cpus[0] else Executed()
-                        made.append(CpuSample(cpu, at, khz, own, Executed(50, 10**6)))
+                        own = user if cpu == cluster.cpus[0] else ModeCount()
+                        made.append(CpuSample(cpu, at, khz, own, ModeCount(50, 10**6)))
                 number += 1
     return made
 
@@ -130,8 +130,8 @@ def test_a_time_of_memory_that_noise_makes_negative_is_none(juno: Platform) -> N
             cpu=cluster.cpus[0],
             begin=level * 25 * 10**8 + number * 10**8,
             khz=khz,
-            user=Executed(1000, round(1000 * 1.5e9 / khz * (1 + 0.01 * level))),
-            kernel=Executed(),
+            user=ModeCount(1000, round(1000 * 1.5e9 / khz * (1 + 0.01 * level))),
+            kernel=ModeCount(),
         )
         for cluster in juno.clusters
         for level, khz in enumerate(levels(cluster))
@@ -142,7 +142,7 @@ def test_a_time_of_memory_that_noise_makes_negative_is_none(juno: Platform) -> N
     falling = [
         CpuSample(
             each.cpu, each.begin, each.khz,
-            Executed(1000, round(1000 * 1.5e9 / each.khz * (1 - each.begin / 10**12))), each.kernel,
+            ModeCount(1000, round(1000 * 1.5e9 / each.khz * (1 - each.begin / 10**12))), each.kernel,
         )
         for each in samples
     ]  # fmt: skip
