@@ -140,12 +140,9 @@ def test_a_time_of_memory_that_noise_makes_negative_is_none(juno: Platform) -> N
     # A faster clock takes 1 % more cycles each: memory; the other way round it is none.
     assert all(each.memory_ns > 0 for each in evaluate(juno, KIND, samples))
     falling = [
-        CpuSample(
-            each.cpu, each.begin, each.khz,
-            ModeCount(1000, round(1000 * 1.5e9 / each.khz * (1 - each.begin / 10**12))), each.kernel,
-        )
+        replace(each, user=ModeCount(1000, round(1.5e12 / each.khz * (1 - each.begin / 10**12))))
         for each in samples
-    ]  # fmt: skip
+    ]
     for each in evaluate(juno, KIND, falling):
         assert each.memory_ns == 0
         assert each.residual < 0.05
