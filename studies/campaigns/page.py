@@ -156,11 +156,15 @@ def _floors(cells: Sequence[SweptCell]) -> str:
         words.setdefault(", ".join(known) or "not known", []).append(cell)
     if len(words) == 1:
         return f"noise floor: {next(iter(words))}"
-    return "noise floor: " + ", ".join(
-        f"{text} ({_SPEEDS.rpartition('.')[2]} {joined(speeds)})"
-        for text, own in words.items()
-        for speeds in ([*dict.fromkeys(cell.axes[_SPEEDS] for cell in own)],)
-    )
+    return "noise floor: " + ", ".join(f"{text} ({_where(own)})" for text, own in words.items())
+
+
+def _where(cells: Sequence[SweptCell]) -> str:
+    """The speeds of cells, or how many they are if the campaign varies no speeds."""
+    speeds = dict.fromkeys(cell.axes[_SPEEDS] for cell in cells if _SPEEDS in cell.axes)
+    if not speeds:
+        return f"{len(cells)} cells"
+    return f"{_SPEEDS.rpartition('.')[2]} {joined([*speeds])}"
 
 
 def _table(record: CampaignResult, meaning: SweptScenario, cells: Sequence[SweptCell]) -> Table:
