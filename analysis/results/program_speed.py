@@ -16,6 +16,7 @@ class ProgramRate(Record):
 
     :param cluster: where it ran.
     :param own_figures: the fast engine had a rate that was measured for the program.
+    :param at_kernels: of the fast engine without that, at the kernel's rate.
     """
 
     program: str
@@ -23,6 +24,7 @@ class ProgramRate(Record):
     cluster: str
     own_figures: bool
     fast: float
+    at_kernels: float
     gem5: float
 
     @property

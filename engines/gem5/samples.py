@@ -13,8 +13,8 @@ from engines.gem5.inside.request import SAMPLES_JSON, SAMPLES_TRACE, SCHEMA
 from host.errors import EascopeError
 from host.record import Record
 
-#: How a line of the trace states an address of the kernel: its upper half is all ones.
-_KERNEL = b"0xffff"
+#: Set in every address of the kernel, clear in those of user space, however many bits they have.
+_KERNEL_BIT = 55
 
 
 @dataclass(frozen=True)
@@ -101,4 +101,5 @@ def _instructions(
         tick, _, rest = line.partition(b": ")
         name, _, address = rest.partition(b": ")
         if name in numbers and address.startswith(b"0x"):
-            yield int(tick), numbers[name], address.startswith(_KERNEL)
+            number = int(address.split(None, 1)[0], 16)
+            yield int(tick), numbers[name], bool(number >> _KERNEL_BIT & 1)

@@ -85,6 +85,7 @@ def _program(platform: Platform, options: argparse.Namespace) -> int:
     path = program_path(platform, kind)
     if not options.show:
         before = _content(path)
+        say(f"if figures differ, {shown_path(path)} will be written, and runs of {kind} simulated")
         measure_program(platform, kind)
         words = "written" if _content(path) != before else "has these figures already, not written"
         say(f"{shown_path(path)}: {words}")

@@ -19,15 +19,17 @@ from configs.platform import Cluster, Platform
 from configs.program_activity import MOST_RESIDUAL
 from engines.gem5.engine import Gem5Engine
 from engines.gem5.inside.request import SampleTimes
+from engines.gem5.provider import find_gem5
 from engines.gem5.samples import CpuSample
+from engines.gem5.settings import machine_settings
 from experiments import members, scenario_names
 from experiments.cell import machine_of
 from experiments.program import Program
-from experiments.program_kinds import KINDS
+from experiments.program_kinds import KINDS, Kind
 from experiments.request import Names, Request, resolve
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
-from host.errors import EascopeError, RequestError, names_allowed, unknown
+from host.errors import EascopeError, RequestError, unknown
 from host.proc import Step, say
 from studies.characterisation.program_record import write_program
 from studies.characterisation.program_time import MOST_INTERVAL, ProgramTime, program_time
@@ -85,21 +87,28 @@ def sampled(platform: Platform, kind: str) -> Sampled:
 
 
 def _first(platform: Platform, kind: str) -> tuple[str, Program]:
-    """The first shipped scenario with the program, and its entry there."""
+    """The first shipped scenario that fits the platform and has the program; its entry there."""
     known: dict[str, tuple[str, Program]] = {}
     for name in scenario_names.names():
-        for program in load_scenario(name, platform).programs:
-            alone = program.member is not None and not (
-                program.kind.server or program.kind.is_server
-            )
-            if alone:
+        try:
+            programs = load_scenario(name, platform).programs
+        except RequestError:  # names a cluster that the platform does not have
+            continue
+        for program in programs:
+            if program.member is not None and not _served(program.kind):
                 known.setdefault(program.run, (name, program))
-    if kind not in known:
-        raise RequestError(
-            f"program {kind!r}: it does not run alone, or in no shipped scenario"
-            f"{names_allowed(kind, known)}"
-        )
-    return known[kind]
+    if kind in known:
+        return known[kind]
+    reason = f"no shipped scenario of {platform.name} has it"
+    if _served(KINDS[kind]):
+        reason = "a server and its clients do not run alone"
+    elif KINDS[kind].arguments is None:
+        reason = "only programs of the programs image are measured"
+    raise RequestError(f"program {kind!r}: {reason}: allowed: {', '.join(sorted(known))}")
+
+
+def _served(kind: Kind) -> bool:
+    return bool(kind.server or kind.is_server)
 
 
 def levels(cluster: Cluster) -> list[int]:
@@ -191,6 +200,9 @@ def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -
     :raises EascopeError: gem5 failed, or the program gives no steady figures.
     """
     asked = sampled(platform, kind)
+    # First: they fail in no time, where a kernel takes minutes.
+    find_gem5()
+    machine_settings(platform, MODE)
     engine = Gem5Engine(mode=MODE)
     machine = machine_of(asked.names, script(asked))
     say(f"{kind}: as in {asked.names.request.scenario}, a copy on each cluster")

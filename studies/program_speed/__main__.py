@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from experiments.cell import prepare
@@ -45,9 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
             *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
         ]
         cells = [prepare(resolve(each)) for each in asked]
-        fast, gem5, *whole = run_all(cells, derive_costed)
+        names = cells[0].names
+        cells.append(prepare(replace(names, figures=())))
+        fast, gem5, *whole, without = run_all(cells, derive_costed)
         command = command_of("program_speed", arguments)
-        record = record_of(cells[0].names, (fast, gem5), (whole[0], whole[1]), command)
+        record = record_of(names, (fast, gem5), without, (whole[0], whole[1]), command)
         say(f"  {save(NAME, record, options.folder)}: {len(record.programs)} programs")
     return ending.code
 

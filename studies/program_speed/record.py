@@ -24,13 +24,16 @@ from studies.versions import versions_of
 Both = tuple[CostedRun, CostedRun]
 
 
-def record_of(names: Names, speeds: Both, whole: Both, command: str) -> ProgramSpeeds:
+def record_of(
+    names: Names, speeds: Both, without: CostedRun, whole: Both, command: str
+) -> ProgramSpeeds:
     """The record.
 
     :param names: the fast engine's, which say what programs have figures of their own.
     :param speeds: of the compared scenario; ``whole`` of the one that gem5 runs to its end.
+    :param without: of the compared scenario on the fast engine, no program with figures.
     """
-    cells = [run.cell for run in (*speeds, *whole)]
+    cells = [run.cell for run in (*speeds, without, *whole)]
     return ProgramSpeeds(
         origin=Origin(
             *(command, RUNS, versions_of(cells)),
@@ -43,7 +46,7 @@ def record_of(names: Names, speeds: Both, whole: Both, command: str) -> ProgramS
         measure=MEASURE,
         cpu_s=_costs(speeds),
         sim_s=speeds[1].result.window_s,
-        programs=tuple(_rates(names, speeds)),
+        programs=tuple(_rates(names, speeds, without)),
         whole=_whole(whole),
     )
 
@@ -52,18 +55,21 @@ def _costs(runs: Both) -> tuple[float, float]:
     return runs[0].host.cpu_s, runs[1].host.cpu_s
 
 
-def _rates(names: Names, runs: Both) -> Iterator[ProgramRate]:
+def _rates(names: Names, runs: Both, without: CostedRun) -> Iterator[ProgramRate]:
     known = {each.program for each in names.figures}
     clusters = {cpu: cluster.name for cluster in names.platform.clusters for cpu in cluster.cpus}
     for program in names.scenario.programs:
         if program.cpus:
-            fast, gem5 = (float(run.result.program[program.name][MEASURE]) for run in runs)
+            fast, gem5, kernels = (
+                float(run.result.program[program.name][MEASURE]) for run in (*runs, without)
+            )
             yield ProgramRate(
                 program=program.name,
                 run=program.run,
                 cluster=clusters[program.cpus[0]],
                 own_figures=program.run in known,
                 fast=fast,
+                at_kernels=kernels,
                 gem5=gem5,
             )
 

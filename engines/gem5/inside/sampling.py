@@ -6,6 +6,7 @@ They lie in simulated time at equal distances, wherever the guest's programs are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from engines.gem5.inside.request import SampleTimes
@@ -20,6 +21,11 @@ class SampledMachine(Protocol):
 
     def end_sample(self) -> None:
         """They are no longer recorded."""
+
+
+def steady(before: Sequence[int], after: Sequence[int]) -> list[int]:
+    """The clock of each cluster in Hz, 0 if it has changed between two readings."""
+    return [hertz if hertz == now else 0 for hertz, now in zip(before, after, strict=True)]
 
 
 class Sampling:

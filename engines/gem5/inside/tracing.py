@@ -23,6 +23,7 @@ from engines.gem5.inside.request import (
     MachineSettings,
     SamplesRecord,
 )
+from engines.gem5.inside.sampling import steady
 
 #: All instructions, and of those that consist of several operations the whole.
 FLAGS = ("ExecEnable", "ExecMacro", "ExecUser", "ExecKernel")
@@ -56,9 +57,7 @@ class InstructionTrace:
         for name in FLAGS:
             m5.debug.flags[name].disable()
         begin, before = self._began
-        pairs = zip(before, self._hertz(), strict=True)
-        same = [hertz if hertz == now else 0 for hertz, now in pairs]
-        self._samples.append((begin, m5.curTick(), same))
+        self._samples.append((begin, m5.curTick(), steady(before, self._hertz())))
 
     def write(self, folder: Path) -> None:
         """Leave what is needed to read the trace in ``folder``."""

@@ -12,7 +12,12 @@ from typing import Any
 import pytest
 
 from configs.platform import Platform
+from engines.base import Machine as EngineMachine
+from engines.gem5 import engine
+from engines.gem5.engine import Gem5Engine
+from engines.gem5.inside.sampling import steady
 from engines.gem5.inside.session import Session
+from engines.gem5.process import Gem5Ended
 from engines.gem5.samples import CpuSample, ModeCount, read_samples
 from engines.records import START, STOP
 from host.errors import EascopeError
@@ -133,7 +138,8 @@ def test_a_boot_saves_the_machine_at_the_mark_that_it_is_asked_for() -> None:
     assert machine.done == [("mark", 9 * US), ("/saved", 20 * US)]
 
 
-KERNEL = "0xffff800080010000"
+#: Of kernels whose addresses have 39 bits, as ours, and 48; and of a library in user space.
+KERNEL, WIDE, LIBRARY = "0xffffffc080010000", "0xffff800080010000", "0xffff9c3a2000"
 
 
 def _folder(tmp_path: Path, lines: Sequence[str], samples: Sequence[Any]) -> Path:
@@ -157,8 +163,8 @@ def test_time_counts_for_the_code_that_runs_until_the_next_instruction(
         _line(120, "little.cpus0", "0x4005d4"),
         _line(130, "big.cpus1", KERNEL),
         "warn: something else: 0x12",
-        _line(170, "little.cpus0", KERNEL),
-        _line(175, "big.cpus1", "0x7fff12"),
+        _line(170, "little.cpus0", WIDE),
+        _line(175, "big.cpus1", LIBRARY),
         _line(190, "little.cpus0", "0x4005d8"),
         # The second sample: nothing counts from the first one's last instruction on.
         _line(1000, "little.cpus0", "0x4005dc"),
@@ -187,3 +193,46 @@ def test_a_gem5_without_its_tracing_is_named(
 def test_a_run_without_samples_is_named(tmp_path: Path, juno: Platform) -> None:
     with pytest.raises(EascopeError, match=r"gem5 left no samples\.json"):
         read_samples(tmp_path, juno)
+
+
+def test_a_clock_that_changed_in_a_sample_counts_as_none() -> None:
+    assert steady([450, 600], [450, 1000]) == [450, 0]
+    assert steady([450, 600], [450, 600]) == [450, 600]
+
+
+def test_the_machine_is_saved_at_the_windows_start_and_sampled_from_there(
+    tmp_path: Path, linux_like: EngineMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs of gem5: the start, on atomic CPUs, and the samples, from what it has saved."""
+    asked: list[tuple[Any, str]] = []
+
+    def supervise(request: Any, folder: Path, wanted: str, *_: Any) -> Gem5Ended:
+        asked.append((request, wanted))
+        if wanted == "checkpoint":
+            state = Path(request["checkpoint_out"])
+            state.mkdir(parents=True)
+            (state / "m5.cpt").write_text("saved")
+        else:
+            _folder(folder, [_line(100, "little.cpus0", "0x4005d0")], [(100, 200, [1, 1])])
+        return Gem5Ended()
+
+    booted = tmp_path / "booted" / "state"
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(engine, "supervise", supervise)
+    monkeypatch.setattr(engine, "boot_loader", lambda *_: tmp_path / "boot")
+    monkeypatch.setattr(Gem5Engine, "_checkpoint", lambda *_: booted)
+    for _ in range(2):
+        folder = tmp_path / f"run{len(asked)}"
+        folder.mkdir()
+        samples = Gem5Engine(mode="detailed").sample(linux_like, folder, TIMES)  # type: ignore[arg-type]
+        assert len(samples) == 6
+        assert (folder / "script").read_bytes() == linux_like.script
+    (start, saved), (first, ended), (again, _) = asked
+    assert (start["mode"], start["checkpoint_in"], saved) == ("boot", str(booted), "checkpoint")
+    assert start["save_at"] == START
+    assert "samples" not in start
+    assert (first["mode"], first["samples"], ended) == ("detailed", TIMES, "samples")
+    assert first["checkpoint_in"] != str(booted)
+    assert Path(first["checkpoint_in"], "m5.cpt").read_text() == "saved"
+    # More samples cost no second start.
+    assert again["checkpoint_in"] == first["checkpoint_in"]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from configs.platform import Platform
+from configs.platform_file import list_platforms, load_platform
 from configs.program_activity import load_program
 from engines.gem5.engine import Gem5Engine
 from engines.gem5.samples import CpuSample, ModeCount
@@ -88,9 +89,10 @@ def test_of_many_opps_the_slowest_the_fastest_and_some_between_are_measured(
     ("kind", "words"),
     [
         ("sysbench", "did you mean sysbench-cpu?"),
-        ("postgres", "program 'postgres': it does not run alone"),
-        ("pgbench", "program 'pgbench': it does not run alone"),
-        ("perf-bench-messaging", "in no shipped scenario"),
+        ("postgres", "program 'postgres': a server and its clients do not run alone: allowed: "),
+        ("pgbench", "program 'pgbench': a server and its clients do not run alone: allowed: "),
+        ("perf-bench-messaging", "no shipped scenario of juno-r2 has it: allowed: cyclictest, "),
+        ("ping-pong", "only programs of the programs image are measured"),
     ],
 )
 def test_a_program_that_cannot_be_measured_is_refused(
@@ -174,6 +176,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, juno: Platform) -> list[int]:
         return _samples(juno, sweeps=len(counts), noise=0.4 if len(counts) == 1 else 0.02)
 
     monkeypatch.setattr(Gem5Engine, "sample", sample)
+    monkeypatch.setattr(program, "find_gem5", lambda: Path("gem5"))
     monkeypatch.setattr(program, "machine_of", lambda *_: None)
     origin = dict.fromkeys(
         ("gem5", "gem5_sha256", "scenario", "variant", "mode", "command"), "a test"
@@ -216,3 +219,43 @@ def test_show_without_figures_says_how_to_get_them(capsys: pytest.CaptureFixture
     said = capsys.readouterr().err
     assert "configs/activity/programs/juno-r2/cyclictest.json is missing" in said
     assert "eascope characterise juno-r2 --program cyclictest (needs gem5)" in said
+
+
+def test_without_gem5_nothing_is_built(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GEM5", "/no/such/gem5")
+    monkeypatch.setattr(program, "machine_of", lambda *_: pytest.fail("a machine was made"))
+    assert main(["characterise", "juno-r2", "--program", KIND]) == 1
+    assert "GEM5 = '/no/such/gem5': no such program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [name for name, _ in list_platforms()])
+def test_every_platform_has_a_copy_on_the_first_cpu_of_each_cluster(name: str) -> None:
+    platform = load_platform(name)
+    if platform.package_budget:
+        with pytest.raises(RequestError, match="package_budget: engine gem5 cannot keep it"):
+            sampled(platform, KIND)
+        return
+    asked = sampled(platform, KIND)
+    cpus = [copy.cpus for copy in asked.copies]
+    assert cpus == [(cluster.cpus[0],) for cluster in platform.clusters]
+    assert script(asked).decode().count("scaling_governor userspace") == len(platform.clusters)
+
+
+def test_figures_far_from_their_fit_give_no_file(
+    juno: Platform, tmp_path: Path, asked: Sequence[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The middle OPP takes a fifth longer than any line through the others, all samples alike."""
+    middle = {levels(cluster)[1] for cluster in juno.clusters}
+    bent = [
+        replace(each, user=replace(each.user, ticks=round(each.user.ticks * 1.2)))
+        if each.khz in middle
+        else each
+        for each in _samples(juno)
+    ]
+    assert max(each.interval for each in evaluate(juno, KIND, bent)) < 0.01
+    monkeypatch.setattr(Gem5Engine, "sample", lambda *_: bent)
+    with pytest.raises(EascopeError, match=r"an OPP is 1\d\.\d% from the fit"):
+        measure_program(juno, KIND, tmp_path)
+    assert not list(tmp_path.rglob("*.json"))
