@@ -44,6 +44,7 @@ def parts(record: ProgramSpeeds) -> dict[str, str]:
                 f"* gem5 took {record.cpu_s[1]:.0f} processor seconds for {record.sim_s:.3f} s of "
                 f"window and what comes before it, the fast engine {record.cpu_s[0]:.1f}.",
                 f"* {record.origin.words}",
+                *(f"* {remark}" for remark in record.origin.remarks),
             ]
         ),
         "table": _table(record).markdown(),
