@@ -70,7 +70,12 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
 def _system_rate(comparison: Comparison) -> Iterator[str]:
     """Programs without measured instructions per cycle, if these decide the result."""
     cell = comparison.cell
-    programs = [program.name for program in cell.programs if program.command]
+    programs = [
+        program.name
+        for program in cell.programs
+        if program.command
+        and any(line.startswith(f"program {program.run}: ") for line in cell.assumed)
+    ]
     if programs and cell.engine_traits.stated_rates:
         yield (
             f"{', '.join(programs)}: executed at the kernel's instructions per cycle, not at a "

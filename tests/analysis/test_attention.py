@@ -64,10 +64,19 @@ def test_programs_that_run_at_the_kernels_rate_are_named(platform: Platform) -> 
         "bench", "hackbench", 1, "program-bench.log", command="/usr/bin/hackbench"
     )
     ours = ProgramRecord("pipe", "ping-pong", 1, "program-pipe.log")
-    for rates, words in ((True, ["bench: executed at the kernel's instructions"]), (False, [])):
+    known = ("big: something else",)
+    unmeasured = (*known, "program hackbench: its code runs at the kernel's")
+    for rates, assumed, words in (
+        (True, unmeasured, ["bench: executed at the kernel's instructions"]),
+        # Figures of its own: no line in the cell's record.
+        (True, known, []),
+        (False, unmeasured, []),
+    ):
         (run,) = both.variants["mainline"]
         traits = dataclasses.replace(run.cell.engine_traits, stated_rates=rates)
-        cell = dataclasses.replace(run.cell, programs=(member, ours), engine_traits=traits)
+        cell = dataclasses.replace(
+            run.cell, programs=(member, ours), engine_traits=traits, assumed=assumed
+        )
         runs = {**both.variants, "mainline": [dataclasses.replace(run, cell=cell)]}
         lines = attention(Comparison(platform, runs))
         assert [line[: len(word)] for line, word in zip(lines, words, strict=True)] == words
