@@ -18,6 +18,7 @@ from configs.program_activity import (
 )
 from host.table import Column, Table
 from studies.drawing import Drawing
+from studies.patches import origin_words
 from studies.program_speed.plan import GOAL_PERCENT, NAME
 
 
@@ -43,7 +44,7 @@ def parts(record: ProgramSpeeds) -> dict[str, str]:
                 f"`{record.scenario}`, without noise; gem5 in mode `{record.mode}`.",
                 f"* gem5 took {record.cpu_s[1]:.0f} processor seconds for {record.sim_s:.3f} s of "
                 f"window and what comes before it, the fast engine {record.cpu_s[0]:.1f}.",
-                f"* {record.origin.words}",
+                f"* {origin_words(record.origin)}",
                 *(f"* {remark}" for remark in record.origin.remarks),
             ]
         ),

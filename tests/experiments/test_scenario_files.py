@@ -16,6 +16,7 @@ from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
+from host.errors import RequestError
 from kernels.naming import variant_names
 from kernels.variants import load_catalogue
 
@@ -75,7 +76,18 @@ def scenario_of(name: str, board: tuple[Platform, Activity]) -> Scenario:
     return load_scenario(name, board[0])
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name.startswith("programs/")])
+#: Compares core types, of which a platform of equal CPUs has one.
+OF_TYPES = "programs/sysbench-clusters"
+PROGRAMS = [name for name in names() if name.startswith("programs/") and name != OF_TYPES]
+
+
+def test_a_scenario_of_core_types_is_refused_where_there_is_one_type(wide: Platform) -> None:
+    with pytest.raises(RequestError, match="little:0") as caught:
+        load_scenario(OF_TYPES, wide)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_run_on_24_equal_cpus(name: str, wide: Platform) -> None:
     scenario = load_scenario(name, wide)
     assert {cpu for program in scenario.programs for cpu in program.cpus or ()} <= set(wide.cpus)
