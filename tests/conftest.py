@@ -26,6 +26,7 @@ from tests.support.repo import REPO
 pytest_plugins = (
     "tests.support.artefacts",
     "tests.support.bare_metal",
+    "tests.support.made_campaigns",
     "tests.support.platforms",
     "tests.support.summary",
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,11 +85,8 @@ def _program(platform: Platform, options: argparse.Namespace) -> int:
     kind = sampled(platform, options.program).kind
     path = program_path(platform, kind)
     if not options.show:
-        before = _content(path)
         say(f"if figures differ, {shown_path(path)} will be written, and runs of {kind} simulated")
-        measure_program(platform, kind)
-        words = "written" if _content(path) != before else "has these figures already, not written"
-        say(f"{shown_path(path)}: {words}")
+        _told(path, lambda: measure_program(platform, kind))
     figures = load_program(platform, kind)
     if figures is None:
         raise RequestError(
@@ -115,11 +113,15 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
     say(f"if figures differ, {names} will be written, and runs will be derived again")
     for part, measure in (("kernels", measure_kernels), ("system", measure_system)):
         if part in parts:
-            before = _content(where[part])
-            path = measure(platform)
-            changed = _content(path) != before
-            words = "written" if changed else "has these figures already, not written"
-            say(f"{shown_path(path)}: {words}")
+            _told(where[part], partial(measure, platform))
+
+
+def _told(path: Path, measure: Callable[[], object]) -> None:
+    """Measure, and say whether that has changed the file of the figures."""
+    before = _content(path)
+    measure()
+    words = "written" if _content(path) != before else "has these figures already, not written"
+    say(f"{shown_path(path)}: {words}")
 
 
 def _content(path: Path) -> bytes | None:
