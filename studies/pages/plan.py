@@ -72,8 +72,7 @@ WEIGHTS = ("uclamp/capped-background", "uclamp/hidden-overutilization-nice")
 #: What followed the rework, written for 7.3, and the rework in its form for 6.12.
 PUSHED = ("uclamp/eight-capped-hogs", ("mainline", "cas", "feec-d", "mainline@7.3", "push-v8@7.3"))
 OF_THE_REWORK = ("mainline", "cas", "feec-b", "feec-c", "feec-d", "feec-b-plus", "feec-d-plus")
-#: Programs, each with the measures that its page's answer has. pgbench is on no page: its server
-#: needs a second build of each variant's kernel.
+#: Programs, each with the measures that its page's answer has.
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "programs/hackbench": ("hackbench.time_s",),
     "programs/perf-pipe": ("pipe.ops_per_s",),
@@ -81,6 +80,10 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "programs/schbench": (
         *("schbench.requests_per_s", "schbench.wakeup_p50_us", "schbench.wakeup_p99_us"),
         "schbench.request_p99_us",
+    ),
+    **dict.fromkeys(
+        ("programs/pgbench-1", "programs/pgbench-44"),
+        ("pgbench.latency_mean_us", "pgbench.p95_us"),
     ),
     "programs/cyclictest-idle": ("latency.avg_us", "latency.p99_us", "latency.max_us"),
     "programs/cyclictest-loaded": ("latency.avg_us", "latency.p99_us", "latency.max_us"),

@@ -65,9 +65,8 @@ def record(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Compariso
     return record_of([(group, load_scenario(SCENARIO, juno), compared)], "make results")
 
 
-def test_programs_are_on_their_pages_but_those_that_need_another_kernel() -> None:
+def test_programs_are_on_their_pages() -> None:
     wanted = {name for name in names() if name.startswith("programs/")}
-    wanted -= {"programs/pgbench-1", "programs/pgbench-44"}
     # Compared between engines, on a page of its own.
     wanted -= {program_speed.SCENARIO}
     on = {page.name: page for page in pages() if page.name in OF_PROGRAMS}
