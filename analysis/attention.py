@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.compare import OTHER_WORK_PERCENT, Comparison
+from analysis.records.cell import CellRecord, ProgramRecord
 from analysis.records.result import Result
 
 
@@ -67,17 +68,24 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
             yield f"{name} and {base} did different work ({words}): {follows}"
 
 
-def _system_rate(comparison: Comparison) -> Iterator[str]:
-    """Programs without measured instructions per cycle, if these decide the result."""
-    cell = comparison.cell
-    programs = [
-        program.name
+def at_kernels_rate(cell: CellRecord) -> list[ProgramRecord]:
+    """Programs of the image that the engine executes at the kernel's rate, for want of figures."""
+    if not cell.engine_traits.stated_rates:
+        return []
+    return [
+        program
         for program in cell.programs
         if program.command
         and any(line.startswith(f"program {program.run}: ") for line in cell.assumed)
     ]
-    if programs and cell.engine_traits.stated_rates:
+
+
+def _system_rate(comparison: Comparison) -> Iterator[str]:
+    """Programs without measured instructions per cycle, if these decide the result."""
+    programs = at_kernels_rate(comparison.cell)
+    if programs:
+        names = ", ".join(program.name for program in programs)
         yield (
-            f"{', '.join(programs)}: executed at the kernel's instructions per cycle, not at a "
+            f"{names}: executed at the kernel's instructions per cycle, not at a "
             "rate measured for the program: its output is not that of a board"
         )

@@ -11,6 +11,9 @@ from analysis.results.origin import ResultRecord
 from configs.billing import PUBLISHED
 from host.record import Record
 
+#: What states the rate of a program's own code: figures of its own, or those of system code.
+OWN_RATE, KERNELS_RATE = "own", "kernel's"
+
 
 @dataclass(frozen=True)
 class Spread(Record):
@@ -31,6 +34,11 @@ class Change(Record):
     percent: float
     low: float | None
     high: float | None
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval, and zero is not in it."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,8 @@ class ScenarioResult(Record):
     :param source_had: who states these controls for the scenario's source; empty: it had others.
     :param rate_limit_us: schedutil's, and ``transition_latency_us`` of an OPP change; None: those
         of the record.
+    :param programs: kinds of the scenario's programs, with the name of what states their rate:
+        `OWN_RATE` or `KERNELS_RATE`; empty on an engine whose cores have a model.
     """
 
     scenario: str
@@ -121,6 +131,7 @@ class ScenarioResult(Record):
     source_had: str = ""
     rate_limit_us: int | None = None
     transition_latency_us: int | None = None
+    programs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

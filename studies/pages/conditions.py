@@ -79,7 +79,7 @@ def _tests(record: Comparisons) -> str:
     if record.seeds < ENOUGH:
         return f"Fewer than {ENOUGH} seeds: no test is made."
     judged = [verdict for scenario in record.scenarios for verdict in scenario.judged]
-    if any(verdict.effects for verdict in judged):
+    if not judged or any(verdict.effects for verdict in judged):
         made = "[how it is made](../reference/measures.md#intervals)"
         return f"Differences from the first variant carry a 95 % interval ({made})."
     return (

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from analysis.ranges import PERCENT_CHANGE, cut
 from analysis.records.verdict import REFUTED, SHOWN
 from analysis.results.comparisons import (
+    KERNELS_RATE,
+    OWN_RATE,
     Change,
     Comparisons,
     ScenarioResult,
@@ -17,6 +19,7 @@ from analysis.results.comparisons import (
 )
 from analysis.results.findings import findings
 from analysis.rows import printed_row
+from analysis.statistics import ENOUGH
 from analysis.verdict_text import counts, details
 from host.table import Table
 from studies.authors import written_anew
@@ -30,6 +33,9 @@ from studies.pages.conditions import (
     variants_of,
 )
 from studies.pages.plan import NAMES, OF_PROGRAMS, PROGRAMS
+
+#: Of 95 % intervals, the share that exclude zero where there is no difference.
+FALSE_ALARMS = 0.05
 
 
 def parts(record: Comparisons) -> dict[str, str]:
@@ -56,11 +62,67 @@ def parts_of_programs(record: Comparisons) -> dict[str, str]:
     ]
     return {
         "printed": Table.of(["scenario", *_printed_heads(record.scenarios[0])], rows, 2).markdown(),
+        "clear": _clear(record),
+        "rates": _rates(record),
         "energies": Table.of(["scenario", f"energy, % of {base}'s"], energies, 2).markdown(),
         "authors": written_anew(variants_of(record)),
         "conditions": conditions(record),
         "scenarios": "\n\n".join(_scenarios(record)),
     }
+
+
+def _clear(record: Comparisons) -> str:
+    """Which of the answer's differences have an interval without zero, by variant."""
+    if record.seeds < ENOUGH:
+        return f"With {record.seeds} seeds nothing is decided: a difference may be chance."
+    known = [
+        (variant.name, f"{result.scenario} {label}", change)
+        for result in record.scenarios
+        for variant in result.variants[1:]
+        for label, change in _answers(result, variant)
+        if change is not None and change.low is not None and change.high is not None
+    ]
+    clear: dict[str, list[str]] = {name: [] for name, _, _ in known}
+    for name, label, change in known:
+        if change.excludes_zero:
+            clear[name].append(f"{label} {change_text(change)}")
+    count = sum(map(len, clear.values()))
+    return "\n".join(
+        [
+            f"{count} of {len(known)} intervals exclude zero; chance alone would give about "
+            f"{len(known) * FALSE_ALARMS:.1f}. In percent:\n",
+            *(f"* {name}: {'; '.join(lines) or 'nothing'}" for name, lines in clear.items()),
+        ]
+    )
+
+
+def _answers(result: ScenarioResult, variant: VariantResult) -> Iterator[tuple[str, Change | None]]:
+    """The differences that the answer has of a variant in a scenario, with their names."""
+    for measure in PROGRAMS[result.scenario]:
+        line = printed_row(*measure.split("."))
+        printed = variant.printed.get(measure)
+        yield f"{line.label} ({line.unit})", printed.change if printed else None
+    yield f"energy{_by(result)}", _primary(result, variant)
+
+
+def _rates(record: Comparisons) -> str:
+    """The programs with a rate of their own, and those without."""
+    names = {
+        rate: sorted(
+            {
+                kind
+                for result in record.scenarios
+                for kind, known in result.programs.items()
+                if known == rate
+            }
+        )
+        for rate in (OWN_RATE, KERNELS_RATE)
+    }
+    return (
+        f"at [rates of their own](program-speed.md#the-figures): "
+        f"{', '.join(names[OWN_RATE]) or 'none'}; at the rate of system code: "
+        f"{', '.join(names[KERNELS_RATE]) or 'none'}"
+    )
 
 
 def changes(record: Comparisons) -> dict[str, str]:

@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from analysis.attention import at_kernels_rate
 from analysis.compare import Comparison, Line
+from analysis.records.cell import CellRecord
 from analysis.records.verdict import Verdict
 from analysis.results.comparisons import (
+    KERNELS_RATE,
+    OWN_RATE,
     Change,
     ClusterResult,
     Comparisons,
@@ -80,7 +84,17 @@ def _scenario(group: PageGroup, scenario: Scenario, compared: Comparison) -> Sce
         other_work=compared.primary is not compared.total,
         rate_limit_us=compared.cell.controls.rate_limit_us,
         transition_latency_us=compared.cell.controls.transition_latency_us,
+        programs=dict(_rates(compared.cell)),
     )
+
+
+def _rates(cell: CellRecord) -> Iterator[tuple[str, str]]:
+    """Kinds of programs of the image, each with what states its rate."""
+    if cell.engine_traits.stated_rates:
+        without = at_kernels_rate(cell)
+        for program in cell.programs:
+            if program.command:
+                yield program.run, KERNELS_RATE if program in without else OWN_RATE
 
 
 def _throughput(compared: Comparison) -> Line | None:

@@ -12,8 +12,10 @@ import pytest
 from analysis.compare import Comparison, comparison
 from analysis.derive import derive
 from analysis.programs import is_measure
-from analysis.results.comparisons import Comparisons
+from analysis.records.cell import ProgramRecord
+from analysis.results.comparisons import KERNELS_RATE, OWN_RATE, Change, Comparisons
 from analysis.rows import unit_of
+from analysis.statistics import ENOUGH
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.scenario_file import load_scenario
@@ -31,6 +33,13 @@ from tests.support.synthetic import make_run
 SCENARIO = "programs/hackbench"
 #: What the made-up runs printed, by variant and seed.
 TIMES = {"mainline": (0.010, 0.030), "cas": (0.015, 0.035)}
+#: Two programs of the image, one of them without a rate of its own, and one of the usual image.
+IN_THE_CELL = (
+    ProgramRecord("hackbench", "hackbench", 1, "program-hackbench.log", command="hackbench"),
+    ProgramRecord("noise", "stress-ng", 1, "program-noise.log", command="stress-ng"),
+    ProgramRecord("pipe", "ping-pong", 1, "program-pipe.log"),
+)
+ASSUMED = ("program stress-ng: its code runs at the kernel's rate",)
 
 
 def made(folder: Path, platform: Platform, activity: Activity) -> Comparison:
@@ -45,7 +54,7 @@ def made(folder: Path, platform: Platform, activity: Activity) -> Comparison:
         runs[variant] = [
             replace(
                 each,
-                cell=replace(each.cell, kernel=kernel),
+                cell=replace(each.cell, kernel=kernel, programs=IN_THE_CELL, assumed=ASSUMED),
                 result=replace(each.result, program={"hackbench": printed(time)}),
             )
             for each, time in zip(derived, times, strict=True)
@@ -105,6 +114,40 @@ def test_what_programs_print_is_in_the_record_and_on_the_page(
     assert changes(record)[f"{SCENARIO}/cas/hackbench.time_s"] == "+25.0 %"
     record.write(tmp_path / "record.json")
     assert record == Comparisons.read(tmp_path / "record.json")
+
+
+def test_a_page_says_at_what_rates_its_programs_executed(record: Comparisons) -> None:
+    (result,) = record.scenarios
+    assert result.programs == {"hackbench": OWN_RATE, "stress-ng": KERNELS_RATE}
+    shown = parts_of_programs(record)["rates"]
+    own, _, kernels = shown.partition("; ")
+    assert own.endswith(": hackbench")
+    assert kernels == "at the rate of system code: stress-ng"
+
+
+def test_without_statements_none_is_undecided(record: Comparisons) -> None:
+    shown = parts_of_programs(replace(record, seeds=ENOUGH))["conditions"]
+    assert "95 % interval" in shown
+    assert "undecided" not in shown
+
+
+def test_the_answer_lists_what_differs_clearly(record: Comparisons) -> None:
+    (result,) = record.scenarios
+    first, other = result.variants
+    assert parts_of_programs(record)["clear"].startswith("With 2 seeds nothing is decided")
+    measure = "hackbench.time_s"
+    for low, high, energy, count, line in (
+        (5.0, 40.0, (-1.0, 2.0), 1, f"\n* cas: {SCENARIO} hackbench time (s) +25.0 (+5.0..+40.0)"),
+        (-5.0, 40.0, (-1.0, 2.0), 0, "\n* cas: nothing"),
+        (-5.0, 40.0, (1.0, 2.0), 1, f"\n* cas: {SCENARIO} energy +1.5 (+1.0..+2.0)"),
+    ):
+        printed = replace(other.printed[measure], change=Change(25.0, low, high))
+        changed = replace(other, printed={measure: printed}, energy_change=Change(1.5, *energy))
+        same_work = replace(result, variants=(first, changed), other_work=False)
+        made = replace(record, scenarios=(same_work,))
+        shown = parts_of_programs(replace(made, seeds=ENOUGH))["clear"]
+        assert shown.startswith(f"{count} of 2 intervals exclude zero; chance alone")
+        assert shown.endswith(line)
 
 
 def test_every_page_of_programs_has_notes_with_its_parts(record: Comparisons) -> None:
