@@ -52,7 +52,7 @@ def parts(record: Comparisons) -> dict[str, str]:
 
 
 def parts_of_programs(record: Comparisons) -> dict[str, str]:
-    """Markdown of a page of programs: no source states anything, so nothing is judged."""
+    """Markdown of a page of programs: no statement is judged on it."""
     base = record.scenarios[0].variants[0].name
     energies = [[result.scenario, _energies(record, result)] for result in record.scenarios]
     rows = [
@@ -259,7 +259,7 @@ def _figures(record: Comparisons, result: ScenarioResult) -> Table:
     heads = ["variant", "energy (mJ)", f"% of {base}'s{whole}"]
     if result.other_work:
         heads += ["work, %", f"mJ per {result.work_unit}", f"%{per_work}"]
-    heads += ["latency p95 (us)", "missed", "migrations"]
+    heads += ["wake-up p95 (us)", *(["missed"] if _has_deadlines(result) else []), "migrations"]
     heads += [
         "overutilized (%)",
         *([f"{result.throughput} (1/s)", "%"] if result.throughput else []),
@@ -281,13 +281,18 @@ def _figures_row(result: ScenarioResult, variant: VariantResult) -> list[str]:
         row.append(change_text(variant.per_work_change, "" if first else "-"))
     row += [
         "-" if latency is None else f"{spread_text(latency.p95_us, 0)} {latency.task}",
-        *(spread_text(variant.missed_deadlines, 1), spread_text(variant.migrations, 1)),
+        *([spread_text(variant.missed_deadlines, 1)] if _has_deadlines(result) else []),
+        spread_text(variant.migrations, 1),
         spread_text(variant.overutilized_percent, 1),
     ]
     if result.throughput:
         row.append(spread_text(variant.throughput_per_s, 0))
         row.append(change_text(variant.throughput_change, "" if first else "-"))
     return row
+
+
+def _has_deadlines(result: ScenarioResult) -> bool:
+    return any(variant.missed_deadlines is not None for variant in result.variants)
 
 
 def _placement(result: ScenarioResult) -> Table:

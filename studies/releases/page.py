@@ -96,7 +96,7 @@ def _conditions(record: ReleaseComparison) -> Sequence[str]:
 
 def _variants(record: ReleaseComparison, old: str, new: str) -> Table:
     heads = ["scenario", "variant", f"energy on {old} (mJ)", f"on {new}", f"% of {old}'s"]
-    heads += ["task", f"latency p95 on {old} (us)", f"on {new}"]
+    heads += ["task", f"wake-up p95 on {old} (us)", f"on {new}"]
     heads += [f"missed on {old}", f"on {new}", f"migrations on {old}", f"on {new}"]
     rows = [
         [

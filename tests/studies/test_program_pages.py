@@ -85,7 +85,7 @@ def test_programs_are_on_their_pages() -> None:
         assert {group.scenario for group in page.groups} == wanted
         for group in page.groups:
             assert group.variants == ("mainline", "cas", "uclamp-sum", "feec-b")
-    assert not set(OF_PROGRAMS) & set(PAGES), "no source measured them"
+    assert not set(OF_PROGRAMS) & set(PAGES), "none of their statements is judged"
 
 
 def test_the_answers_measures_are_some_that_the_programs_print(juno: Platform) -> None:
@@ -152,7 +152,9 @@ def test_the_answer_lists_what_differs_clearly(record: Comparisons) -> None:
 
 def test_every_page_of_programs_has_notes_with_its_parts(record: Comparisons) -> None:
     for name in OF_PROGRAMS:
-        text = page_of(name, parts_of_programs(record), also=changes(record))
+        # The notes speak of a scenario that this record lacks.
+        others = {"programs/perf-pipe/feec-b/pipe.ops_per_s": "+1.0 %"}
+        text = page_of(name, parts_of_programs(record), also={**changes(record), **others})
         assert text.startswith(f"# Real programs on {name.removeprefix('programs-')}\n")
         if name in DRAWINGS:
             assert DRAWINGS[name].parts is parts_of_programs
