@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.programs.lines import Lines, Output
+from analysis.programs.lines import NUMBER, POSITIVE, Lines, Output
 
-_NUMBER = r"([\d.]+)"
 PIPE = ("ops_per_s", "time_s")
 MESSAGING = HACKBENCH = ("time_s",)
 SYSBENCH = (
@@ -25,7 +24,7 @@ SCHBENCH = (
 
 def ping_pong(lines: Lines, _more: Path) -> Output:
     """Our ping-pong: ``N round trips in M ns``."""
-    match = lines.beginning("", r"(\d+) round trips in (\d+) ns")
+    match = lines.beginning("", r"(\d+) round trips in ([1-9]\d*) ns")
     count = int(match[1])
     return Output(operations=count, rate=count * 1e9 / int(match[2]))
 
@@ -34,9 +33,9 @@ def perf_pipe(lines: Lines, _more: Path) -> Output:
     """``perf bench sched pipe``, of processes or of threads (``-T``)."""
     pattern = r"# Executed (\d+) pipe operations between two (?:threads|processes)"
     count = int(lines.beginning("# Executed", pattern)[1])
-    time_s = lines.number("Total time:", rf"Total time: {_NUMBER} \[sec\]")
+    time_s = lines.number("Total time:", rf"Total time: {NUMBER} \[sec\]")
     each = [
-        lines.match(number, rf"{_NUMBER} usecs/op")
+        lines.match(number, rf"{POSITIVE} usecs/op")
         for number, line in enumerate(lines.lines)
         if line.endswith("usecs/op")
     ]
@@ -48,29 +47,29 @@ def perf_pipe(lines: Lines, _more: Path) -> Output:
 
 def perf_messaging(lines: Lines, _more: Path) -> Output:
     """``perf bench sched messaging``."""
-    return Output({"time_s": lines.number("Total time:", rf"Total time: {_NUMBER} \[sec\]")})
+    return Output({"time_s": lines.number("Total time:", rf"Total time: {NUMBER} \[sec\]")})
 
 
 def hackbench(lines: Lines, _more: Path) -> Output:
     """``Time: SECONDS``."""
-    return Output({"time_s": lines.number("Time:", rf"Time: {_NUMBER}")})
+    return Output({"time_s": lines.number("Time:", rf"Time: {NUMBER}")})
 
 
 def sysbench_cpu(lines: Lines, _more: Path) -> Output:
     """``sysbench cpu run``."""
-    per_s = lines.number("events per second:", rf"events per second:\s+{_NUMBER}")
-    time_s = lines.number("total time:", rf"total time:\s+{_NUMBER}s")
+    per_s = lines.number("events per second:", rf"events per second:\s+{NUMBER}")
+    time_s = lines.number("total time:", rf"total time:\s+{NUMBER}s")
     events = lines.number("total number of events:", r"total number of events:\s+(\d+)")
     measures = {"events": events, "events_per_s": per_s, "time_s": time_s}
     for start, name in (("min", "min"), ("avg", "avg"), ("max", "max"), ("95th percentile", "p95")):
-        ms = lines.number(f"{start}:", rf"{start}:\s+{_NUMBER}")
+        ms = lines.number(f"{start}:", rf"{start}:\s+{NUMBER}")
         measures[f"latency_{name}_us"] = 1000 * ms
     return Output(measures, events, per_s)
 
 
 def stress_ng(lines: Lines, _more: Path) -> Output:
     """``stress-ng --metrics``: a line for each kind of stressor, in bogus operations."""
-    row = r"stress-ng: metrc: \[\d+\] ([\w-]+)\s+(\d+)\s+([\d.]+)(?:\s+[\d.]+){3,}"
+    row = rf"stress-ng: metrc: \[\d+\] ([\w-]+)\s+(\d+)\s+{NUMBER}(?:\s+[\d.]+){{3,}}"
     measures: dict[str, float] = {}
     total = rate = 0.0
     for number, line in enumerate(lines.lines):
@@ -89,7 +88,7 @@ def stress_ng(lines: Lines, _more: Path) -> Output:
 def schbench(lines: Lines, _more: Path) -> Output:
     """Our stand-in for schbench: percentiles of wake-ups and requests, and the requests."""
     measures: dict[str, float] = {}
-    tail = "".join(rf" {re.escape(part)} {_NUMBER}" for part in _TAIL)
+    tail = "".join(rf" {re.escape(part)} {NUMBER}" for part in _TAIL)
     for kind in ("wakeup", "request"):
         match = lines.beginning(f"{kind} latency", rf"{kind} latency, us: samples \d+{tail}")
         for part, value in zip(_TAIL, match.groups(), strict=True):
@@ -99,7 +98,7 @@ def schbench(lines: Lines, _more: Path) -> Output:
     )
     if last is None:
         raise lines.error("no line has the requests")
-    done = lines.match(last, r"(\d+) requests in (\d+) ns")
+    done = lines.match(last, r"(\d+) requests in ([1-9]\d*) ns")
     requests = int(done[1])
     rate = requests * 1e9 / int(done[2])
     return Output({"requests": requests, "requests_per_s": rate, **measures}, requests, rate)

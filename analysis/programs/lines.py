@@ -10,6 +10,11 @@ from pathlib import Path
 
 from host.errors import EascopeError, one_line
 
+#: A number, and one that is not 0, as groups of a pattern.
+NUMBER = r"(\d+(?:\.\d+)?)"
+POSITIVE = r"((?=[\d.]*[1-9])\d+(?:\.\d+)?)"
+#: No program prints one; Python would refuse to read it, or to divide it.
+_TOO_LONG = re.compile(r"\d{19}")
 #: Of a line in a message.
 _SHOWN = 120
 
@@ -58,13 +63,14 @@ class Lines:
 
         :param number: of the line, from 0; None: the last one that is not empty.
         """
+        place = "the last line" if number is None else f"line {number + 1}"
         if number is None:
             filled = [index for index, line in enumerate(self.lines) if line.strip()]
             if not filled:
                 return OutputError(f"{self.path}: {what}: it is empty")
             number = filled[-1]
         shown = one_line(self.lines[number].strip())[:_SHOWN]
-        return OutputError(f"{self.path}: {what}: line {number + 1} is {shown!r}")
+        return OutputError(f"{self.path}: {what}: {place} is {shown!r}")
 
     def beginning(self, start: str, pattern: str) -> re.Match[str]:
         """The first line that begins with ``start``, which ``pattern`` describes as a whole.
@@ -84,8 +90,9 @@ class Lines:
 
         :raises OutputError: the line has another form.
         """
-        match = re.fullmatch(pattern, self.lines[number].strip())
-        if match is None:
+        text = self.lines[number].strip()
+        match = re.fullmatch(pattern, text)
+        if match is None or _TOO_LONG.search(text):
             raise self.error(f"expected a line like {pattern!r}", number)
         return match
 

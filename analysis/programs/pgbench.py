@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.programs.lines import Lines, Output
+from analysis.programs.lines import NUMBER, Lines, Output
 from analysis.tables.latency import percentiles
 
 MEASURES = (
@@ -13,7 +13,6 @@ MEASURES = (
     *("lag_mean_us", "lag_max_us"),
     *(f"{part}_us" for part in ("p50", "p90", "p95", "p99", "max")),
 )
-_NUMBER = r"([\d.]+)"
 
 
 def pgbench(lines: Lines, more: Path) -> Output:
@@ -24,12 +23,12 @@ def pgbench(lines: Lines, more: Path) -> Output:
     :raises OutputError: another output.
     """
     start = "number of transactions actually processed:"
-    count = lines.number(start, rf"{start} (\d+)(?:/\d+)?")
+    count = lines.number(start, rf"{start} ([1-9]\d*)(?:/\d+)?")
     failed = lines.number(
         "number of failed transactions:", r"number of failed transactions: (\d+) \([\d.]+%\)"
     )
-    tps = lines.number("tps =", rf"tps = {_NUMBER} \(without initial connection time\)")
-    mean = lines.number("latency average =", rf"latency average = {_NUMBER} ms")
+    tps = lines.number("tps =", rf"tps = {NUMBER} \(without initial connection time\)")
+    mean = lines.number("latency average =", rf"latency average = {NUMBER} ms")
     measures = {
         "transactions": count,
         "failed": failed,
@@ -37,11 +36,11 @@ def pgbench(lines: Lines, more: Path) -> Output:
         "latency_mean_us": 1000 * mean,
     }
     if any(line.startswith("latency stddev") for line in lines.lines):
-        sd = lines.number("latency stddev =", rf"latency stddev = {_NUMBER} ms")
+        sd = lines.number("latency stddev =", rf"latency stddev = {NUMBER} ms")
         measures["latency_sd_us"] = 1000 * sd
     lag = "rate limit schedule lag:"
     if any(line.startswith(lag) for line in lines.lines):
-        lags = lines.beginning(lag, rf"{lag} avg {_NUMBER} \(max {_NUMBER}\) ms")
+        lags = lines.beginning(lag, rf"{lag} avg {NUMBER} \(max {NUMBER}\) ms")
         measures |= {"lag_mean_us": 1000 * float(lags[1]), "lag_max_us": 1000 * float(lags[2])}
     measures |= _transactions(Lines.read(more), int(count))
     return Output(measures, count, tps)
