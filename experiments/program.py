@@ -228,7 +228,7 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
     member = Member(
         role=role,
         stop=stop,
-        arguments=_arguments(table),
+        arguments=_arguments(table, kind.refused if role == MEASURED else None),
         nice=table.integer("nice", -20, 19) if table.has("nice") else None,
         uclamp_min=low,
         uclamp_max=high,
@@ -244,13 +244,18 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
     return member
 
 
-def _arguments(table: StrictTable) -> str:
-    """The program's arguments as words; none if not stated."""
+def _arguments(table: StrictTable, refused: tuple[str, str] | None) -> str:
+    """The program's arguments as words; none if not stated.
+
+    :param refused: as a `Kind` has it; None: its output is not read.
+    """
     if not table.has("arguments"):
         return ""
     text = table.text("arguments")
     if not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS:
         raise table.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
+    if refused and any(re.fullmatch(refused[0], word) for word in text.split()):
+        raise table.error("arguments", refused[1])
     return text
 
 

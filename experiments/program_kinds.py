@@ -37,6 +37,7 @@ class Kind:
     :param ready: arguments of the program that says when it is ready; empty for all but servers.
     :param prepared: the name of its prepared files at `DATA`; empty: none.
     :param server: the kind of program that serves it; empty: it needs none.
+    :param refused: a pattern of arguments whose output would be read wrongly, and what is allowed.
     """
 
     path: str
@@ -52,6 +53,7 @@ class Kind:
     ready: str = ""
     prepared: str = ""
     server: str = ""
+    refused: tuple[str, str] | None = None
 
     @property
     def content(self) -> GuestProgram | None:
@@ -82,10 +84,19 @@ KINDS = {
     "ping-pong": Kind(PING_PONG, 800, "a round trip of two threads through two pipes", "ping-pong"),
     "perf-sched-pipe": Kind(PERF, 800, "a round trip of perf bench sched pipe -T", ""),
     "cyclictest": _kind(
-        *("cyclictest", 800, "a cycle of each thread", "-q {arguments}"), reports_when_stopped=True
+        *("cyclictest", 800, "a cycle of each thread", "-q {arguments}"),
+        reports_when_stopped=True,
+        # A word of short options, and what getopt takes for --nsecs.
+        refused=(
+            r"-[MmnqRrSsuvx]*N.*|--n(s|se|sec|secs)?",
+            "no -N and no --nsecs: measures are read as us",
+        ),
     ),
     "hackbench": _kind("hackbench", 100_000, "a loop of all senders"),
-    "sysbench-cpu": _kind("sysbench", 100_000, "a second", "cpu {arguments} run"),
+    "sysbench-cpu": _kind(
+        *("sysbench", 100_000, "a second", "cpu {arguments} run"),
+        refused=(r"--percentile(?!=95$).*", "--percentile=95, the percentile that is read"),
+    ),
     "stress-ng": _kind(
         *("stress-ng", 100_000, "a second", "{arguments} --metrics"),
         threads=("stress-ng-cpu", "stress-ng-vm", "stress-ng-pipe", "stress-ng-sched"),

@@ -35,6 +35,10 @@ short_count = 10
 full_count = 20
 """
 LOAD = '[[program]]\nname = "stress"\nrun = "stress-ng"\nrole = "load"\narguments = "--cpu 0"\n'
+SYSBENCH = (
+    '[[program]]\nname = "p"\nrun = "sysbench-cpu"\narguments = "{} --time={{count}}"\n'
+    "short_count = 1\nfull_count = 2\n"
+)
 SERVER = '[[program]]\nname = "db"\nrun = "postgres"\n'
 CLIENT = (
     '[[program]]\nname = "client"\nrun = "pgbench"\narguments = "-T {count}"\n'
@@ -182,6 +186,14 @@ def test_every_kind_is_in_the_list_and_has_a_parser_or_is_none() -> None:
         ),
         ([IMAGE, LATENCY.replace("-l {count} ", ""), UNTIL], ["arguments", "{count}"]),
         ([IMAGE, LATENCY.replace("-t -a", "-t  -a"), UNTIL], ["arguments", "single spaces"]),
+        *(
+            ([IMAGE, LATENCY.replace("-t -a", f"-t {more}"), UNTIL], ["].arguments", more, "as us"])
+            for more in ("-N", "-mN", "-Nm", "--nsecs", "--ns")
+        ),
+        *(
+            ([IMAGE, SYSBENCH.format(more), UNTIL], ["].arguments", more, "--percentile=95"])
+            for more in ("--percentile=99", "--percentile=950", "--percentile 95")
+        ),
         ([IMAGE, LATENCY, "limit_s = 0\n", UNTIL], ["program[0].limit_s", "1..3600"]),
         ([IMAGE, LATENCY, "exit = 200\n", UNTIL], ["program[0].exit", "0..125"]),
         (
@@ -209,6 +221,14 @@ def test_a_wrong_program_is_one_line(
     tmp_path: Path, juno: Platform, parts: list[str], words: list[str]
 ) -> None:
     check_refused(write(tmp_path, *parts), juno, words)
+
+
+def test_arguments_that_look_like_wrong_ones(tmp_path: Path, juno: Platform) -> None:
+    """Nor does it matter what a load prints."""
+    load = '[[program]]\nname = "load"\nrun = "cyclictest"\nrole = "load"\narguments = "-N"\n'
+    latency = LATENCY.replace("-t -a", "-aN -F /N --no_enclave")
+    parts = [IMAGE, load, latency, SYSBENCH.format("--percentile=95"), UNTIL]
+    assert len(load_scenario(write(tmp_path, *parts), juno).programs) == 3
 
 
 def test_statements_about_what_programs_print(tmp_path: Path, juno: Platform) -> None:
