@@ -21,7 +21,7 @@ from rootfs.image import LAUNCH
 
 #: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" appended.
 MOST_CHARACTERS = 13
-#: Words of a command: the guest's agent takes 64, `member`'s own among them.
+#: Words of a program's arguments: with all other keys but variables, the guest's agent takes them.
 MOST_WORDS = 40
 MEASURED, LOAD, SERVER = "measured", "load", "server"
 ROLES = (MEASURED, LOAD, SERVER)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from analysis.paths import PROGRAM, wrong_path
 from analysis.programs import MEASURES, OPERATIONS, is_measure
 from analysis.statement import parse as parse_statement
+from experiments import members
+from experiments.program import Program
 from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, Scenario, Task
 from experiments.waiting import Meet, Signal, Step, Wait, stuck
 from host.errors import bad_input
@@ -16,6 +18,8 @@ from rootfs.mixture import MOST_MIXTURES
 
 #: The guest's agent starts up to 32 processes, of which a program takes four.
 MOST_MEMBERS = 7
+#: Words of a command that the guest's agent spawns, `member`'s own among them.
+COMMAND_WORDS = 64
 
 
 def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
@@ -65,14 +69,13 @@ def check_programs(
             if (other := threads.setdefault(thread, program.name)) != program.name:
                 allowed = f"another program than {other}: threads of both are called {thread}"
                 raise table.error("run", allowed)
+        _check_words(program, table)
         server = program.kind.server
         if server and not any(each.run == server for each in scenario.programs):
             raise table.error("run", f"a scenario with a program {server}, which serves it")
-    members = [program for program in scenario.programs if program.member]
-    if len(members) > MOST_MEMBERS:
-        raise bad_input(
-            tables[0].file, "program", f"{len(members)} programs", f"up to {MOST_MEMBERS}"
-        )
+    count = sum(program.member is not None for program in scenario.programs)
+    if count > MOST_MEMBERS:
+        raise bad_input(tables[0].file, "program", f"{count} programs", f"up to {MOST_MEMBERS}")
     ends = any(program.ends_itself for program in scenario.programs)
     if (scenario.window.until == "programs-end") != ends:
         raise window.error(
@@ -81,6 +84,15 @@ def check_programs(
     for task in scenario.tasks:
         if ends and not task.endless:
             raise window.error("until", f"tasks without an end, and {task.name} has one")
+
+
+def _check_words(program: Program, table: StrictTable) -> None:
+    """Check that the guest's agent takes a program's command with all its variables."""
+    variables = len(program.member.environment) if program.member else 0
+    more = len(members.command(program, full=True, offset_us=0).split()) - COMMAND_WORDS
+    if more > 0:
+        allowed = f"up to {variables - more}: the program's command has up to {COMMAND_WORDS} words"
+        raise bad_input(table.file, table.key("environment"), f"{variables} variables", allowed)
 
 
 def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:

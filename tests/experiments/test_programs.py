@@ -11,10 +11,12 @@ import pytest
 from analysis.programs import PARSERS
 from configs.platform import Platform
 from experiments.cell import check_image, guest_of, prepare
-from experiments.program import Program
+from experiments.members import command
+from experiments.program import MOST_WORDS, Program
 from experiments.program_kinds import KINDS
 from experiments.request import Request, resolve
 from experiments.scenario import Scenario
+from experiments.scenario_checks import COMMAND_WORDS
 from experiments.scenario_file import load_scenario
 from experiments.scenario_names import names
 from host.errors import RequestError
@@ -229,6 +231,26 @@ def test_arguments_that_look_like_wrong_ones(tmp_path: Path, juno: Platform) -> 
     latency = LATENCY.replace("-t -a", "-aN -F /N --no_enclave")
     parts = [IMAGE, load, latency, SYSBENCH.format("--percentile=95"), UNTIL]
     assert len(load_scenario(write(tmp_path, *parts), juno).programs) == 3
+
+
+def test_as_many_words_as_the_agent_takes(tmp_path: Path, juno: Platform) -> None:
+    """The most arguments fit with every other key; variables take what is left."""
+    most = '[[program]]\nname = "p"\nrun = "pgbench"\nrole = "load"\ncpus = "big"\nnice = 1\n'
+    most += 'uclamp = { min = 1, max = 2 }\ncgroup = { name = "bg" }\n'
+    most += f'arguments = "{" ".join(["-n"] * MOST_WORDS)}"\n'
+    scenario = load_scenario(write(tmp_path, IMAGE, SERVER, most, FIXED), juno)
+    assert len(command(scenario.programs[1], full=True, offset_us=0).split()) <= COMMAND_WORDS
+    child = Path(__file__).parents[2] / "rootfs" / "agent" / "child.c"
+    assert f"#define ARGUMENTS_MAX\t{COMMAND_WORDS}\n" in child.read_text()
+
+    def with_variables(number: int) -> str:
+        variables = ", ".join(f'V{each} = "1"' for each in range(number))
+        return write(tmp_path, IMAGE, LATENCY, f"environment = {{ {variables} }}\n", UNTIL)
+
+    (program,) = load_scenario(with_variables(48), juno).programs
+    assert len(command(program, full=True, offset_us=0).split()) == COMMAND_WORDS
+    words = ["program[0].environment = '49 variables'", "up to 48: ", "up to 64 words"]
+    check_refused(with_variables(49), juno, words)
 
 
 def test_statements_about_what_programs_print(tmp_path: Path, juno: Platform) -> None:
