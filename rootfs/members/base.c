@@ -17,13 +17,13 @@ const char *folder(void)
 
 void die(const char *format, ...)
 {
+	char reason[512];
 	va_list args;
 
 	va_start(args, format);
-	fprintf(stderr, "member: ");
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\n");
+	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
+	say("member: %s", reason);
 	exit(2);
 }
 

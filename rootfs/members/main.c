@@ -2,7 +2,7 @@
 /*
  * member: runs a program of a scenario, and says in a line how it went wrong.
  *
- *	member setup			what programs expect of a system: /dev/shm, a bounded /tmp
+ *	member setup			what programs expect of a system: /dev/shm, a bounded /tmp with a reserve
  *	member run NAME KEY=VALUE... -- PROGRAM ARGUMENT...
  *	member stop NAME		asks that program to end; does not wait
  *	member ready NAME LIMIT_MS PROGRAM ARGUMENT...	until PROGRAM ends with 0, or NAME does
@@ -29,6 +29,7 @@ static int setup(void)
 	/* A program that fills it is to be refused a write before the kernel runs out of memory. */
 	if (mount("tmpfs", "/tmp", "tmpfs", MS_REMOUNT, "mode=1777,size=25%") < 0)
 		die("/tmp: %s", strerror(errno));
+	make_reserve();
 	return 0;
 }
 

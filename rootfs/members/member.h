@@ -35,13 +35,17 @@ int ready(char **words);
 int alive(char **names);
 int gather(const char *file, const char *prefix);
 
-/* Of the calling process, under which others find it. */
-void note_pid(const char *name);
+/* Of the calling process, under which others find it; false where there is no room for it. */
+bool note_pid(const char *name);
 void forget_pid(const char *name);
 /* Of "run NAME"; 0 when that is not there. */
 int pid_of(const char *name);
 
-/* A line of "run" that reaches the log even where it is full. */
+/* Keeps a part of /tmp for reports. */
+void make_reserve(void);
+/* Keeps room in our log for a report and the last output before it. */
+void keep_room(void);
+/* A line that reaches our log even where that or /tmp is full. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What else is known about the end of pid: the OOM killer, a full /tmp; or an empty text. */
 const char *circumstances(int pid);

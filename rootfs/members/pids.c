@@ -2,7 +2,6 @@
 /* The process ids of "member run", by the names of their programs. */
 #include "member.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +13,18 @@ static void pid_path(char *path, size_t size, const char *name)
 	snprintf(path, size, "%s/%s.pid", folder(), name);
 }
 
-void note_pid(const char *name)
+bool note_pid(const char *name)
 {
 	char path[PATH_MAX];
 	FILE *file;
+	bool noted;
 
 	pid_path(path, sizeof(path), name);
 	file = fopen(path, "we");
-	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file) != 0)
-		die("%s: %s", path, strerror(errno));
+	if (!file)
+		return false;
+	noted = fprintf(file, "%d\n", getpid()) > 0;
+	return fclose(file) == 0 && noted;
 }
 
 void forget_pid(const char *name)

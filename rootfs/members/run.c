@@ -124,13 +124,22 @@ static void block_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+static int report(const struct request *request, const char *reason, const char *known)
+{
+	const char *slash = strrchr(request->argv[0], '/');
+
+	say("member: %s (%s): %s%s", request->name, slash ? slash + 1 : request->argv[0], reason,
+	    known);
+	return 1;
+}
+
 int run(char **words)
 {
 	struct request request = {
 		.name = *words++, .uclamp_min = -1, .uclamp_max = -1, .uid = -1,
 		.limit_ms = MOST_MS,
 	};
-	const char *reason;
+	const char *reason, *known;
 	int status = 0;
 	enum end end;
 	pid_t pid;
@@ -141,7 +150,9 @@ int run(char **words)
 		die("run %s: no program", request.name);
 	request.argv = words + 1;
 	block_signals();
-	note_pid(request.name);
+	keep_room();
+	if (!note_pid(request.name))
+		return report(&request, "does not start", circumstances(0));
 	sleep_us(request.delay_us);
 	pid = fork();
 	if (pid < 0)
@@ -151,16 +162,14 @@ int run(char **words)
 	setpgid(pid, pid);
 	end = await(pid, request.limit_ms, &status);
 	kill(-pid, SIGKILL);	/* also what it has left behind */
-	/* Also leaves room for the reason in a full /tmp. */
 	forget_pid(request.name);
 	reason = wrong(&request, end, status);
 	if (!*reason)
 		return 0;
+	known = circumstances(pid);	/* before a report makes room */
 	/* A client fails because its server has ended: that is then the cause. */
 	show_others(request.name);
-	say("member: %s (%s): %s%s", request.name, strrchr(request.argv[0], '/') ?
-	    strrchr(request.argv[0], '/') + 1 : request.argv[0], reason, circumstances(pid));
-	return 1;
+	return report(&request, reason, known);
 }
 
 int stop(const char *name)

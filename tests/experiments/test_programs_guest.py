@@ -189,6 +189,31 @@ def test_a_program_that_the_oom_killer_ends(tmp_path: Path) -> None:
     assert "program p (busybox): died of SIGKILL (Killed): the OOM killer killed it" in line
 
 
+FILLS = "dd if=/dev/zero of=/tmp/x bs=1M"
+#: `shell` runs it; what is quoted is a shell's only for `eval`.
+FILLS_ALWAYS = ("eval", "while", ":';'do", "cat", "/dev/zero'>>'/tmp/y';'done")
+MEASURED_AFTER_A_SECOND = (
+    LATENCY.split("[[program]]")[1] + '[window]\nwarmup_ms = 1000\nuntil = "programs-end"\n'
+)
+
+
+def test_programs_that_fill_tmp_before_the_window(tmp_path: Path) -> None:
+    """What looks at them has room of its own, even if another one takes all that becomes free."""
+    other = LOAD.replace('"p"', '"q"').format(shell(*FILLS_ALWAYS), "")
+    loads = f"{LOAD.format(FILLS, '')}{other}"
+    line = failed(tmp_path, f"{loads}[[program]]{MEASURED_AFTER_A_SECOND}")
+    words = "program p (busybox): exit status 1, expected 0: /tmp is full, before the window ("
+    assert words in line
+    assert "left on device" in line.split("; last output: ")[1]
+
+
+def test_a_program_that_starts_in_a_full_tmp(tmp_path: Path) -> None:
+    """The load that has filled it goes on, so the next one says what is the matter."""
+    load = LOAD.format(shell(*FILLS.replace("1M", "1M;sleep").split(), "1000"), "")
+    line = failed(tmp_path, f"{load}[[program]]{MEASURED_AFTER_A_SECOND}")
+    assert "program latency (cyclictest): does not start: /tmp is full (script line " in line
+
+
 def test_a_program_that_is_killed_is_not_said_to_be_out_of_memory(tmp_path: Path) -> None:
     line = failed(tmp_path, LOAD.format(shell("kill", "-KILL", "$$"), "") + WINDOW)
     assert "program p (busybox): died of SIGKILL (Killed), before the window (script line " in line
