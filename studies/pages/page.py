@@ -36,6 +36,8 @@ from studies.pages.plan import NAMES, OF_PROGRAMS, PROGRAMS
 
 #: Of 95 % intervals, the share that exclude zero where there is no difference.
 FALSE_ALARMS = 0.05
+#: The least difference that a table shows, in per cent.
+SHOWN_PERCENT = 0.1
 
 
 def parts(record: Comparisons) -> dict[str, str]:
@@ -76,7 +78,7 @@ def _clear(record: Comparisons) -> str:
     if record.seeds < ENOUGH:
         return f"With {record.seeds} seeds nothing is decided: a difference may be chance."
     known = [
-        (variant.name, f"{result.scenario} {label}", change)
+        (variant.name, f"{result.scenario.removeprefix('programs/')}: {label}", change)
         for result in record.scenarios
         for variant in result.variants[1:]
         for label, change in _answers(result, variant)
@@ -84,12 +86,13 @@ def _clear(record: Comparisons) -> str:
     ]
     clear: dict[str, list[str]] = {name: [] for name, _, _ in known}
     for name, label, change in known:
-        if change.excludes_zero:
+        if change.excludes_zero and abs(change.percent) >= SHOWN_PERCENT:
             clear[name].append(f"{label} {change_text(change)}")
     count = sum(map(len, clear.values()))
     return "\n".join(
         [
-            f"{count} of {len(known)} intervals exclude zero; chance alone would give about "
+            f"{count} of {len(known)} differences are at least {SHOWN_PERCENT} % and have an "
+            "interval without zero; chance alone would give up to about "
             f"{len(known) * FALSE_ALARMS:.1f}. In percent:\n",
             *(f"* {name}: {'; '.join(lines) or 'nothing'}" for name, lines in clear.items()),
         ]
