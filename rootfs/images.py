@@ -29,7 +29,7 @@ PROVIDER_VARIABLE = "EASCOPE_IMAGE_PROVIDER"
 #: The files of each program of `MEMBERS`.
 UNITS = {
     "member": [
-        *("base.c", "become.c", "log.c", "main.c", "outside.c", "pids.c", "run.c"),
+        *("base.c", "become.c", "log.c", "main.c", "outside.c", "pids.c", "room.c", "run.c"),
     ],
     "schbench": ["schbench.c"],
 }

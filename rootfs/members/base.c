@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What every part uses: folder, refusals, numbers, sleep. */
+/* What every part uses: refusals, numbers, sleep. */
 #include "member.h"
 
 #include <errno.h>
@@ -7,13 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-const char *folder(void)
-{
-	const char *given = getenv("TMPDIR");	/* never set in a guest */
-
-	return given ? given : "/tmp";
-}
 
 void die(const char *format, ...)
 {

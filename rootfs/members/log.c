@@ -1,105 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lines for the end of a log, the room for them, and what is known about an end. */
+/* What is known about an end, and the logs of other programs. */
 #include "member.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/klog.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* Of a log, what is read of its end. */
 #define KEPT		512
 /* Of free space: a file that has just been removed leaves some. */
 #define FEW_BLOCKS	16
-/* Of a file in /tmp. */
-#define BLOCK		4096
-/* What "setup" keeps of /tmp, and what a report takes of it at once. */
-#define RESERVE		(16 * PIECE)
-#define PIECE		BLOCK
 /* syslog(2): everything that the kernel's ring buffer has. */
 #define READ_ALL	3
 #define KILLED		"Killed process "
-
-static int open_reserve(int flags)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/member.reserve", folder());
-	return open(path, flags | O_RDWR | O_CLOEXEC, 0600);
-}
-
-void make_reserve(void)
-{
-	int fd = open_reserve(O_CREAT);
-
-	if (fd < 0 || fallocate(fd, 0, 0, RESERVE) < 0)
-		die("member.reserve: %s", strerror(errno));
-	close(fd);
-}
-
-/* Frees a piece of the reserve; false where none is left. */
-static bool give_piece(void)
-{
-	int fd = open_reserve(0);
-	struct stat state;
-	bool given;
-
-	if (fd < 0)
-		return false;
-	given = fstat(fd, &state) == 0 && state.st_size >= PIECE &&
-		ftruncate(fd, state.st_size - PIECE) == 0;
-	close(fd);
-	return given;
-}
-
-void keep_room(void)
-{
-	/* A block beyond the log's end is the log's, whoever fills /tmp later. */
-	while (fallocate(STDERR_FILENO, FALLOC_FL_KEEP_SIZE, 0, BLOCK) < 0 && errno == ENOSPC)
-		if (!give_piece())
-			break;
-}
-
-/* Cuts a full log down to its end, so that a line fits behind it: in the log's first block. */
-static void make_room(void)
-{
-	char tail[KEPT];
-	int fd = open("/proc/self/fd/2", O_RDWR | O_CLOEXEC);
-	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	ssize_t kept = size > KEPT ? pread(fd, tail, sizeof(tail), size - KEPT) : 0;
-
-	if (kept > 0 && (pwrite(fd, tail, kept, 0) < 0 || ftruncate(fd, kept) < 0))
-		_exit(1);
-	if (fd >= 0)
-		close(fd);
-}
-
-void say(const char *format, ...)
-{
-	char line[KEPT + 256];
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	/* A program need not end its last line. */
-	length = 1 + vsnprintf(line + 1, sizeof(line) - 2, format, args);
-	va_end(args);
-	if (length > (int)sizeof(line) - 2)
-		length = sizeof(line) - 2;
-	line[0] = '\n';
-	line[length++] = '\n';
-	if (write(STDERR_FILENO, line, length) == length)
-		return;
-	make_room();
-	while (write(STDERR_FILENO, line, length) != length)
-		if (!give_piece())
-			_exit(1);
-}
 
 /* The end of the kernel's log, as a text. */
 static const char *kernel_log(void)

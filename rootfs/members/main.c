@@ -29,7 +29,8 @@ static int setup(void)
 	/* A program that fills it is to be refused a write before the kernel runs out of memory. */
 	if (mount("tmpfs", "/tmp", "tmpfs", MS_REMOUNT, "mode=1777,size=25%") < 0)
 		die("/tmp: %s", strerror(errno));
-	make_reserve();
+	if (!make_reserve())
+		die("/tmp: %s", strerror(errno));
 	return 0;
 }
 

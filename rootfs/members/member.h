@@ -24,7 +24,6 @@ struct request {
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 long number(const char *text, long least, long most, const char *what);
 void sleep_us(long us);
-const char *folder(void);
 
 /* In the child: takes on all that is asked for and becomes the program. */
 void become(const struct request *request) __attribute__((noreturn));
@@ -41,8 +40,10 @@ void forget_pid(const char *name);
 /* Of "run NAME"; 0 when that is not there. */
 int pid_of(const char *name);
 
-/* Keeps a part of /tmp for reports. */
-void make_reserve(void);
+/* Where all logs are. */
+const char *folder(void);
+/* Keeps a part of /tmp for reports; false where there is none, with errno. */
+bool make_reserve(void);
 /* Keeps room in our log for a report and the last output before it. */
 void keep_room(void);
 /* A line that reaches our log even where that or /tmp is full. */
