@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analysis.records.verdict import Verdict
-from analysis.results.comparisons import Change
 from analysis.results.releases import OnRelease, ReleaseComparison, VariantOnBoth
 from analysis.verdict_text import counts, details
 from host.table import Table
@@ -57,7 +56,7 @@ def parts(record: ReleaseComparison) -> dict[str, str]:
 def _answer(record: ReleaseComparison) -> str:
     """The numbers of energies and verdicts that differ."""
     old, new = (boot.release for boot in record.boots)
-    changed = [entry for entry in record.scenarios if _excludes_zero(entry.change)]
+    changed = [entry for entry in record.scenarios if entry.change.excludes_zero]
     largest = max(record.scenarios, key=lambda entry: abs(entry.change.percent))
     pairs = [pair for entry in record.scenarios for pair in _pairs(entry)]
     same = sum(before.verdict == after.verdict for before, after in pairs)
@@ -67,11 +66,6 @@ def _answer(record: ReleaseComparison) -> str:
         f"{change_text(largest.change)} %{_per(largest)}; "
         f"{same} of {len(pairs)} statements have the same verdict on both"
     )
-
-
-def _excludes_zero(change: Change) -> bool:
-    low, high = change.low, change.high
-    return low is not None and high is not None and not low <= 0 <= high
 
 
 def _pairs(entry: VariantOnBoth) -> Iterator[tuple[Verdict, Verdict]]:
