@@ -47,7 +47,7 @@ class Derived:
 
     :param path: the folder of tables and ``result.json``.
     :param result: content of ``result.json``.
-    :param cell: content of the run's ``cell.json``.
+    :param cell: what the run was asked for as: the run's own ``cell.json``, or a later request's.
     :param run: the run's folder.
     """
 
@@ -62,15 +62,23 @@ class Derived:
 
 
 def derive(
-    run: Path, platform: Platform, activity: Activity, model: PowerModel | None = None
+    run: Path,
+    platform: Platform,
+    activity: Activity,
+    model: PowerModel | None = None,
+    asked: CellRecord | None = None,
 ) -> Derived:
     """Derive ``run``, unless that has been done already with the same model and analysis.
 
     :param model: the power model; by default the platform's.
+    :param asked: the record of the request, which has the run's simkey; by default the run's own,
+        which is that of the first request. They differ in whatever the simkey leaves out: names,
+        the unit of work, frames, expectations.
     :raises EascopeError: one line when the run is incomplete or its files are not usable.
     """
     power = model or power_model(None, platform, activity)
-    cell = CellRecord.read(run / CELL)
+    own = CellRecord.read(run / CELL)
+    cell = asked or own
     if not cell.controls.trace_events:
         raise EascopeError(f"{run}: was run without a trace: no measures can be derived from it")
     fields = {
@@ -85,7 +93,7 @@ def derive(
     folder = derived_folder(
         run,
         fields,
-        lambda work: _derive_into(work, _source(run, cell, platform, activity, power)),
+        lambda work: _derive_into(work, _source(run, cell, platform, activity, power), own),
     )
     return Derived(folder, Result.read(folder / RESULT), cell, run)
 
@@ -116,9 +124,11 @@ def _source(
     )
 
 
-def _derive_into(folder: Path, source: RunData) -> None:
-    """Compute the result and write it with its tables."""
+def _derive_into(folder: Path, source: RunData, own: CellRecord) -> None:
+    """Compute the result and write it with its tables, and a record that is not the run's own."""
     result = result_of(source)
+    if source.cell != own:
+        source.cell.write(folder / CELL)
     for name in TABLES:
         table: pl.DataFrame = getattr(source, name)
         table.write_parquet(folder / f"{name}.parquet", compression="zstd")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,11 @@ class Cell:
     simkey: str
     record: CellRecord
     inputs: Callable[[], Mapping[str, bytes]] = dict
+
+    @cached_property
+    def asked(self) -> str:
+        """A digest of the whole record: cells that share a run may differ in it."""
+        return digest_of(self.record.encode())
 
     @property
     def simulated_s(self) -> float:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reading a finished run: with its own files, or with the files that a request names today.
 
-A run's key has all inputs of its simulation. Some powers are inputs of the derivation only, and its
-key has them: powers of idle states and shared parts, which the kernel is not given, and the events
-of derived power. So a run by itself is read with its own files. The run of a request is read with
-the files that the request names.
+A run's key has all inputs of its simulation, and no more: requests that differ in names, in billed
+powers, in the unit of work or in what is expected share a run. The record in its folder is that of
+the first request. So the run of a request is read with the request's own record and files, and the
+derivation's key covers them. A run by itself is read with its own.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from analysis.derive import Derived, derive
+from analysis.records.cell import CellRecord
 from configs.activity import Activity
 from configs.platform import Platform
 from experiments.cell import Cell
 from experiments.inputs import simulated_with
+from experiments.request import Names
 from experiments.runs import Run
+from host.errors import RequestError
+from host.strict import shown_path
 from power.billed import PowerModel
-from power.choice import power_model
+from power.choice import power_model, power_of
 from power.shared import STATED, with_shared
 
 
@@ -46,6 +50,17 @@ class BilledBy:
             platform = replace(platform, idle=replace(platform.idle, transition_share=share))
         return with_shared(power_model(self.power, platform, activity), self.shared_power)
 
+    def check(self, names: Names) -> None:
+        """Refuse what runs of ``names`` cannot be billed by, before anything is run.
+
+        :raises RequestError: as `model`, with the platform's file where that is at fault.
+        """
+        power_of(names.platform, self.power)
+        try:
+            self.model(names.platform, names.activity)
+        except RequestError as error:
+            raise RequestError(f"{shown_path(names.platform.path)}: {error}") from error
+
 
 def platform_of(run: Run) -> Platform:
     """The platform that ``run`` was simulated with.
@@ -65,26 +80,29 @@ def derived_by(run: Run, power: str | BilledBy | None = None) -> Derived:
 
 
 def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> Derived:
-    """Tables and result of the run of ``cell``, with energies by the powers that ``cell`` names.
-
-    Expectations and names of figures also come from today's files.
+    """Tables and result of the run of ``cell``, by the record and the powers of ``cell``.
 
     :raises EascopeError: when the run is damaged.
     """
+    return derived_as(cell.record, cell.names, run, power)
+
+
+def derived_as(
+    record: CellRecord, names: Names, run: Run, power: str | BilledBy | None = None
+) -> Derived:
+    """As `derived_for`, of a cell that is not prepared.
+
+    :param record: the cell's.
+    """
     billed = power if isinstance(power, BilledBy) else BilledBy(power)
-    derived = _derived(run, cell.machine.platform, cell.machine.activity, billed)
-    now = cell.record
-    record = replace(
-        derived.cell,
-        inputs=now.inputs,
-        expect=now.expect,
-        set_otherwise=now.set_otherwise,
-        source_conditions=now.source_conditions,
-        borrowed=now.borrowed,
-        assumed=now.assumed,
-    )
-    return replace(derived, cell=record)
+    return _derived(run, names.platform, names.activity, billed, record)
 
 
-def _derived(run: Run, platform: Platform, activity: Activity, billed: BilledBy) -> Derived:
-    return derive(run.path, platform, activity, billed.model(platform, activity))
+def _derived(
+    run: Run,
+    platform: Platform,
+    activity: Activity,
+    billed: BilledBy,
+    asked: CellRecord | None = None,
+) -> Derived:
+    return derive(run.path, platform, activity, billed.model(platform, activity), asked)

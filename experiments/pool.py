@@ -227,23 +227,28 @@ def by_machine(cells: Sequence[Cell], block: int = BLOCK) -> list[int]:
 def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list[Result]:
     """Execute missing runs of ``cells``; call ``after`` (derivation) for each, in order of cells.
 
-    Runs are simulated side by side; ``after`` is called for one at a time.
+    Runs are simulated side by side; ``after`` is called for one at a time. Cells of one simkey
+    share a run.
 
     :raises RequestError: a run is missing and cannot be written.
     :raises EascopeError: the first failure; runs that were complete by then stay.
     :raises KeyboardInterrupt: after every engine has ended.
     """
-    missing = [cell for cell in cells if existing(cell.simkey) is None]
+    sharing: dict[str, list[Cell]] = {}
+    for cell in cells:
+        sharing.setdefault(cell.simkey, []).append(cell)
+    simulated = [each[0] for each in sharing.values()]
+    missing = [cell for cell in simulated if existing(cell.simkey) is None]
     expected = estimate_s(missing)
     if missing:
         check_runs()
-        say(f"  {len(missing)} of {len(cells)} runs to do, about {duration(expected)}")
+        say(f"  {len(missing)} of {len(simulated)} runs to do, about {duration(expected)}")
     progress = Progress(max(1, len(missing)), expected)
     stop = threading.Event()
     # polars 2.1 can stop for ever when two threads join tables at once on a busy host.
     one_at_a_time = threading.Lock()
 
-    def simulate(cell: Cell) -> Result:
+    def simulate(cell: Cell) -> list[Result]:
         def advance(simulated_s: float) -> None:
             if stop.is_set():
                 raise Cancelled
@@ -259,17 +264,18 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
                 f"{run.host.mips:.{0 if run.host.mips >= 10 else 1}f} MIPS",
             )
         with one_at_a_time:
-            return after(cell, run)
+            return [after(each, run) for each in sharing[cell.simkey]]
 
     with ThreadPoolExecutor(workers()) as executor:
-        submitted = {i: executor.submit(simulate, cells[i]) for i in by_machine(cells)}
-        futures = [submitted[i] for i in range(len(cells))]
+        submitted = {i: executor.submit(simulate, simulated[i]) for i in by_machine(simulated)}
+        futures = [submitted[i] for i in range(len(simulated))]
         _end_all(futures, stop)
     # Runs that were under way when another failed have ended by now, and stay.
     for future in futures:
         if not future.cancelled() and (error := future.exception()) is not None:
             raise error
-    return [future.result() for future in futures]
+    results = {cell.simkey: iter(f.result()) for cell, f in zip(simulated, futures, strict=True)}
+    return [next(results[cell.simkey]) for cell in cells]
 
 
 def _end_all(futures: Sequence[Future[Result]], stop: threading.Event) -> None:

@@ -8,7 +8,7 @@ Values that change only the billing have no runs of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
@@ -58,22 +58,20 @@ def run_with(
     varied: Sequence[PreparedCase],
     billing: BilledBy,
 ) -> dict[str, ByBilling]:
-    """Execute missing runs of ``cells`` and ``varied``; returns derivations by simkey.
+    """Execute missing runs of ``cells`` and ``varied``; returns derivations by `Cell.asked`.
 
     :param asked: those of ``cells`` that are billed otherwise, too.
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    again = {cell.simkey for cell in asked}
+    again = {cell.asked for cell in asked}
     billings = (billing, *(each.case.billing for each in varied if not each.cells))
 
     def read(cell: Cell, run: Run) -> ByBilling:
-        wanted = billings if cell.simkey in again else (billing,)
+        wanted = billings if cell.asked in again else (billing,)
         return {each: derived_for(cell, run, each) for each in wanted}
 
-    every = {cell.simkey: cell for cell in cells}
-    for each in varied:
-        for cell in each.cells:
-            every.setdefault(cell.simkey, cell)
+    every = {cell.asked: cell for cell in cells}
+    every |= {cell.asked: cell for each in varied for cell in each.cells}
     return dict(zip(every, run_all(list(every.values()), read), strict=True))
 
 
@@ -103,8 +101,5 @@ def robust_of(
 
 def _at(varied: PreparedCase, asked: Sequence[Cell], runs: Mapping[str, ByBilling]) -> Comparison:
     cells = varied.cells or asked
-    made = [
-        (cell.record.variant, replace(runs[cell.simkey][varied.case.billing], cell=cell.record))
-        for cell in cells
-    ]
+    made = [(cell.record.variant, runs[cell.asked][varied.case.billing]) for cell in cells]
     return comparison(cells[0].machine.platform, by_variant(made))

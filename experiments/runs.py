@@ -15,8 +15,8 @@ import re
 import shutil
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from analysis.derived_folder import DERIVED, roots_of
@@ -68,6 +68,15 @@ class Run:
         :raises RecordError: one line when it is damaged.
         """
         return CellRecord.read(self.path / CELL)
+
+    @property
+    def later(self) -> list[CellRecord]:
+        """Records of later requests that this run was derived for, other than `cell`."""
+        records = []
+        for path in sorted(each for root in roots_of(self.path) for each in root.glob(f"*/{CELL}")):
+            with suppress(EascopeError):  # damaged tables are made again: `check` names them
+                records.append(CellRecord.read(path))
+        return records
 
     @property
     def host(self) -> HostRecord:
@@ -150,7 +159,6 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     :raises EascopeError: when the run failed.
     """
     if (run := existing(cell.simkey)) is not None:
-        _warn_of_other_inputs(cell, run)
         return run
     root = runs_root()
     with writing_into(root):
@@ -183,29 +191,6 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
                 raise
             _publish(work, final)
     return Run(final, fresh=True)
-
-
-def _warn_of_other_inputs(cell: Cell, run: Run) -> None:
-    """Warn if ``run`` was made from other files than today's.
-
-    A run's key depends on the machine's behaviour, and so not on powers that the kernel is not
-    given. Results for ``cell`` use today's files (`experiments.finished.derived_for`).
-    """
-    try:
-        made_of = run.cell.inputs
-    except EascopeError:  # whoever reads the run says so
-        return
-    for kind in ("platform", "activity"):
-        if getattr(made_of, kind) != getattr(cell.record.inputs, kind):
-            _say_once(
-                f"  runs of {cell.record.platform} were made from another {kind} file than today's;"
-                " the machine is the same, and results use today's file"
-            )
-
-
-@cache
-def _say_once(text: str) -> None:
-    say(text)
 
 
 def _name(cell: Cell) -> str:

@@ -164,5 +164,6 @@ def g_of_t(celsius: float) -> float:
         if t0 <= celsius <= t1:
             return g0 + (g1 - g0) * (celsius - t0) / (t1 - t0)
     raise RequestError(
-        f"temperature {celsius:g} C: allowed: {table[0][0]:g}..{table[-1][0]:g} (McPAT's tables)"
+        f"temperature_c = {celsius:g}: allowed: {table[0][0]:g}..{table[-1][0]:g}, for which McPAT "
+        "gives leakage"
     )

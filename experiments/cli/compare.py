@@ -210,6 +210,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
         else []
     )
     billing = BilledBy(power_of(names[0].platform, options.power), options.shared_power)
+    billing.check(names[0])
     cases = asked_cases(options.robust, names[: len(variants) * options.seeds], billing)
     return Asked(
         variants=variants, seeds=options.seeds, billing=billing, names=names, null=null, cases=cases
@@ -225,7 +226,7 @@ def _compared(
     from analysis.pairing import by_variant
 
     platform = cells[0].machine.platform
-    made = [(cell.record, runs[cell.simkey][asked.billing]) for cell in cells]
+    made = [(cell.record, runs[cell.asked][asked.billing]) for cell in cells]
     compared = len(made) - len(asked.null)
     again = by_variant((record.variant, run) for record, run in made[compared:])
     null = Null(next(iter(again)), *again.values()) if again else None
@@ -282,13 +283,11 @@ def words(asked: Asked) -> list[str]:
 def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] = ()) -> str:
     """Digest of all that distinguishes a comparison from others of the same words.
 
-    A simkey stands for kernel, device tree, script, engine and seed. The digests of inputs stand
-    for all other figures of platform, activity and scenario.
+    A record has the simkey, the names, and the digests of platform, activity and scenario.
     """
     return digest_of(
         {
-            "cells": [cell.simkey for cell in cells],
-            "inputs": cells[0].record.inputs.encode(),
+            "cells": [cell.asked for cell in cells],
             "power": asked.billing.power,
             "shared_power": asked.billing.shared_power,
             **({"axes": [_key(each) for each in varied]} if varied else {}),
@@ -299,7 +298,7 @@ def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] =
 def _key(varied: PreparedCase) -> list[object]:
     """All that a value of an axis changes."""
     case = varied.case
-    return [case.axis, case.value.name, dict(case.value.sets), [c.simkey for c in varied.cells]]
+    return [case.axis, case.value.name, dict(case.value.sets), [c.asked for c in varied.cells]]
 
 
 def _print_object(answered: Answered, drawn: Drawn) -> None:

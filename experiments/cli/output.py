@@ -61,14 +61,25 @@ def _settings(cell: CellRecord) -> dict[str, str]:
     return {key: text for key, text in words.items() if text}
 
 
+def _named(cell: CellRecord) -> dict[str, Any]:
+    """What a run was asked for as."""
+    return {key: getattr(cell, key) for key in _SHOWN} | _settings(cell)
+
+
 def run_object(run: Run) -> dict[str, Any]:
-    """A run in words, as status, show and verify print it."""
+    """A run in words, as status, show and verify print it.
+
+    ``also``: what else it was asked for as, where a later request had other names.
+    """
     state = run.state
     words: dict[str, Any] = {"run": str(run.path), "state": state}
     try:
-        cell = run.cell
-        words |= {key: getattr(cell, key) for key in _SHOWN}
-        words |= _settings(cell)
+        first = _named(run.cell)
+        words |= first
+        also: list[dict[str, Any]] = []
+        for named in map(_named, run.later):
+            also += [] if named in (first, *also) else [named]
+        words |= {"also": also} if also else {}
         if state == "done":
             words |= cost(run.host)
         elif state == "failed":

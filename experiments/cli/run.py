@@ -69,15 +69,16 @@ def _names(options: argparse.Namespace) -> Names:
 
     :raises RequestError: for the first name or value that is wrong.
     """
+    from experiments.finished import BilledBy
     from experiments.request import resolve
-    from power.choice import check_power, power_of
+    from power.choice import check_power
     from power.given import given_model
 
     model = given_model(options.em, options.em_error)
     check_power(options.power)
     names = resolve(request_of(options, options.variant, options.seed, model))
     names.request.own.check_used([options.variant])
-    power_of(names.platform, options.power)
+    BilledBy(options.power).check(names)
     return names
 
 

@@ -46,9 +46,10 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([record])
     else:
-        print_columns(
-            (key, value) for key, value in record.items() if key not in ("result", "failed")
-        )
+        lines = [pair for pair in record.items() if pair[0] not in ("also", "result", "failed")]
+        for named in record.get("also", ()):
+            lines.append(("also", ", ".join(map(str, named.values()))))
+        print_columns(lines)
         print("\n" + text.rstrip("\n"))
     return 0
 

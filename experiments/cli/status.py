@@ -111,8 +111,10 @@ def _runs(options: argparse.Namespace) -> int:
     for entry in objects:
         entry["run"] = Path(entry["run"]).name[:12]
         entry["time"] = f"{entry['host_s']:.1f} s" if "host_s" in entry else entry.get("cause", "")
-    columns = [*COLUMNS, *distinguishing(objects), "time"]
-    print_columns([[entry.get(column, "-") for column in columns] for entry in objects], columns)
+    # A run that was asked for under several names has a line for each.
+    lines = [{**entry, **named} for entry in objects for named in ({}, *entry.get("also", ()))]
+    columns = [*COLUMNS, *distinguishing(lines), "time"]
+    print_columns([[entry.get(column, "-") for column in columns] for entry in lines], columns)
     print(f"{len(objects)} runs in {runs_root()}")
     return 0
 

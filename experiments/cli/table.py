@@ -64,18 +64,20 @@ def run(options: argparse.Namespace) -> int:
         place_of(campaign, options.against)
     if drawing is not None and (options.against is None or len(options.measure) != 1):
         raise RequestError(f"--figure {options.figure}: allowed: with --against and one --measure")
-    with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
-        survey = survey_of(campaign, Path(folder))
-    counts = survey.counts
-    if not counts["done"]:
-        raise RequestError(f"{campaign.file}: no cell is done: run eascope sweep first")
-    if options.against is None:
-        lines = plain(survey, options.measure)
-    else:
-        lines, rows = against(survey, options.against, options.measure)
-        if drawing is not None:
-            drawn = draw_once(drawing, lines, rows, options.measure[0])
-            say(f"{options.figure}.svg: {'drawn' if drawn else 'is there, of the same table'}")
+    # Files of derived platforms are read again for the record of their cells.
+    with tempfile.TemporaryDirectory(prefix="eascope-") as folder:
+        with nothing_built():
+            survey = survey_of(campaign, Path(folder))
+        counts = survey.counts
+        if not counts["done"]:
+            raise RequestError(f"{campaign.file}: no cell is done: run eascope sweep first")
+        if options.against is None:
+            lines = plain(survey, options.measure)
+        else:
+            lines, rows = against(survey, options.against, options.measure)
+    if drawing is not None:
+        drawn = draw_once(drawing, lines, rows, options.measure[0])
+        say(f"{options.figure}.svg: {'drawn' if drawn else 'is there, of the same table'}")
     if out is not None:
         with writing_into(out.parent):
             write_atomic(out, "".join(lines).encode())

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.derive import Derived
+from analysis.records.cell import CellRecord
 from analysis.rows import rows
+from configs.platform import Platform
 from experiments.cell import prepare
-from experiments.finished import BilledBy, derived_by, platform_of
+from experiments.finished import derived_as
 from experiments.request import Names
 from experiments.runs import Run
 from experiments.sweeps.ledger import DONE, ledger_folder
@@ -50,27 +52,48 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
     :param wanted: only these measures; empty: all that a run gives.
     :raises EascopeError: when a run is damaged.
     """
-    for axes, seed, run, billed in finished(survey):
-        derived = derived_by(run, billed)
-        for measure, unit, value in _values(derived, run):
+    for axes, seed, derived, platform in finished(survey):
+        for measure, unit, value in _values(derived, platform):
             if not wanted or measure in wanted:
+                run = derived.run.name
                 yield MeasuredCell(
-                    axes=axes, seed=seed, run=run.path.name, measure=measure, unit=unit, value=value
+                    axes=axes, seed=seed, run=run, measure=measure, unit=unit, value=value
                 )
 
 
-def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Run, BilledBy]]:
-    """Values of the axes, seed, run and billing of every cell that is done.
+def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Derived, Platform]]:
+    """Values of the axes, seed, result and platform of every cell that is done.
 
-    :raises EascopeError: the ledger has the run of another cell in the place of one.
+    :raises EascopeError: a run is damaged, or the ledger has the run of another cell in the place
+        of one.
     """
     names = axes_of(survey)
     for group, states in zip(survey.groups, survey.states, strict=True):
         labels = tuple(group.point.labels[name] for name in names)
         billed = group.point.billed(survey.campaign.power)
-        for seed, state in zip(survey.campaign.seeds, states, strict=True):
-            if state == DONE:
-                yield labels, seed, _run_of(survey, group, seed), billed
+        done = [n for n, state in zip(survey.campaign.seeds, states, strict=True) if state == DONE]
+        if not done:
+            continue
+        asked = prepare(group.names.with_seed(done[0])).record
+        for seed in done:
+            run = _run_of(survey, group, seed)
+            derived = derived_as(_of_seed(asked, run.cell), group.names, run, billed)
+            yield labels, seed, derived, group.names.platform
+
+
+def _of_seed(record: CellRecord, run: CellRecord) -> CellRecord:
+    """``record`` of another seed: what the seed decides is in the record of any run of its simkey.
+
+    To prepare a cell takes some 20 ms, and a campaign may have 100 000.
+    """
+    return replace(
+        record,
+        simkey=run.simkey,
+        seed=run.seed,
+        digests=run.digests,
+        replicate=run.replicate,
+        tasks=run.tasks,  # threads are numbered in the order that the seed draws
+    )
 
 
 def axes_of(survey: Survey) -> list[str]:
@@ -115,7 +138,7 @@ def _says_that_it_is(run: Run, names: Names) -> bool:
     )
 
 
-def _values(derived: Derived, run: Run) -> Iterator[tuple[str, str, float]]:
+def _values(derived: Derived, platform: Platform) -> Iterator[tuple[str, str, float]]:
     cell, result = derived.cell, derived.result
     printed = [
         (program, name)
@@ -125,7 +148,7 @@ def _values(derived: Derived, run: Run) -> Iterator[tuple[str, str, float]]:
     ]
     tasks = [task.name for task in cell.tasks]
     seen: set[str] = set()
-    for row in rows(platform_of(run), tasks, cell.work.unit, printed):
+    for row in rows(platform, tasks, cell.work.unit, printed):
         value = row.raw(result)
         if value is not None and row.measure not in seen:
             seen.add(row.measure)

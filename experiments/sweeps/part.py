@@ -185,6 +185,7 @@ def _run_cell(
             if not from_outside(cause):
                 return LedgerLine(cell, FAILED, simkey, cause)
         run = execute_cell(prepared)
+        simkey = ""  # the run is sound: what fails from here on is this cell's alone
         derived_for(prepared, run, billed)
         return line_of(cell, run, own_s())
     except EascopeError as error:

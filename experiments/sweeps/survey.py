@@ -178,6 +178,10 @@ def _check_power(campaign: Campaign, point: Point, names: Names) -> None:
         raise RequestError(
             f"{campaign.file}: {key} = {value!r}: cell {point.words}: {error}"
         ) from error
+    try:
+        billed.model(names.platform, names.activity)
+    except RequestError as error:
+        raise RequestError(f"{campaign.file}: cell {point.words}: {error}") from error
 
 
 def _state(line: LedgerLine | None, folders: set[str]) -> str:

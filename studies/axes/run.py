@@ -39,6 +39,6 @@ def vary(varied: Varied, axes: Sequence[str], seeds: int) -> Robust:
     cells = [prepare(each.with_seed(seed), identity) for each in names for seed in range(seeds)]
     others = prepared(cases, seeds, identity)
     runs = run_with(cells, cells, others, billing)
-    made = [(cell.record.variant, runs[cell.simkey][billing]) for cell in cells]
+    made = [(cell.record.variant, runs[cell.asked][billing]) for cell in cells]
     compared = comparison(names[0].platform, by_variant(made))
     return robust_of(compared, cells, others, runs, cases.left_out)

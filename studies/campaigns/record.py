@@ -21,7 +21,6 @@ from analysis.results.campaigns import (
 from analysis.results.findings import NO_CONTROLS, conditions_of
 from analysis.results.noise import NoiseFloor, recorded
 from analysis.statistics import estimate
-from experiments.finished import derived_by
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.long_table import axes_of, finished
 from experiments.sweeps.survey import Survey
@@ -59,8 +58,7 @@ def record_of(survey: Survey, whole: Campaign, page: CampaignPage, command: str)
     taken: dict[Labels, Taken] = {}
     noise: dict[tuple[str, ...], NoiseFloor] = {}
     places: dict[Labels, tuple[str, ...]] = {}
-    for labels, seed, run, billed in finished(survey):
-        derived = derived_by(run, billed)
+    for labels, seed, derived, _ in finished(survey):
         cells.append(derived.cell)
         powers.setdefault(derived.result.power_model.name, {})[labels[platform]] = None
         scenario = labels[names.index("scenario")]

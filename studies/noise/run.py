@@ -23,9 +23,9 @@ def measure(scenarios: Sequence[tuple[str, str]], seeds: int) -> list[Comparison
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     cells = _cells(scenarios, seeds)
-    flat = {cell.simkey: cell for each in cells for cell in each}
+    flat = {cell.asked: cell for each in cells for cell in each}
     done = dict(zip(flat, run_all(list(flat.values()), _derived), strict=True))
-    return [_compared(each, [done[cell.simkey] for cell in each]) for each in cells]
+    return [_compared(each, [done[cell.asked] for cell in each]) for each in cells]
 
 
 def complete(scenarios: Sequence[tuple[str, str]], seeds: int) -> list[tuple[str, str]]:
@@ -49,9 +49,8 @@ def _cells(scenarios: Sequence[tuple[str, str]], seeds: int) -> list[list[Cell]]
 
 def _compared(cells: Sequence[Cell], made: Sequence[Derived]) -> Comparison:
     half = len(cells) // 2
-    runs = [replace(run, cell=cell.record) for cell, run in zip(cells, made, strict=True)]
-    alone = comparison(cells[0].names.platform, {VARIANT: runs[:half]})
-    return replace(alone, null=Null(VARIANT, runs[:half], runs[half:]))
+    alone = comparison(cells[0].names.platform, {VARIANT: made[:half]})
+    return replace(alone, null=Null(VARIANT, made[:half], made[half:]))
 
 
 def _derived(cell: Cell, run: Run) -> Derived:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from analysis.compare import Comparison, comparison
 from analysis.derive import Derived
@@ -55,13 +54,12 @@ def compare(
         for page, group, names in resolved
     ]
     # Pages share cells; each is run and derived once.
-    cells = {cell.simkey: cell for _, _, cell in wanted}
+    cells = {cell.asked: cell for _, _, cell in wanted}
     done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
     grouped: dict[tuple[str, PageGroup], list[tuple[str, Derived]]] = {}
     platforms = {}
     for page_name, group, cell in wanted:
-        derived = replace(done[cell.simkey], cell=cell.record)
-        made = (cell.names.request.variant, derived)
+        made = (cell.names.request.variant, done[cell.asked])
         grouped.setdefault((page_name, group), []).append(made)
         platforms[page_name, group] = cell.names.platform
     return {key: comparison(platforms[key], by_variant(runs)) for key, runs in grouped.items()}

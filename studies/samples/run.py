@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analysis.derive import Derived
 from engines.base import Identity
 from experiments.cell import Cell, identity_of, prepare
-from experiments.finished import derived_by
+from experiments.finished import derived_for
 from experiments.pool import run_all
 from experiments.runs import Run, check, existing
 from experiments.sweeps.campaign import Campaign
@@ -108,8 +108,8 @@ def _derived(planned: _Planned, done: Mapping[str, Run], power: str | None) -> C
     gem5 = done[planned.gem5.simkey]
     return CellRuns(
         planned.point,
-        {seed: derived_by(done[cell.simkey], billed) for seed, cell in planned.fast.items()},
-        derived_by(gem5, billed),
+        {seed: derived_for(cell, done[cell.simkey], billed) for seed, cell in planned.fast.items()},
+        derived_for(planned.gem5, gem5, billed),
         planned.gem5.simkey,
         gem5.host.cpu_s,
     )

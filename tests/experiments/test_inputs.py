@@ -9,7 +9,6 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -19,7 +18,6 @@ from configs.billing import ChipShared, Idle
 from configs.platform import Cluster, Platform
 from configs.platform_file import load_platform
 from configs.resolved import machine_json
-from experiments import runs
 from experiments.cell import Cell, prepare
 from experiments.cli.compare import Asked, _compared
 from experiments.finished import BilledBy, derived_by, derived_for, platform_of
@@ -155,24 +153,6 @@ def test_a_failed_run_keeps_its_inputs() -> None:
         execute(cell(badly))
     again = execute(cell())
     assert (again.path / FOLDER / MACHINE).is_file()
-
-
-@pytest.mark.parametrize("kind", ["platform", "activity"])
-def test_a_run_of_another_file_is_told_once(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The key does not depend on powers that the kernel is not given: the run is found again."""
-    runs._say_once.cache_clear()
-    run = execute(cell())
-    again = cell()
-    assert execute(again).path == run.path
-    assert capsys.readouterr().err == ""
-    changed: dict[str, Any] = {kind: "0" * 64}
-    inputs = replace(again.record.inputs, **changed)
-    edited = replace(again, record=replace(again.record, inputs=inputs))
-    for _ in range(2):
-        assert not execute(edited).fresh
-    (line,) = capsys.readouterr().err.splitlines()
-    assert f"made from another {kind} file than today's; the machine is the same" in line
-    assert line.endswith("results use today's file")
 
 
 def stated_idle(platform: Platform) -> Platform:

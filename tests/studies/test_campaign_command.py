@@ -68,7 +68,7 @@ def stand_in(runs: StandInRuns) -> Callable[..., Survey]:
 def test_the_command_runs_what_is_missing_and_writes_record_page_and_drawings(
     artefacts: Artefacts, juno: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = StandInRuns(juno)
+    runs = StandInRuns()
     monkeypatch.setattr(running, "run_missing", stand_in(runs))
     command = ["em-error-sweep", "--seeds", "2", "--folder", str(tmp_path / "mine")]
     command += [word for only in CUT for word in ("--only", only)]
@@ -90,7 +90,7 @@ def test_a_failed_cell_makes_no_record_but_complete_seeds_do(
     artefacts: Artefacts, juno: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign = cut(load_campaign("em-error-sweep"), PAGES["em-error-sweep"], 2, CUT)
-    monkeypatch.setattr(running, "run_missing", stand_in(StandInRuns(juno, fails=("cas",))))
+    monkeypatch.setattr(running, "run_missing", stand_in(StandInRuns(fails=("cas",))))
     with pytest.raises(
         EascopeError, match=r"^2 of 6 cells have no run: eascope status em-error-sweep"
     ):
@@ -99,6 +99,6 @@ def test_a_failed_cell_makes_no_record_but_complete_seeds_do(
         complete(campaign)
     run_part(
         part_of(survey_of(replace(campaign, seeds=(0,)), platforms_folder()), retry=True),
-        StandInRuns(juno),
+        StandInRuns(),
     )
     assert complete(campaign).campaign.seeds == (0,)

@@ -54,7 +54,7 @@ def executed(
 ) -> list[tuple[str, str, int]]:
     """Engine, variant and seed of each cell that is executed; no engine is."""
     cells: list[tuple[str, str, int]] = []
-    stand_in = StandInRuns(juno)
+    stand_in = StandInRuns()
 
     def execute(cell: Cell, progress: Callable[[float], None]) -> Run:
         del progress

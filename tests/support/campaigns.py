@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from configs.platform import Platform
 from experiments.cell import Cell
 from experiments.runs import Run
 from experiments.sweeps.campaign import Campaign
@@ -18,7 +17,7 @@ from experiments.sweeps.survey import Survey, survey_of
 from host.cache import runs_root
 from host.errors import EascopeError
 from host.strict import StrictTable
-from tests.support.synthetic import playback, write_run
+from tests.support.synthetic import MS, Burst, Schedule, write_run
 
 AXES = {"platform": "juno-r2", "scenario": "smoke", "variant": ["mainline", "cas"]}
 
@@ -42,14 +41,27 @@ def part_of(survey: Survey, job: str = "j-0", *, retry: bool = False) -> SweepPa
     return SweepPart(SCHEMA, campaign.name, campaign.file, job, groups, retry=retry)
 
 
+def _schedule(cell: Cell) -> Schedule:
+    """Each thread of the cell on a CPU of its own, for ``cas`` on the larger ones."""
+    platform, seed = cell.names.platform, cell.record.seed
+    cpus = platform.cpus if cell.record.variant != "cas" else tuple(reversed(platform.cpus))
+    bursts = [
+        Burst(thread, (1 + 20 * job + (seed * 7 + cpu) % 16) * MS, cpu, (1 + cpu) * MS, slack_us=9)
+        for thread, cpu in zip(cell.record.threads, cpus, strict=False)
+        for job in range(10)
+    ]
+    khz = {cluster.index: [(0, cluster.opps[0].khz)] for cluster in platform.clusters}
+    eas = bool(cell.record.declares.get("eas"))
+    return Schedule(500 * MS, bursts, khz, exit_ns=5_000, eas=eas)
+
+
 class StandInRuns:
     """Stands for `experiments.runs.execute`: writes a run of a short schedule.
 
     :param fails: variants whose cells fail.
     """
 
-    def __init__(self, juno: Platform, fails: tuple[str, ...] = ()) -> None:
-        self.juno = juno
+    def __init__(self, fails: tuple[str, ...] = ()) -> None:
         self.fails = fails
         self.cells: list[tuple[str, int]] = []
 
@@ -62,5 +74,6 @@ class StandInRuns:
         self.cells.append((variant, seed))
         if variant in self.fails:
             raise EascopeError(f"{variant} fails here")
-        write_run(folder, self.juno, playback(variant, seed), variant=variant, seed=seed)
+        platform, activity = cell.names.platform, cell.names.activity
+        write_run(folder, platform, _schedule(cell), record=cell.record, activity=activity)
         return Run(folder, fresh=True)

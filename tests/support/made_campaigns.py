@@ -16,7 +16,6 @@ from analysis.records.result import Percentiles
 from analysis.results.campaigns import CampaignResult
 from configs.activity import Activity
 from configs.platform import Platform
-from experiments.finished import BilledBy
 from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.campaign_file import load_campaign
 from experiments.sweeps.survey import Survey
@@ -83,9 +82,8 @@ def made_record(campaign_run: Derived, monkeypatch: pytest.MonkeyPatch) -> MadeR
     ) -> CampaignResult:
         whole, page = load_campaign(name), PAGES[name]
         campaign = cut(whole, page, seeds, CUTS[name])
-        runs = ((*run, BilledBy()) for run in made_up(campaign, campaign_run, figures, change))
+        runs = ((*run, None) for run in made_up(campaign, campaign_run, figures, change))
         monkeypatch.setattr(recording, "finished", lambda _: runs)
-        monkeypatch.setattr(recording, "derived_by", lambda run, power: run)
         survey = cast("Survey", SimpleNamespace(campaign=campaign))
         names = [axis.name for axis in campaign.axes]
         monkeypatch.setattr(recording, "axes_of", lambda _: names)

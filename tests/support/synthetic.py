@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis.records.cell import CELL, CellRecord, Expectation, Inputs, WindowRecord
-from configs.activity import load_activity
+from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.resolved import machine_json
 from engines.records import HOST, MARKS, READY, START, STOP, Mark, write_marks
@@ -142,8 +142,10 @@ def write_run(
     seed: int = 0,
     periods: dict[str, int] | None = None,
     expect: Sequence[Expectation] = (),
+    record: CellRecord | None = None,
+    activity: Activity | None = None,
 ) -> CellRecord:
-    """Write a complete run folder; returns its ``cell.json``."""
+    """Write a complete run folder; returns its ``cell.json``, which is ``record`` if given."""
     folder.mkdir(parents=True)
     start = 2_000 * MS
     mono = start - MONO_ZERO
@@ -163,7 +165,7 @@ def write_run(
     if schedule.eas is not None:
         text = f"/proc/sys/kernel/sched_energy_aware: {int(schedule.eas)}\n"
         (folder / "state.txt").write_text(text)
-    cell = cell_record(
+    cell = record or cell_record(
         simkey=f"{variant}-{seed}",
         platform=platform.name,
         variant=variant,
@@ -178,7 +180,7 @@ def write_run(
     )
     cell.write(folder / CELL)
     host_record(mips=100.0, sim_s=2.5).write(folder / HOST)
-    write_inputs(folder, platform)
+    write_inputs(folder, platform, activity or load_activity(platform))
     reseal(folder)
     return cell
 
@@ -196,10 +198,10 @@ def reseal(run: Path) -> None:
     seal(run, OUTSIDE)
 
 
-def write_inputs(folder: Path, platform: Platform) -> None:
+def write_inputs(folder: Path, platform: Platform, activity: Activity) -> None:
     """What the run was made of, as far as reading it needs that."""
     (folder / FOLDER).mkdir()
-    (folder / FOLDER / MACHINE).write_bytes(machine_json(platform, load_activity(platform)))
+    (folder / FOLDER / MACHINE).write_bytes(machine_json(platform, activity))
 
 
 def playback(variant: str, seed: int, window_ms: int = 1000) -> Schedule:

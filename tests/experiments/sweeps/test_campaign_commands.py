@@ -34,7 +34,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.fixture
 def done(artefacts: Artefacts, juno: Platform) -> None:
     """The campaign `ONE_OFF` is done."""
-    run_part(part_of(surveyed(campaign())), StandInRuns(juno))
+    run_part(part_of(surveyed(campaign())), StandInRuns())
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_script_as_json(
     printed = json.loads(capsys.readouterr().out)
     assert (printed["script"], printed["cells"], printed["parts"]) == (str(script), 2, 1)
     (part,) = (runs_root() / "campaigns").glob("*/sessions/*/parts/0.json")
-    run_part(read_part(part), StandInRuns(juno))
+    run_part(read_part(part), StandInRuns())
     script.unlink()
     capsys.readouterr()
     assert main(command) == 0

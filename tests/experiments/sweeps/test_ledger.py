@@ -161,7 +161,7 @@ def test_a_table_prints_no_run_as_another_cell(
 ) -> None:
     """Even where a line whose check fits says so."""
     made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    run_part(part_of(surveyed(made)), StandInRuns())
     before = plain(surveyed(made), ["energy_j.total"])
     rewritten(change)
     assert plain(surveyed(made), ["energy_j.total"]) == before
@@ -171,7 +171,7 @@ def test_another_cells_run_in_the_place_of_one_that_is_gone(
     artefacts: Artefacts, juno: Platform
 ) -> None:
     made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    run_part(part_of(surveyed(made)), StandInRuns())
     second = list(read_ledger("test").values())[1]
     rewritten(other_seed)
     (runs_root() / second.simkey).rename(runs_root() / "elsewhere")
@@ -181,7 +181,7 @@ def test_another_cells_run_in_the_place_of_one_that_is_gone(
 
 def test_damaged_lines_are_looked_up_anew(artefacts: Artefacts, juno: Platform) -> None:
     made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    run_part(part_of(surveyed(made)), StandInRuns())
     (path,) = ledger_folder("test").glob("*")
     path.write_bytes(path.read_bytes().replace(b'-0"', b'-1"', 1))
     without = surveyed(made, look_up=False)

@@ -28,7 +28,7 @@ def table(lines: Iterable[str]) -> list[dict[str, str]]:
 
 def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) -> None:
     made = campaign(seeds=2, set={"little.cpus": [2, 4]})
-    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    run_part(part_of(surveyed(made)), StandInRuns())
     lines = table(plain(surveyed(made), []))
     assert list(lines[0]) == [
         *("platform", "little.cpus", "scenario", "variant"),
@@ -51,7 +51,7 @@ def test_what_is_not_done_is_missing_and_said(
     assert main(["table", *ONE_OFF, "--out", str(out)]) == 2
     assert "no cell is done" in capsys.readouterr().err
     assert not out.exists()
-    run_part(part_of(surveyed(campaign())), StandInRuns(juno, fails=("cas",)))
+    run_part(part_of(surveyed(campaign())), StandInRuns(fails=("cas",)))
     assert main(["table", *ONE_OFF, "--out", str(out)]) == 1
     assert "lines of 1 of 2 cells" in capsys.readouterr().out
     assert {line["variant"] for line in table([out.read_text()])} == {"mainline"}
@@ -74,7 +74,7 @@ def test_bad_input(
     juno: Platform,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run_part(part_of(surveyed(campaign())), StandInRuns(juno))
+    run_part(part_of(surveyed(campaign())), StandInRuns())
     capsys.readouterr()
     assert main(["table", *ONE_OFF, *more]) == 2
     captured = capsys.readouterr()
@@ -105,7 +105,7 @@ def test_platforms_are_compared_and_other_work_is_said(
     artefacts: Artefacts, juno: Platform, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = campaign(seeds=2, set={"little.cpus": [2, 4]})
-    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    run_part(part_of(surveyed(made)), StandInRuns())
     capsys.readouterr()
     lines, rows = against(surveyed(made), "little.cpus", ["energy_j.total"])
     assert "values of little.cpus may stand for different work" in capsys.readouterr().err
@@ -124,7 +124,7 @@ def test_platforms_are_compared_and_other_work_is_said(
 def test_a_figure_is_not_drawn_twice(
     artefacts: Artefacts, juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_part(part_of(surveyed(campaign())), StandInRuns(juno))
+    run_part(part_of(surveyed(campaign())), StandInRuns())
     name = tmp_path / "energy"
     command = ["table", *ONE_OFF, "--against", "variant", "--measure", "energy_j.total"]
     command += ["--figure", str(name), "--out", str(tmp_path / "table.csv")]

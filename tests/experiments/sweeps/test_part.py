@@ -22,7 +22,7 @@ from tests.support.cells import Artefacts
 
 
 def test_every_cell_gets_a_run_and_a_line(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(seeds=2), StandInRuns(juno)
+    made, executed = campaign(seeds=2), StandInRuns()
     assert run_part(part_of(surveyed(made)), executed) == 0
     assert executed.cells == [("mainline", 0), ("mainline", 1), ("cas", 0), ("cas", 1)]
     lines = read_ledger(made.name)
@@ -37,7 +37,7 @@ def test_every_cell_gets_a_run_and_a_line(artefacts: Artefacts, juno: Platform) 
 
 
 def test_a_failure_does_not_stop_the_rest(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(seeds=2), StandInRuns(juno, fails=("mainline",))
+    made, executed = campaign(seeds=2), StandInRuns(fails=("mainline",))
     assert run_part(part_of(surveyed(made)), executed) == 2
     assert len(executed.cells) == 4
     states = [line.state for line in read_ledger(made.name).values()]
@@ -47,11 +47,11 @@ def test_a_failure_does_not_stop_the_rest(artefacts: Artefacts, juno: Platform) 
 
 def test_what_has_failed_is_run_again_when_asked_for(artefacts: Artefacts, juno: Platform) -> None:
     made = campaign()
-    run_part(part_of(surveyed(made)), StandInRuns(juno, fails=("mainline",)))
+    run_part(part_of(surveyed(made)), StandInRuns(fails=("mainline",)))
     survey = surveyed(made, look_up=False)
     assert survey.counts == {"done": 1, "failed": 1, "missing": 0}
     assert survey.to_run(retry=False) == []
-    executed = StandInRuns(juno)
+    executed = StandInRuns()
     assert run_part(part_of(survey, "j-1", retry=True), executed) == 0
     assert executed.cells == [("mainline", 0)]
     assert surveyed(made, look_up=False).counts["done"] == 2
@@ -73,11 +73,11 @@ def test_what_was_ended_from_outside_is_tried_again_by_the_same_command(
         assert survey.counts == {"done": 0, "failed": 0, "missing": 2}
     survey = surveyed(made, look_up=False)
     assert [each.text for each in totals_of(survey).causes] == [cause], "status says why"
-    assert run_part(part_of(survey, "j-1"), StandInRuns(juno)) == 0
+    assert run_part(part_of(survey, "j-1"), StandInRuns()) == 0
 
 
 def test_what_is_there_is_not_run_again(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(), StandInRuns(juno)
+    made, executed = campaign(), StandInRuns()
     part = part_of(surveyed(made))
     run_part(part, executed)
     run_part(part, executed)
@@ -86,7 +86,7 @@ def test_what_is_there_is_not_run_again(artefacts: Artefacts, juno: Platform) ->
 
 def test_runs_of_other_commands_count(artefacts: Artefacts, juno: Platform) -> None:
     """They have no line: a campaign of another name has run them."""
-    run_part(part_of(surveyed(campaign("first"))), StandInRuns(juno))
+    run_part(part_of(surveyed(campaign("first"))), StandInRuns())
     survey = surveyed(campaign("second"))
     assert survey.counts["done"] == 2
     assert surveyed(campaign("second"), look_up=False).counts["missing"] == 2
@@ -94,7 +94,7 @@ def test_runs_of_other_commands_count(artefacts: Artefacts, juno: Platform) -> N
 
 def test_a_run_that_is_gone_is_missing(artefacts: Artefacts, juno: Platform) -> None:
     made = campaign()
-    run_part(part_of(surveyed(made)), StandInRuns(juno))
+    run_part(part_of(surveyed(made)), StandInRuns())
     line = next(iter(read_ledger(made.name).values()))
     (runs_root() / line.simkey).rename(runs_root() / "elsewhere")
     assert surveyed(made).counts == {"done": 1, "failed": 0, "missing": 1}

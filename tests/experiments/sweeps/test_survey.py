@@ -82,7 +82,7 @@ def test_without_any_run_cells_share_their_boots(artefacts: Artefacts) -> None:
 
 def test_plan_and_status_agree(artefacts: Artefacts, juno: Platform) -> None:
     """What is done costs in ``status`` what ``plan`` expects of as many cells more."""
-    run_part(part_of(surveyed(campaign(seeds=2))), StandInRuns(juno))
+    run_part(part_of(surveyed(campaign(seeds=2))), StandInRuns())
     spent = sum(line.core_s for line in read_ledger("test").values())
     assert spent > 0
     more = surveyed(campaign(seeds=4), look_up=False)
@@ -107,7 +107,7 @@ def test_ways_of_billing_share_their_runs(artefacts: Artefacts, juno: Platform) 
     assert before.cells == 8
     each = cost_of(surveyed(campaign("other"), look_up=False)).core_s
     assert cost_of(before).core_s == pytest.approx(each + 6 * BESIDE_S)
-    executed = StandInRuns(juno)
+    executed = StandInRuns()
     run_part(part_of(before), executed)
     assert executed.cells == [("mainline", 0), ("cas", 0)]
     after = surveyed(made, look_up=False)
@@ -135,7 +135,7 @@ def test_a_way_of_billing_that_is_none(
 
 def test_status_names_causes(artefacts: Artefacts, juno: Platform) -> None:
     made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns(juno, fails=("cas",)))
+    run_part(part_of(surveyed(made)), StandInRuns(fails=("cas",)))
     lines = campaign_lines(surveyed(made, look_up=False))
     assert lines[0] == "campaign test: 4 cells: 2 done, 2 failed, 0 missing"
     assert lines[1] == "  failed, 2 of this cause: cas fails here"
