@@ -26,9 +26,9 @@ from analysis.work import with_work
 from configs.activity import Activity
 from configs.platform import Platform
 from engines.records import MARKS, TRACE
-from host.cache import digest_of, sha256_file
+from host.cache import digest_of
 from host.errors import EascopeError
-from host.imports import REPO, closure
+from host.imports import REPO, closure, code_digest
 from power.billed import PowerModel
 from power.choice import power_model
 from power.memory import load_controller
@@ -101,13 +101,7 @@ def derive(
 @cache
 def analysis_version() -> str:
     """Digest of all code that makes tables and results; figures and reports are not part of it."""
-    return code_digest(_CODE)
-
-
-def code_digest(paths: tuple[Path, ...], root: Path = REPO) -> str:
-    """Digest of ``paths`` and of every file below ``root`` that they import, by name."""
-    files = sorted(closure(paths, root))
-    return digest_of({path.relative_to(root).as_posix(): sha256_file(path) for path in files})
+    return code_digest(closure(_CODE))
 
 
 def _source(

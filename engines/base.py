@@ -6,7 +6,7 @@ An engine gets a kernel image, a device tree, a guest image and a script. It nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,9 +16,7 @@ from configs.board import Board
 from configs.platform import Platform
 from configs.program_activity import ClusterProgram
 from engines.records import Traits
-from host.cache import digest_of, sha256_file
 from host.errors import EascopeError, RequestError, bad_input
-from host.imports import REPO
 from host.record import Record
 from host.strict import shown_path
 from rootfs.elide import ElidingCopy
@@ -72,17 +70,12 @@ class Identity(Record):
 
     :param engine: its name.
     :param version: the simulator's.
-    :param code_sha256: over our code that makes a run's files (`engine_code`).
+    :param code_sha256: over our code that makes a run's files from a simulator's output.
     """
 
     engine: str
     version: str
     code_sha256: str
-
-
-def engine_code(paths: Iterable[Path]) -> str:
-    """Digest of the code that makes a run's files from a simulator's output."""
-    return digest_of({path.relative_to(REPO).as_posix(): sha256_file(path) for path in paths})
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of ours that a Python file imports, read from its text without running it."""
+"""Our own Python files: what they import, and a digest of what they do, from their text alone."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+
+from host.cache import digest_of
 
 REPO = Path(__file__).resolve().parent.parent
 
@@ -64,3 +68,46 @@ def closure(paths: Iterable[Path], root: Path = REPO) -> set[Path]:
             names |= new
             waiting += [file for name in new for file in files_of(name, root)]
     return files
+
+
+def code_digest(paths: Iterable[Path]) -> str:
+    """A digest of what the code in ``paths`` does.
+
+    It covers syntax trees without comments, docstrings, and the folders of imported files. So
+    neither a comment nor a moved file changes a key, on any version of Python.
+    """
+    return digest_of({"code": sorted(_tree_digest(path.read_bytes()) for path in paths)})
+
+
+@cache
+def _tree_digest(text: bytes) -> str:
+    words: list[str] = []
+    _words(ast.parse(text), words)
+    return sha256("\n".join(words).encode()).hexdigest()
+
+
+def _words(value: object, words: list[str]) -> None:
+    """Append a node's kind and fields; fields that are empty are not in every version of Python."""
+    if isinstance(value, ast.AST):
+        words.append(type(value).__name__)
+        for name in value._fields:
+            inner = getattr(value, name, None)
+            if name == "body" and isinstance(inner, list):
+                inner = inner[1:] if _has_docstring(value) else inner
+            if isinstance(value, ast.ImportFrom) and name == "module":
+                inner = str(inner).rpartition(".")[2]
+            if inner is not None and inner != []:
+                words.append(name)
+                _words(inner, words)
+        words.append(")")
+    elif isinstance(value, list):
+        for item in value:
+            _words(item, words)
+        words.append("]")
+    else:
+        words.append(repr(value))
+
+
+def _has_docstring(node: ast.AST) -> bool:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None

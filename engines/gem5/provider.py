@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from engines.base import Identity, engine_code
+from engines.base import Identity
 from engines.gem5.boot import BootLoaderIdentity
 from engines.gem5.boot import identity as boot_loader_identity
 from host.cache import sha256_file, tree_digest
 from host.errors import EascopeError
-from host.imports import REPO
+from host.imports import REPO, code_digest
 from host.proc import say
 
 #: What the scripts were run on; nothing older has the same statistics and parameters.
@@ -112,7 +112,7 @@ def identity() -> Gem5Identity:
     return Gem5Identity(
         engine=NAME,
         version=version(program),
-        code_sha256=engine_code(CODE),
+        code_sha256=code_digest(CODE),
         binary_sha256=_digest(program, program.stat().st_mtime_ns),
         scripts_sha256=tree_digest(SCRIPTS, "*.py"),
         boot_loader=boot_loader_identity(),

@@ -7,6 +7,7 @@ header of `rootfs.headers`, all others in `DEFINES`, which the compiler gets.
 
 from __future__ import annotations
 
+import re
 from functools import cache, partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from engines.qemu.board import BOARD
 from engines.qemu.process import LOG
 from engines.qemu.settings import RAW_COUNTERS
 from engines.records import CONSOLE, COUNTERS, MARKS, SHARED_PART
-from host.cache import artefact, digest_of, sha256_file
+from host.cache import artefact, digest_of, sha256_bytes
 from host.proc import need, run
 from host.toolchain import said_of
 from rootfs.headers import INCLUDE, MESSAGES
@@ -58,12 +59,26 @@ def options(cpus: int = 1) -> list[str]:
 
 @cache
 def source_digest() -> str:
-    """SHA-256 over the plugin's sources; it does not depend on the host's compiler.
+    """SHA-256 over the plugin's code: no comment, and nothing of the host's compiler, changes it.
 
     The room for CPUs follows from a machine's settings, which are in every key.
     """
     files = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h"), MESSAGES])
-    return digest_of({**defines(1), **{path.name: sha256_file(path) for path in files}})
+    return digest_of(
+        {**defines(1), **{path.name: sha256_bytes(_code(path).encode()) for path in files}}
+    )
+
+
+#: Comments of C, and literals, in which there are none.
+_COMMENT = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""", re.DOTALL
+)
+
+
+def _code(path: Path) -> str:
+    """A source of C without comments, indentation and empty lines."""
+    text = _COMMENT.sub(lambda match: match[1] or " ", path.read_text())
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def plugin(cpus: int = 1) -> Path:

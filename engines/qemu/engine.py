@@ -25,7 +25,6 @@ from engines.base import (
     Identity,
     Machine,
     Transitions,
-    engine_code,
 )
 from engines.files import write_counters
 from engines.qemu.board import BOARD
@@ -40,7 +39,7 @@ from engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
 from engines.records import COUNTERS, MARKS, Traits, write_marks
 from host.cache import cache_root
 from host.errors import EascopeError
-from host.imports import REPO
+from host.imports import REPO, code_digest
 from host.proc import need
 from host.scratch import scratch
 from rootfs.mixture import mixture_program
@@ -95,7 +94,7 @@ class QemuEngine:
         return QemuIdentity(
             engine=self.name,
             version=program.version,
-            code_sha256=engine_code(CODE),
+            code_sha256=code_digest(CODE),
             package=PACKAGE,
             closure_sha256=program.digest,
             plugin_sha256=source_digest(),

@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from analysis.derive import code_digest
 from configs.activity import Activity
 from configs.overrides import overridden
 from configs.platform import Platform
@@ -29,6 +28,7 @@ from experiments.sweeps.point import Point
 from host.cache import digest_of, write_atomic
 from host.dry import NotBuilt
 from host.errors import RequestError
+from host.imports import closure, code_digest
 from kernels.own import Own
 from kernels.variants import Kernel, Variant, boot_args
 
@@ -219,7 +219,7 @@ class Resolver:
     @cached_property
     def code(self) -> str:
         """Digest of the code that makes cells."""
-        return code_digest(_CODE)
+        return code_digest(closure(_CODE))
 
     def _built(self, names: Names) -> dict[str, str]:
         key = names.kernel, names.scenario.image, tuple(names.scenario.prepared)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import engine_code
 from engines.registry import ENGINES
-from host.imports import REPO, imported_names
+from host.imports import REPO, code_digest, imported_names
 from tests.layers import ROOMS
 
 
@@ -42,7 +41,7 @@ def test_the_code_that_makes_a_runs_files_is_in_its_key(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_file_of_the_code_changes_the_digest(engine: str) -> None:
     code = ENGINES[engine].code
-    assert len({engine_code(code[:number]) for number in range(len(code) + 1)}) == len(code) + 1
+    assert len({code_digest(code[:number]) for number in range(len(code) + 1)}) == len(code) + 1
 
 
 def compared(path: Path) -> Iterator[int]:

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from analysis.derive import analysis_version, code_digest
-from host.imports import REPO, closure
+import pytest
+
+from analysis.derive import analysis_version
+from host.imports import REPO, closure, code_digest
 
 DERIVE = REPO / "analysis" / "derive.py"
 
@@ -37,7 +39,7 @@ def test_imports_are_followed_wherever_they_stand(tmp_path: Path) -> None:
 
 def test_an_added_import_changes_the_digest_as_does_the_imported_file(tmp_path: Path) -> None:
     def digest() -> str:
-        return code_digest((tmp_path / "a.py",), tmp_path)
+        return code_digest(closure((tmp_path / "a.py",), tmp_path))
 
     write(tmp_path, a="", b="x = 1\n")
     alone = digest()
@@ -62,3 +64,37 @@ def test_the_derivations_digest_covers_every_module_that_it_loads() -> None:
     assert DERIVE in ours
     assert ours <= closure([DERIVE, REPO / "power" / "choice.py"])
     assert len(analysis_version()) == 64
+
+
+SUM = """import os
+from room.parts import size as bytes_of
+
+
+def total(path: str, more: int = 0) -> int:
+    '''All bytes.'''
+    return bytes_of(os.path.join(path, "x")) + more  # of one file
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("All bytes.", "Every byte.", True),
+        ("  # of one file", "", True),
+        ("room.parts", "other.room.parts", True),
+        ("\n\n\n", "\n\n", True),
+        ("    '''All bytes.'''\n", "", True),
+        ("more: int = 0", "more: int = 1", False),
+        ("+ more", "- more", False),
+        ('"x"', '"y"', False),
+        ("room.parts", "room.wholes", False),
+        ("size as bytes_of", "length as bytes_of", False),
+        ("import os\n", "import os\nos.nice(1)\n", False),
+    ],
+)
+def test_words_and_places_change_no_digest(old: str, new: str, same: bool, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.py", tmp_path / "elsewhere.py"
+    assert SUM.count(old) == 1
+    first.write_text(SUM)
+    second.write_text(SUM.replace(old, new))
+    assert (code_digest([first]) == code_digest([second])) is same

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.qemu.build import SOURCES, options
+from engines.qemu.build import SOURCES, _code, options
 from host.proc import need, run
 
 HEADERS = sorted(path.name for path in SOURCES.glob("*.h"))
@@ -48,3 +48,21 @@ def test_a_source_includes_its_own_header_first(source: str) -> None:
     own = Path(source).with_suffix(".h").name
     if own in HEADERS:
         assert included(SOURCES / source)[0] == own
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ('puts("a // b"); /* more */ f();', True),
+        ('\tputs("a // b");   // more\n\n\tf();', False),
+        ('puts("a // c"); f();', False),
+        ('puts("a // b"); g();', False),
+        ('/* one\n two */\nputs("a // b");   f(); // x', True),
+        ('puts("a // b"); f(\'"\'); /* " */', False),
+    ],
+)
+def test_only_code_is_in_the_digest(text: str, same: bool, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.c", tmp_path / "b.c"
+    first.write_text('puts("a // b");   f();')
+    second.write_text(text)
+    assert (_code(first) == _code(second)) is same
