@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analysis.derive import Derived
-from analysis.records.cell import CellRecord
+from analysis.records.cell import CellRecord, Inputs
 from analysis.rows import rows
 from configs.platform import Platform
 from experiments.cell import prepare
@@ -71,29 +71,15 @@ def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Derived, Pl
     for group, states in zip(survey.groups, survey.states, strict=True):
         labels = tuple(group.point.labels[name] for name in names)
         billed = group.point.billed(survey.campaign.power)
-        done = [n for n, state in zip(survey.campaign.seeds, states, strict=True) if state == DONE]
-        if not done:
-            continue
-        asked = prepare(group.names.with_seed(done[0])).record
-        for seed in done:
-            run = _run_of(survey, group, seed)
-            derived = derived_as(_of_seed(asked, run.cell), group.names, run, billed)
-            yield labels, seed, derived, group.names.platform
-
-
-def _of_seed(record: CellRecord, run: CellRecord) -> CellRecord:
-    """``record`` of another seed: what the seed decides is in the record of any run of its simkey.
-
-    To prepare a cell takes some 20 ms, and a campaign may have 100 000.
-    """
-    return replace(
-        record,
-        simkey=run.simkey,
-        seed=run.seed,
-        digests=run.digests,
-        replicate=run.replicate,
-        tasks=run.tasks,  # threads are numbered in the order that the seed draws
-    )
+        for seed, state in zip(survey.campaign.seeds, states, strict=True):
+            if state == DONE:
+                run, asked = _run_of(survey, group, seed)
+                yield (
+                    labels,
+                    seed,
+                    derived_as(asked, group.names, run, billed),
+                    group.names.platform,
+                )
 
 
 def axes_of(survey: Survey) -> list[str]:
@@ -101,8 +87,8 @@ def axes_of(survey: Survey) -> list[str]:
     return [axis.name for axis in survey.campaign.axes]
 
 
-def _run_of(survey: Survey, group: Group, seed: int) -> Run:
-    """The run of a cell, which its own record says it is.
+def _run_of(survey: Survey, group: Group, seed: int) -> tuple[Run, CellRecord]:
+    """The run of a cell, and the cell's record.
 
     :raises EascopeError: the ledger has another cell's run in its place, and it has no run itself.
     """
@@ -110,31 +96,34 @@ def _run_of(survey: Survey, group: Group, seed: int) -> Run:
     line = survey.lines.get(cell_id(group.group_id, seed))
     # A run of another command has no line.
     known = Run(runs_root() / line.simkey) if line and line.state == DONE else None
-    if known is not None and _says_that_it_is(known, names):
-        return known
-    # Words may be others than when the run was made; the key is exact.
-    run = Run(runs_root() / prepare(names).simkey)
+    if known is not None and _is_of(known, names):
+        return known, known.cell
+    # It may be shared, or be made under other words: to prepare is exact, and takes some 20 ms.
+    cell = prepare(names)
+    run = Run(runs_root() / cell.simkey)
     if known is not None and run.path != known.path and run.state != "done":
         raise EascopeError(
             f"{known.path}: another run than that of {group.point.words}, seed {seed}, as the "
             f"ledger has it: remove {ledger_folder(survey.campaign.name)}; the runs stay, and are "
             "looked up anew"
         )
-    return run
+    return run, cell.record
 
 
-def _says_that_it_is(run: Run, names: Names) -> bool:
-    """Whether the record of ``run`` has the words of the cell ``names``."""
+def _is_of(run: Run, names: Names) -> bool:
+    """Whether the record of ``run`` is that of the cell ``names``: of its words and its files."""
     request, cell = names.request, run.cell
-    given = given_record(names.platform, request.energy_model)
+    platform, scenario = names.platform, names.scenario
     return (
         (cell.simkey, cell.seed) == (run.path.name, request.seed)
-        and (cell.platform, cell.variant) == (names.platform.name, names.variant.name)
-        and (cell.scenario, cell.engine) == (names.scenario.name, request.engine)
+        and (cell.platform, cell.variant) == (platform.name, names.variant.name)
+        and (cell.scenario, cell.engine) == (scenario.name, request.engine)
         and (cell.mode, cell.elide) == (names.engine.mode, request.elide)
         and cell.duration == ("full" if request.full else "short")
         and cell.set_otherwise == tuple(request.controls.words)
-        and cell.energy_model.encode() == given
+        and cell.energy_model.encode() == given_record(platform, request.energy_model)
+        and cell.own_platform == platform.own
+        and cell.inputs == Inputs(platform.digest, names.activity.digest, scenario.digest)
     )
 
 

@@ -34,7 +34,6 @@ from experiments.finished import derived_for
 from experiments.request import Names, resolve
 from experiments.scenario_names import ROOT
 from experiments.sweeps import part
-from experiments.sweeps.long_table import _of_seed
 from experiments.sweeps.part import run_part
 from host.cache import runs_root
 from host.errors import EascopeError
@@ -263,8 +262,6 @@ def check_apart(pairs: Sequence[Pair], tmp_path: Path, monkeypatch: pytest.Monke
         assert before[1][1:] == alone[first.asked][1:], f"{pair.key}: the first after the second"
         for cell, asked in ((first, before[1][0]), (second, after[1][0])):
             assert asked.cell == cell.record, pair.key
-            later = prepare(cell.names.with_seed(1))
-            assert _of_seed(cell.record, later.record) == later.record, pair.key
     return shared
 
 

@@ -74,6 +74,5 @@ class StandInRuns:
         self.cells.append((variant, seed))
         if variant in self.fails:
             raise EascopeError(f"{variant} fails here")
-        platform, activity = cell.names.platform, cell.names.activity
-        write_run(folder, platform, _schedule(cell), record=cell.record, activity=activity)
+        write_run(folder, cell.names.platform, _schedule(cell), of=cell)
         return Run(folder, fresh=True)

@@ -18,6 +18,7 @@ from configs.activity import Activity, load_activity
 from configs.platform import Platform
 from configs.resolved import machine_json
 from engines.records import HOST, MARKS, READY, START, STOP, Mark, write_marks
+from experiments.cell import Cell
 from experiments.inputs import FOLDER, MACHINE
 from experiments.runs import OUTSIDE
 from host.sealed import seal
@@ -142,10 +143,9 @@ def write_run(
     seed: int = 0,
     periods: dict[str, int] | None = None,
     expect: Sequence[Expectation] = (),
-    record: CellRecord | None = None,
-    activity: Activity | None = None,
+    of: Cell | None = None,
 ) -> CellRecord:
-    """Write a complete run folder; returns its ``cell.json``, which is ``record`` if given."""
+    """Write a complete run folder; returns its ``cell.json``, which is that of the cell ``of`` if given."""
     folder.mkdir(parents=True)
     start = 2_000 * MS
     mono = start - MONO_ZERO
@@ -165,22 +165,27 @@ def write_run(
     if schedule.eas is not None:
         text = f"/proc/sys/kernel/sched_energy_aware: {int(schedule.eas)}\n"
         (folder / "state.txt").write_text(text)
-    cell = record or cell_record(
-        simkey=f"{variant}-{seed}",
-        platform=platform.name,
-        variant=variant,
-        seed=seed,
-        declares={"eas": schedule.eas},
-        inputs=Inputs(platform.digest, load_activity(platform).digest, ""),
-        tasks=tuple(task_record(name, period_us=(periods or {}).get(name)) for name in names),
-        window=WindowRecord(500, schedule.window_ns // MS),
-        expect=tuple(expect),
-        borrowed=tuple(platform.borrowed),
-        assumed=("little: one instruction per cycle",),
+    activity = of.names.activity if of else load_activity(platform)
+    cell = (
+        of.record
+        if of
+        else cell_record(
+            simkey=f"{variant}-{seed}",
+            platform=platform.name,
+            variant=variant,
+            seed=seed,
+            declares={"eas": schedule.eas},
+            inputs=Inputs(platform.digest, activity.digest, ""),
+            tasks=tuple(task_record(name, period_us=(periods or {}).get(name)) for name in names),
+            window=WindowRecord(500, schedule.window_ns // MS),
+            expect=tuple(expect),
+            borrowed=tuple(platform.borrowed),
+            assumed=("little: one instruction per cycle",),
+        )
     )
     cell.write(folder / CELL)
     host_record(mips=100.0, sim_s=2.5).write(folder / HOST)
-    write_inputs(folder, platform, activity or load_activity(platform))
+    write_inputs(folder, platform, activity)
     reseal(folder)
     return cell
 
