@@ -145,7 +145,7 @@ def write_run(
     expect: Sequence[Expectation] = (),
     of: Cell | None = None,
 ) -> CellRecord:
-    """Write a complete run folder; returns its ``cell.json``, which is that of the cell ``of`` if given."""
+    """Write a complete run folder, of the cell ``of`` if given; returns its ``cell.json``."""
     folder.mkdir(parents=True)
     start = 2_000 * MS
     mono = start - MONO_ZERO
