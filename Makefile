@@ -26,8 +26,8 @@ lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies tests
 	@git ls-files -z '*.sh' .ci/run | xargs -0 -r shellcheck
 
-test: lint ## the whole test suite
-	@$(PYTHON) -m pytest -m "not long"
+test: lint ## the whole test suite, on all cores
+	@$(PYTHON) -m pytest -m "not long" -n auto --maxprocesses 8 --dist worksteal
 
 check-long: setup ## longer tests: debugging kernels under stress, stub builds, McPAT, drift
 	@$(PYTHON) -m pytest -m long

@@ -46,13 +46,16 @@ def test_goal():
 """
 
 
-def test_the_last_line_counts_and_those_before_it_say_why(repo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+def test_the_last_line_counts_and_those_before_it_say_why(
+    workers: list[str], repo: Path, tmp_path: Path
+) -> None:
     """In a session of its own: an error counts as failed, and nothing comes after the totals."""
     (tmp_path / "test_some.py").write_text(SESSION)
     done = waiting.call(
         [
             *(sys.executable, "-m", "pytest", "-p", "tests.support.summary"),
-            *("-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(tmp_path)),
+            *("-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(tmp_path), *workers),
         ]
     )
     assert done.returncode == 1, done.stderr
