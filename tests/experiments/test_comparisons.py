@@ -11,17 +11,17 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from analysis.records.cell import Inputs
+from experiments.cell import prepare
 from experiments.cli import compare
 from experiments.cli.compare import Asked
 from experiments.cli.verbs import make_parser
 from experiments.comparisons import FILES, REPORT, comparison_folder, publish
 from experiments.scenario_names import path_of
 from host.errors import EascopeError
+from tests.support.cells import Artefacts
 
 
 def drawing(text: str, *names: str) -> Callable[[Path], None]:
@@ -47,22 +47,15 @@ def test_the_name_has_words_and_a_digest() -> None:
 
 
 def request_and_digest(platform: str, scenario: str, *arguments: str) -> tuple[Asked, str]:
-    """A request with words, and its digest before anything is built.
-
-    Its cells stand for their inputs: kernels and device trees are digested by their simkeys.
-    """
+    """A request with words, and its digest."""
     words = ["compare", "mainline", "cas", "--platform", platform, "--scenario", scenario]
     request = compare.asked_of(make_parser().parse_args([*words, *arguments]))
-    first = request.first
-    inputs = Inputs(first.platform.digest, first.activity.digest, first.scenario.digest)
-    cells = [
-        SimpleNamespace(simkey=f"{number}", record=SimpleNamespace(inputs=inputs))
-        for number in range(len(request.names))
-    ]
-    return request, compare.digest(request, cells)  # type: ignore[arg-type]
+    return request, compare.digest(request, [prepare(names) for names in request.names])
 
 
-def test_an_own_file_of_a_shipped_name_has_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_an_own_file_of_a_shipped_name_has_a_folder_of_its_own(
+    artefacts: Artefacts, tmp_path: Path
+) -> None:
     shipped, digest = request_and_digest("juno-r2", "smoke")
     own = tmp_path / "smoke.toml"
     own.write_text(path_of("smoke").read_text().replace("short_ms", "short_ms  "))
@@ -76,15 +69,14 @@ def test_an_own_file_of_a_shipped_name_has_a_folder_of_its_own(tmp_path: Path) -
     assert edited_digest != digest
 
 
-def test_another_kernel_power_or_number_of_seeds_has_a_folder_of_its_own() -> None:
-    request, first = request_and_digest("juno-r2", "smoke")
-    cells = [
-        SimpleNamespace(simkey="x", record=SimpleNamespace(inputs=Inputs("", "", "")))
-        for _ in request.names
-    ]
+def test_another_kernel_power_or_number_of_seeds_has_a_folder_of_its_own(
+    artefacts: Artefacts,
+) -> None:
+    first = request_and_digest("juno-r2", "smoke")[1]
+    artefacts.write("image", "another")
     digests = {
         first,
-        compare.digest(request, cells),  # type: ignore[arg-type]
+        request_and_digest("juno-r2", "smoke")[1],
         request_and_digest("juno-r2", "smoke", "--power", "derived")[1],
         request_and_digest("juno-r2", "smoke", "--seeds", "3")[1],
         request_and_digest("pixel6", "smoke")[1],

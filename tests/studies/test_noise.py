@@ -109,12 +109,11 @@ def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.Mon
     def prepared(names: Names, identity: object) -> SimpleNamespace:
         request = names.request
         record = replace(stated("mainline", request.seed).cell, variant=request.variant)
-        return SimpleNamespace(
-            names=names, record=record, simkey=f"{request.variant} {request.seed}"
-        )
+        key = f"{request.variant} {request.seed}"
+        return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
 
     def ran(cells: Sequence[SimpleNamespace], after: object) -> list[Derived]:
-        return [stated("mainline", each.names.request.seed) for each in cells]
+        return [replace(stated("mainline", each.record.seed), cell=each.record) for each in cells]
 
     monkeypatch.setattr(run, "identity_of", lambda engine: None)
     monkeypatch.setattr(run, "prepare", prepared)
