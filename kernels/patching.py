@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from host.errors import EascopeError
 from host.proc import CommandFailed, need, run
-from kernels.queues import patch_label, series_patches
+from kernels.queues import added_files, changed_files, patch_label, series_patches
 from kernels.source import Source
 
 _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
@@ -73,19 +75,61 @@ def would_apply(tree: Path, patch: Path, *how: str) -> bool:
 
 
 def _rest_message(tree: Path, patches: list[Path], number: int) -> str:
-    """The outcome of the queue's other patches; each after ``number`` is tried by itself."""
+    """The outcome of the queue's other patches: those after ``number`` that fail by themselves."""
     parts = []
-    if would_apply(tree, patches[number], "--reverse", "--force"):
+    there = would_apply(tree, patches[number], "--reverse", "--force")
+    if there:
         parts.append(f"{patches[number].name} is in that source already")
     queue = patch_label(patches[number]).partition("/")[0]
     parts.append(f"{number} of {len(patches)} patches of {queue} were applied before it")
     after = patches[number + 1 :]
-    bad = [patch.name for patch in after if not would_apply(tree, patch, "--forward")]
-    if bad:
-        parts.append(f"of the {len(after)} after it these do not apply either: {', '.join(bad)}")
-    elif after:
+    alone, following = _failing(tree, after if there else patches[number:])
+    alone = [name for name in alone if name != patches[number].name]
+    if alone:
+        parts.append(f"of the {len(after)} after it these do not apply either: {', '.join(alone)}")
+    if following:
+        parts.append(f"{following} of those after it only fail where a failed one has left a gap")
+    if after and not alone and not following:
         parts.append(f"each of the {len(after)} after it applies")
     return "; ".join(parts)
+
+
+def _failing(tree: Path, patches: list[Path]) -> tuple[list[str], int]:
+    """Names of those of ``patches`` that fail by themselves, and how many others fail.
+
+    Each meets a copy of the tree with what applies of those before it. The others fail only in
+    files in which a part of a patch before them is missing.
+    """
+    alone, following = [], 0
+    gaps: set[str] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in {name for patch in patches for name in changed_files(patch)}:
+            if (tree / name).is_file():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(tree / name, copy / name)
+        for patch in patches:
+            failed = _failing_files(copy, patch)
+            if failed - gaps:
+                alone.append(patch.name)
+            elif failed:
+                following += 1
+            gaps |= failed
+    return alone, following
+
+
+def _failing_files(tree: Path, patch: Path) -> set[str]:
+    """Apply to ``tree`` the hunks of ``patch`` that apply; the files in which one does not."""
+    failed = {name for name in changed_files(patch) if not (tree / name).is_file()}
+    failed -= {*added_files(patch)}
+    command = [need("patch", "patch"), *_PATCH, "--forward", "-d", tree, "-i", patch.resolve()]
+    try:
+        run(command)
+    except CommandFailed as error:
+        for part in re.split(r"^patching file ", error.log_text, flags=re.MULTILINE)[1:]:
+            if re.search(r"^\d+ out of \d+ hunks? (FAILED|ignored)", part, re.MULTILINE):
+                failed.add(part.partition("\n")[0])
+    return failed
 
 
 def _hunk_message(patch: Path, source: Source, output: str) -> str:

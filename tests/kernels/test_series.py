@@ -54,6 +54,23 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
         assert not list(tree.rglob("*.orig"))
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) -> None:
+    """At the end of the scheduler's Makefile, where base has nothing."""
+    source = source_of(release)
+    tree = applied(source, tmp_path / "linux", f"base@{release}")
+    (tmp_path / "field").mkdir()
+    (tmp_path / "field/series").write_text("0001-file.patch\n")
+    (tmp_path / "field/0001-file.patch").write_text(
+        "--- a/kernel/sched/Makefile\n+++ b/kernel/sched/Makefile\n@@ -32,3 +32,4 @@\n"
+        " obj-y += fair.o\n obj-y += build_policy.o\n obj-y += build_utility.o\n+obj-y += field.o\n"
+    )
+    apply_series(tree, tmp_path / "field", source)
+    lines = (tree / "kernel/sched/Makefile").read_text().splitlines()
+    assert lines[-1] == "obj-y += field.o"
+    assert "obj-$(CONFIG_EASCOPE) += eascope.o" in lines
+
+
 def test_nothing_but_the_series_lies_in_a_queue() -> None:
     for queue in queues():
         usual = series_patches(queue) if is_ported(queue, DEFAULT) else []
@@ -180,6 +197,30 @@ def test_failure_says_what_else_of_the_queue_does_not_apply(
     last = str(error.value).splitlines()[-1]
     assert last.startswith("0001-change.patch is in that source already; 0 of 3 patches of toy")
     assert last.endswith("of the 2 after it these do not apply either: 0003-change.patch")
+
+
+def test_failure_names_the_patches_that_fail_by_themselves(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    """1 fails; 2 needs 1; 3 applies, 4 needs 3; 5 fails in a file of its own."""
+    tree, queue = toy(LINES.replace("line 5", "line V"))
+    (tree / "other.c").write_text(LINES)
+    first = (queue / "0001-change.patch").read_text()
+
+    def change(number: int, old: str, new: str, file: str = "file.c") -> None:
+        text = first.replace("file.c", file).replace("-line 5\n+line five", f"-{old}\n+{new}")
+        (queue / f"000{number}-change.patch").write_text(text)
+
+    change(2, "line five", "five")
+    change(3, "line 5", "line five", "other.c")
+    change(4, "line five", "five", "other.c")
+    change(5, "line 5", "five", "gone.c")
+    (queue / "series").write_text("".join(f"000{n}-change.patch\n" for n in range(1, 6)))
+    with pytest.raises(PatchFailed) as error:
+        apply_series(tree, queue, TOY)
+    last = str(error.value).splitlines()[-1]
+    assert "of the 4 after it these do not apply either: 0005-change.patch; 1 of those" in last
+    assert last.endswith("1 of those after it only fail where a failed one has left a gap")
 
 
 #: What is done to the toy's queue, whose ``series`` has one patch, and what is said of it.
