@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patches as people post them: an mbox, a folder of ``git format-patch`` files, commits of a tree.
+"""Patches as people post them: an mbox, a mail, a folder of them, commits of a tree.
 
 git splits an mbox and reads mails, as ``git am`` does. Only mails with a patch of the series'
 newest version are taken; cover letters and replies are left out.
@@ -12,7 +12,7 @@ import gzip
 import re
 import tempfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,12 @@ from host.errors import RequestError
 from host.proc import CommandFailed, need, run
 from kernels.queues import changes_something
 
-ALLOWED = "an mbox, a folder of git format-patch files, or TREE@A..B, commits of a git tree"
+ALLOWED = (
+    "an mbox or a mail, a folder of git format-patch files or mails (*.patch, *.eml), or "
+    "TREE@A..B, commits of a git tree"
+)
+#: Spans of missing patches that are named.
+SPANS = 8
 #: git's own length of a subject in the name of a patch's file.
 SUBJECT_LENGTH = 52
 #: No setting of a person changes what is read.
@@ -59,7 +64,7 @@ def read_patches(text: str) -> dict[str, bytes]:
     path = Path(text).expanduser()
     with tempfile.TemporaryDirectory() as folder:
         if path.is_dir():
-            files = _of_folder(path, text)
+            files = _of_folder(path, text, Path(folder))
         elif path.is_file():
             files = _of_mbox(path, text, Path(folder))
         else:
@@ -75,16 +80,21 @@ def read_patches(text: str) -> dict[str, bytes]:
     }
 
 
-def _of_folder(path: Path, text: str) -> list[Path]:
-    files = sorted(path.glob("*.patch"))
+def _of_folder(path: Path, text: str, folder: Path) -> list[Path]:
+    files = sorted(file for end in ("patch", "eml") for file in path.glob(f"*.{end}"))
     for file in files:
-        if not re.search(rb"^From: .+$", file.read_bytes().partition(b"\n\n")[0], re.MULTILINE):
+        if not re.search(rb"^From: .+$", _head(file.read_bytes()), re.MULTILINE):
             raise RequestError(
                 f"{text!r}: {file.name}: no author: allowed: files of git format-patch"
             )
     if not files:
-        raise RequestError(f"{text!r}: no file *.patch: allowed: {ALLOWED}")
-    return files
+        raise RequestError(f"{text!r}: no file *.patch or *.eml: allowed: {ALLOWED}")
+    return _split(files, folder)
+
+
+def _head(mail: bytes) -> bytes:
+    """The fields of a mail, whatever its lines end with."""
+    return mail.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
 
 
 def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
@@ -95,15 +105,23 @@ def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise RequestError(f"{text!r}: {error}: allowed: {ALLOWED}") from error
-    # lore's archives escape lines of mails that begin with "From " as mboxrd does.
-    how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []
-    split = folder / "mails"
-    split.mkdir()
     (folder / "mbox").write_bytes(content)
     try:
-        _git("mailsplit", *how, "-d6", f"-o{split}", "--", str(folder / "mbox"))
+        # lore's archives escape lines of mails that begin with "From " as mboxrd does.
+        how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []
+        return _split([folder / "mbox"], folder, *how)
     except CommandFailed as error:
         raise RequestError(f"{text!r}: git reads no mail there: allowed: {ALLOWED}") from error
+
+
+def _split(files: Sequence[Path], folder: Path, *how: str) -> list[Path]:
+    """The mails in ``files``, each in a file below ``folder``, with the line ends of Unix.
+
+    A file that does not begin with "From " is one mail, as a mail program saves it.
+    """
+    split = folder / "mails"
+    split.mkdir()
+    _git("mailsplit", "-b", *how, "-d6", f"-o{split}", "--", *map(str, files))
     return sorted(split.iterdir())
 
 
@@ -149,7 +167,8 @@ def _read_mail(file: Path) -> Mail | None:
     content = file.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         message, diff = Path(folder) / "message", Path(folder) / "diff"
-        how = ("mailinfo", "-k", "--no-scissors", "--encoding=UTF-8", str(message), str(diff))
+        how = ["mailinfo", "-k", "--no-scissors", "--quoted-cr=strip", "--encoding=UTF-8"]
+        how += [str(message), str(diff)]
         try:
             facts = _git(*how, stdin=content).decode(errors="replace")
         except CommandFailed:  # no mail, or one in a character set that git does not know
@@ -222,16 +241,24 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
                     f"{text!r}: patch {mail.number}/{totals[0]} of v{version} is there twice, and "
                     "they differ: allowed: one of each"
                 )
-    missing = [f"{number}/{totals[0]}" for number in _absent(places, totals[0])]
+    missing = sorted({*range(1, totals[0] + 1)} - {*places})
     if missing and whole:
         raise RequestError(
-            f"{text!r}: v{version} lacks the patches {', '.join(missing)}: allowed: a whole series"
+            f"{text!r}: v{version} lacks {len(missing)} of {totals[0]} patches ({_spans(missing)}): "
+            "allowed: a whole series, or a folder with the patches that you want (*.patch, *.eml)"
         )
     return [places[number] for number in sorted(places)]
 
 
-def _absent(there: Iterable[int], total: int) -> list[int]:
-    return sorted({*range(1, total + 1)} - {*there})
+def _spans(numbers: Sequence[int]) -> str:
+    """``1-152, 154-373`` of sorted numbers."""
+    ends = [each for each in numbers if each + 1 not in numbers]
+    starts = [each for each in numbers if each - 1 not in numbers]
+    spans = [
+        str(first) if first == last else f"{first}-{last}"
+        for first, last in zip(starts, ends, strict=True)
+    ]
+    return ", ".join(spans[:SPANS] + ["..."] * (len(spans) > SPANS))
 
 
 def _diff(patch: bytes) -> bytes:

@@ -24,8 +24,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a thread's mbox, plain or .gz, whose newest version is taken; a folder of "
-        "git format-patch files; or TREE@A..B, commits of a git tree",
+        help="a thread's mbox, plain or .gz, whose newest version is taken; a mail; a folder of "
+        "git format-patch files or mails; or TREE@A..B, commits of a git tree",
     )
     parser.add_argument("--name", metavar="X", help="name of the queue and the variant (required)")
     parser.add_argument(

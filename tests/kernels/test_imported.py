@@ -172,10 +172,27 @@ def test_a_mail_may_be_encoded(home: Path, author: Path, encoding: str) -> None:
         r"^Subject: .*$", "Subject: =?UTF-8?q?[RFC_v3]_sched/fair:_F=C3=BCnf?=", head, flags=re.M
     )
     head += f"\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: {encoding}"
-    thread = mbox(home / "t.mbox", [f"{head}\n\n{encode(body.encode()).decode()}\n"])
-    read = read_patches(str(thread))
-    assert list(read) == ["0001-sched-fair-F-nf.patch"]
-    assert read["0001-sched-fair-F-nf.patch"].decode() == plain.decode().replace("Five", "Fünf")
+    mail = f"{head}\n\n{encode(body.encode()).decode()}\n"
+    thread = mbox(home / "t.mbox", [mail])
+    # As a mail program saves it; MIME's lines end with CR and LF, before they are encoded and after.
+    saved = home / "saved/mine.eml"
+    saved.parent.mkdir()
+    lines = encode(body.replace("\n", "\r\n").encode()).decode()
+    mail = re.sub(r"\AFrom .*\n", "", f"{head}\n\n{lines}\n")
+    saved.write_bytes(mail.replace("\n", "\r\n").encode())
+    for source in (thread, saved, saved.parent):
+        read = read_patches(str(source))
+        assert list(read) == ["0001-sched-fair-F-nf.patch"]
+        assert read["0001-sched-fair-F-nf.patch"].decode() == plain.decode().replace("Five", "Fünf")
+
+
+def test_a_mail_without_a_line_from_is_a_mail(home: Path, author: Path) -> None:
+    [plain, _] = read_patches(f"{author}@start..main").values()
+    saved = home / "mine.eml"
+    mail = re.sub(r"\AFrom .*\n", "", posted(author)[1]).replace(" 1/2]", "]")
+    for text in (mail, mail.replace("\n", "\r\n")):
+        saved.write_bytes(text.encode())
+        assert list(read_patches(str(saved)).values()) == [plain]
 
 
 def test_a_folder_may_have_a_part_of_a_series(home: Path, author: Path) -> None:
@@ -255,9 +272,13 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
     whole = mbox(home / "whole", [cover, first, second])
     lone = mbox(home / "lone", [cover, reply(first, "No.")])
     half = mbox(home / "half", [cover, second])
+    one = mbox(home / "one", [second.replace("2/2]", "153/373]")])
+    odd = home / "odd.eml"
+    odd.write_text(re.sub(r"\AFrom .*\n", "", second).replace("2/2]", "2/26]"))
     changed = second.replace("+int x;", "+int y;")
     twice = mbox(home / "twice", [first, second, changed])
     (home / "words").write_text("no mail\n")
+    (home / "nil").write_text("")
     (home / "short.gz").write_bytes(gzip.compress(whole.read_bytes())[:-20])
     (home / "empty").mkdir()
     (home / "diffs").mkdir()
@@ -279,11 +300,18 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (whole, ["--name", "x", "--release", "5.4"], "5.4"),
         (whole, ["--name", "x", "--release", "7.3"], "it is Linux 6.12.117"),
         (lone, ["--name", "x"], "no patch in its 2 mails"),
-        (half, ["--name", "x"], "v1 lacks the patches 1/2: allowed"),
+        (
+            half,
+            ["--name", "x"],
+            "v1 lacks 1 of 2 patches (1): allowed: a whole series, or a folder",
+        ),
+        (one, ["--name", "x"], "v1 lacks 372 of 373 patches (1-152, 154-373): allowed"),
+        (odd, ["--name", "x"], "v1 lacks 25 of 26 patches (1, 3-26): allowed"),
         (twice, ["--name", "x"], "patch 2/2 of v1 is there twice"),
-        (home / "words", ["--name", "x"], "git reads no mail there"),
+        (home / "words", ["--name", "x"], "no patch in its 1 mails"),
+        (home / "nil", ["--name", "x"], "git reads no mail there"),
         (home / "short.gz", ["--name", "x"], "short.gz"),
-        (home / "empty", ["--name", "x"], "no file *.patch"),
+        (home / "empty", ["--name", "x"], "no file *.patch or *.eml"),
         (home / "diffs", ["--name", "x"], "x.patch: no author"),
         (home / "letter", ["--name", "x"], "no patch in its 1 mails"),
         (home / "nothing", ["--name", "x"], "no such file"),
