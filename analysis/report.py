@@ -297,7 +297,8 @@ def _variants(comparison: Comparison) -> str:
         proven = {True: "on (read back)", False: "off (read back)", None: "-"}
         eas = proven[run.result.eas]
         switches = "; ".join(f"{path} = {value}" for path, value in run.cell.switches) or "none"
-        kernel = f"{run.cell.kernel.name} {run.cell.kernel.version}"
+        built = run.cell.kernel
+        kernel = "; ".join([f"{built.name} {built.version}", *built.options])
         rows.append((name, kernel, _plain(run.cell.declares), eas, switches))
     heads = ("variant", "kernel", "declared state", "energy-aware scheduling", "switches")
     return _words(heads, rows)

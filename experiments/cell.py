@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -68,6 +68,24 @@ class Cell:
 @cache
 def _kernel(spec: Kernel) -> KernelArtefact:
     return built_once(partial(kernel, spec))
+
+
+def check_kernels_differ(asked: Iterable[Names]) -> None:
+    """Refuse a person's patches or tree that change no byte that is built.
+
+    :raises RequestError: naming two variants that are the same.
+    """
+    seen: dict[tuple[object, ...], Names] = {}
+    for names in asked:
+        image, variant, own = _kernel(names.kernel), names.variant, names.kernel
+        like = seen.setdefault((image.code, variant.switches, variant.boot, variant.dtb), names)
+        if image.code and like.kernel.name != own.name and (own.own or own.tree or like.kernel.own):
+            options = [line for n in (like, names) for line in _kernel(n.kernel).provenance.options]
+            why = f" ({'; '.join(options)})" if options else ""
+            raise RequestError(
+                f"variants {like.variant.name!r} and {variant.name!r}: their kernels have the same "
+                f"code: no byte that is built differs{why}: allowed: variants that differ"
+            )
 
 
 @cache

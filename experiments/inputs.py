@@ -29,7 +29,8 @@ from engines.base import Machine
 from host.cache import sha256_file
 from host.errors import EascopeError
 from host.record import json_bytes
-from kernels.build import KernelArtefact, fragment_text
+from kernels.build import KernelArtefact
+from kernels.kconfig import fragment_text
 from kernels.queues import series_patches
 from kernels.variants import SERIES, Kernel
 

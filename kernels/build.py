@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +29,19 @@ from host.cache import (
     sha256_file,
 )
 from host.debian import apt
+from host.dry import nothing_built
 from host.errors import EascopeError
-from host.proc import CommandFailed, Ending, Step, need, run, say
-from host.toolchain import arm64_tool, cross_prefix, said_of
+from host.proc import Ending, Step, run, say
+from host.toolchain import arm64_tool
 from kernels import times
-from kernels.faults import compile_errors
+from kernels.kconfig import Brought, brought, compiler, configure, fragment_text, make
 from kernels.naming import kernel_named, kernel_names
 from kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
 from kernels.queues import series_digest
 from kernels.releases import DEFAULT, release_of
 from kernels.source import ARCHITECTURE, Source, find_source
 from kernels.trees import tree_source
-from kernels.variants import FRAGMENTS, SERIES, Kernel, load_variants
+from kernels.variants import SERIES, Kernel, load_variants
 from kernels.worktree import OUT, Objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
@@ -50,13 +50,8 @@ RECIPE = 2
 BUILT = "kernel.json"
 #: The directory that `check_queues` compiles.
 SCHEDULER = "kernel/sched/"
-#: Fixed, so that the same inputs give the same bytes.
-IDENTITY = {
-    "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 2026",
-    "KBUILD_BUILD_USER": "eascope",
-    "KBUILD_BUILD_HOST": "eascope",
-    "KBUILD_BUILD_VERSION": "1",
-}
+#: In the command or the dependencies of an object that has the kernel's name.
+_NAMED = re.compile(r"/utsrelease\.h|/utsversion[\w.-]*\.h|-DEASCOPE_KERNEL=")
 
 
 @dataclass(frozen=True)
@@ -68,6 +63,7 @@ class KernelArtefact:
     :param config: the complete ``.config``.
     :param version: what ``uname -r`` prints.
     :param provenance: source, patches, configuration and compiler, for records.
+    :param code: digest of its objects, without its name; kernels that do the same have the same.
     """
 
     name: str
@@ -76,6 +72,7 @@ class KernelArtefact:
     config: Path
     version: str
     provenance: KernelProvenance
+    code: str = ""
 
     @property
     def release(self) -> str:
@@ -124,7 +121,9 @@ def built(name: str = "base") -> KernelArtefact | None:
     if not os.environ.get(KERNEL_SRC) and not apt(ARCHITECTURE).ready:
         return None
     try:
-        folder = cache_root() / "kernel" / digest_of(_key(spec, find_source((), spec.release)))[:32]
+        with nothing_built():
+            key = _key(spec, find_source((), spec.release))
+        folder = cache_root() / "kernel" / digest_of(key)[:32]
     except EascopeError:  # no compiler, no source: then nothing was built from them either
         return None
     if not (folder / MANIFEST).is_file():
@@ -142,21 +141,12 @@ def _artefact(name: str, folder: Path) -> KernelArtefact:
         config=folder / "config",
         version=facts.version,
         provenance=facts.provenance,
+        code=facts.code,
     )
 
 
 def _series_folders(spec: Kernel) -> list[Path]:
     return spec.folders(SERIES)
-
-
-def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:
-    """All fragments of a kernel, each followed by the differences of ``release``."""
-    files = []
-    for name in (*spec.fragments, *spec.more):
-        files.append(FRAGMENTS / f"{name}.config")
-        if release != DEFAULT and (other := FRAGMENTS / f"{name}-{release}.config").is_file():
-            files.append(other)
-    return "\n".join(file.read_text() for file in files)
 
 
 def names(spec: Kernel, release: str = DEFAULT) -> dict[str, str]:
@@ -180,65 +170,74 @@ def _key(spec: Kernel, source: Source) -> dict[str, Any]:
         "name": spec.name,
         "source": source.sha256,
         "series": series_digest(_series_folders(spec), release),
-        "fragment": sha256_bytes(fragment_text(spec, release).encode()),
+        "fragment": sha256_bytes(_fragment(spec, release, brought(spec, source)).encode()),
         "compiler": compiler(),
     }
 
 
-@cache
-def compiler() -> str:
-    """First lines of the compiler's and the linker's version.
-
-    :raises EascopeError: when the compiler is not installed, and the cache does not know of one.
-    """
-    return "; ".join(said_of("kernel", _versions))
-
-
-def _versions() -> list[str]:
-    versions = (run([arm64_tool(name), "--version"]).decode() for name in ("gcc", "ld"))
-    return [version.splitlines()[0] for version in versions]
+def _fragment(spec: Kernel, release: str, options: Brought) -> str:
+    """Our fragments, and the options that patches or the tree bring along."""
+    return "\n".join([fragment_text(spec, release), *options.taken])
 
 
 def _build(spec: Kernel, source: Source, folder: Path) -> None:
     objects = kept_objects(source, _series_folders(spec), spec.more)
+    options = brought(spec, source)
+    for line in options.words:
+        say(f"  {spec.name}: {line}")
     with worktree(source, _series_folders(spec), spec.more) as tree:
-        _build_in(tree, spec, source, folder, objects)
+        out, log = tree / OUT, folder / "build.log"
+        started = time.monotonic()
+        release = source.release.name
+        configure(tree, out, _fragment(spec, release, options), log)
+        make(tree, out, ["Image", "vmlinux"], log, **names(spec, release))
+        shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
+        shutil.copy2(out / "vmlinux", folder / "vmlinux")
+        shutil.copy2(out / ".config", folder / "config")
+        provenance = KernelProvenance(
+            **vars(source.provenance()),
+            upstream=source.version,
+            series=tuple(spec.series),
+            series_sha256=series_digest(_series_folders(spec), release),
+            config_sha256=sha256_file(out / ".config"),
+            compiler=compiler(),
+            options=tuple(options.words),
+        )
+        version = (out / "include/config/kernel.release").read_text().strip()
+        BuiltKernel(version, provenance, _code(out)).write(folder / BUILT)
+        if objects is not Objects.COPIED:
+            times.remember(objects is Objects.OWN, time.monotonic() - started)
 
 
-def _build_in(tree: Path, spec: Kernel, source: Source, folder: Path, objects: Objects) -> None:
-    out, log = tree / OUT, folder / "build.log"
-    started = time.monotonic()
-    release = source.release.name
-    configure(tree, out, fragment_text(spec, release), log)
-    make(tree, out, ["Image", "vmlinux"], log, **names(spec, release))
-    shutil.copy2(out / "arch/arm64/boot/Image", folder / "Image")
-    shutil.copy2(out / "vmlinux", folder / "vmlinux")
-    shutil.copy2(out / ".config", folder / "config")
-    provenance = KernelProvenance(
-        **vars(source.provenance()),
-        upstream=source.version,
-        series=tuple(spec.series),
-        series_sha256=series_digest(_series_folders(spec), release),
-        config_sha256=sha256_file(out / ".config"),
-        compiler=compiler(),
-    )
-    version = (out / "include/config/kernel.release").read_text().strip()
-    BuiltKernel(version, provenance).write(folder / BUILT)
-    if objects is not Objects.COPIED:
-        times.remember(objects is Objects.OWN, time.monotonic() - started)
+def _code(out: Path) -> str:
+    """Digest of the objects that are linked, of the few with the kernel's name of their source.
+
+    The image does not serve: the name moves what lies after it.
+    """
+    archives = ("vmlinux.a", "lib/lib.a", "arch/arm64/lib/lib.a")
+    listed = "".join(run([arm64_tool("ar"), "t", name], cwd=out).decode() for name in archives)
+    digests = {}
+    for name in listed.split():
+        path = out / name
+        command = path.with_name(f".{path.name}.cmd").read_text()
+        if _NAMED.search(command) and (source := re.search(r"^source_\S+ := (\S+)", command, re.M)):
+            path = out / source[1]
+        digests[name] = sha256_file(path)
+    return digest_of(digests)
 
 
-def check_queues(spec: Kernel, *, compiled: bool) -> str:
+def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought]:
     """Apply the queues of ``spec``; with ``compiled``, also compile kernel/sched/.
 
     This happens in the kept tree, so a later build starts from these objects.
 
-    :returns: the source's label.
+    :returns: the source's label, and the options that the patches bring along.
     :raises PatchFailed: naming patch, file and hunk.
     :raises EascopeError: no source, a lost option, or the compiler's errors.
     """
     source = _source(spec)
     release = source.release.name
+    options = brought(spec, source)
     what = "applying and compiling" if compiled else "applying"
     with (
         Step(f"{what} {spec.name}, {source.label}"),
@@ -247,80 +246,9 @@ def check_queues(spec: Kernel, *, compiled: bool) -> str:
     ):
         if compiled:
             log = Path(folder) / "build.log"
-            configure(tree, tree / OUT, fragment_text(spec, release), log)
+            configure(tree, tree / OUT, _fragment(spec, release, options), log)
             make(tree, tree / OUT, [SCHEDULER], log, **names(spec, release))
-    return source.label
-
-
-def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str) -> None:
-    """Run kbuild with our fixed identity, out of tree, through ccache when it is there.
-
-    :raises CommandFailed: with the compiler's errors.
-    """
-    for program, package in (("flex", "flex"), ("bison", "bison"), ("bc", "bc")):
-        need(program, package)
-    prefix = cross_prefix()
-    ccache = "ccache " if shutil.which("ccache") else ""
-    cache_dir = os.environ.get("CCACHE_DIR") or str(cache_root() / "ccache")
-    command = [need("make", "make"), "-C", str(tree), f"O={out}", f"-j{os.cpu_count() or 1}"]
-    command += [f"CC={ccache}{prefix}gcc", "HOSTCC=gcc", f"CROSS_COMPILE={prefix}"]
-    command += ["ARCH=arm64", *(f"{key}={value}" for key, value in variables.items()), *targets]
-    env = {
-        **IDENTITY,
-        # Trees lie in a new folder each time: ccache is to know them again.
-        "CCACHE_BASEDIR": str(tree),
-        "CCACHE_NOHASHDIR": "1",
-        # The compiler names the headers that it read: without this ccache runs the preprocessor for
-        # it, a quarter of the processor time of a kernel that it has not seen. System headers are
-        # not among them; the kernel reads none, and its host tools are compiled without ccache.
-        "CCACHE_DEPEND": "1",
-        "CCACHE_DIR": cache_dir,
-    }
-    label = "kernel build"
-    try:
-        run(command, log=log, env=env, nice=5, label=label)
-    except CommandFailed as error:
-        errors = compile_errors(error.log_text)
-        raise CommandFailed(error.command, error.code, errors, label) from error
-
-
-def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
-    """Write ``out/.config`` from ``fragment``, everything else off.
-
-    :raises EascopeError: naming every option of the fragment that did not survive.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    answers = out / "fragment.config"
-    answers.write_text(fragment)
-    make(tree, out, ["allnoconfig"], log, KCONFIG_ALLCONFIG=str(answers))
-    make(tree, out, ["olddefconfig"], log)
-    lost = lost_options(fragment, (out / ".config").read_text())
-    if lost:
-        raise EascopeError(
-            "kernel configuration: options did not survive (a dependency is missing, or another "
-            f"option decides): {'; '.join(lost)}"
-        )
-
-
-def options(text: str) -> dict[str, str]:
-    """``{"SMP": "y", "MODULES": "n", ...}``; an option's last line counts, as in kconfig."""
-    values: dict[str, str] = {}
-    for line in text.splitlines():
-        if match := re.fullmatch(r"CONFIG_(\w+)=(.*)", line.strip()):
-            values[match[1]] = match[2]
-        elif match := re.fullmatch(r"# CONFIG_(\w+) is not set", line.strip()):
-            values[match[1]] = "n"
-    return values
-
-
-def lost_options(fragment: str, config: str) -> list[str]:
-    """Options whose value in ``config`` differs from ``fragment``, as ``A=y (is n)``."""
-    got = options(config)
-    return [
-        f"CONFIG_{key}={value} (is {got.get(key, 'n')})"
-        for key, value in options(fragment).items()
-        if got.get(key, "n") != value
-    ]
+    return source.label, options
 
 
 def _usual() -> list[str]:

@@ -20,10 +20,12 @@ from host.scratch import locked
 from host.strict import shown_path
 from kernels import variants
 from kernels.build import check_queues
+from kernels.kconfig import Brought
 from kernels.mails import read_patches
 from kernels.naming import OWN_IS_AS
 from kernels.own import check_name
 from kernels.patching import PatchFailed
+from kernels.queues import CONFIG, changed_files
 from kernels.releases import DEFAULT
 from kernels.variants import Catalogue, Kernel, load_catalogue
 
@@ -37,6 +39,8 @@ class Imported:
 
     :param source: the source on which it applies, in words.
     :param compiled: whether kernel/sched/ was compiled.
+    :param options: those that its patches add, or whose defaults they change.
+    :param without_effect: the patches change no file that is compiled and no option that is set.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Imported:
     source: str
     compiled: bool
     release: str
+    options: Brought
+    without_effect: bool
 
     @property
     def compare(self) -> list[str]:
@@ -71,14 +77,18 @@ def import_series(
     if folder.exists():
         raise _taken(folder)
     patches = read_patches(source)
+    config = Path(source).expanduser() / CONFIG
     with tempfile.TemporaryDirectory() as work:
         staged = Path(work) / name
         _write(staged, patches)
+        if config.is_file():
+            shutil.copyfile(config, staged / CONFIG)
         kernel = _kernel(catalogue, staged, onto, release)
         try:
-            where = check_queues(kernel, compiled=compiled)
+            where, options = check_queues(kernel, compiled=compiled)
         except PatchFailed as error:
             raise RequestError(f"{error}\nnothing was written") from error
+        changed = {name for file in patches for name in changed_files(staged / file)}
         _register(staged, folder, onto)
     return Imported(
         name=name,
@@ -87,7 +97,13 @@ def import_series(
         source=where,
         compiled=compiled,
         release=release or DEFAULT,
+        options=options,
+        without_effect=options.same and all(map(_is_not_compiled, changed)),
     )
+
+
+def _is_not_compiled(name: str) -> bool:
+    return name.startswith("Documentation/") or Path(name).name.startswith("Kconfig")
 
 
 def _taken(folder: Path) -> RequestError:

@@ -244,8 +244,9 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
     missing = sorted({*range(1, totals[0] + 1)} - {*places})
     if missing and whole:
         raise RequestError(
-            f"{text!r}: v{version} lacks {len(missing)} of {totals[0]} patches ({_spans(missing)}): "
-            "allowed: a whole series, or a folder with the patches that you want (*.patch, *.eml)"
+            f"{text!r}: v{version} lacks {len(missing)} of {totals[0]} patches "
+            f"({_spans(missing)}): allowed: a whole series, or a folder with the patches that you "
+            "want (*.patch, *.eml)"
         )
     return [places[number] for number in sorted(places)]
 

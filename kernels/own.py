@@ -11,7 +11,7 @@ from pathlib import Path
 from host.cache import artefact, sha256_bytes
 from host.errors import RequestError
 from host.strict import NAME_RULE, is_name
-from kernels.queues import changes_something
+from kernels.queues import CONFIG, changes_something, states_options
 from kernels.releases import RELEASES
 from kernels.trees import Tree, read_tree
 from kernels.variants import Catalogue, load_catalogue
@@ -109,8 +109,11 @@ def _read_patch(text: str) -> tuple[str, Path]:
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         raise RequestError(f"--patch {text!r}: {reason}: allowed: a patch, [NAME=]FILE") from error
-    if not changes_something(content):
-        raise RequestError(f"--patch {text!r}: it has no hunk: allowed: a patch, [NAME=]FILE")
+    if not changes_something(content) and not states_options(content):
+        raise RequestError(
+            f"--patch {text!r}: it has no hunk: allowed: a patch, [NAME=]FILE, or a fragment of "
+            "the configuration in addition to a patch"
+        )
     plain = re.sub(r"^\d+-", "", file.stem.lower())
     return name or re.sub(r"[^a-z0-9]+", "-", plain).strip("-"), file
 
@@ -120,17 +123,23 @@ def _queue(name: str, files: Sequence[Path]) -> Path:
 
     A line of a series is a file's name up to the first space, so other characters become dashes.
     """
-    stems = (re.sub(r"^[0-9]+-", "", file.stem) for file in files)
+    texts = {file: file.read_bytes() for file in files}
+    patches = [file for file in files if changes_something(texts[file])]
+    if not patches:
+        raise RequestError(f"--patch {name}={files[0]}: options alone: allowed: a patch as well")
+    stems = (re.sub(r"^[0-9]+-", "", file.stem) for file in patches)
     contents = {
-        f"{number:04}-{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}.patch": file.read_bytes()
-        for number, (stem, file) in enumerate(zip(stems, files, strict=True), start=1)
+        f"{number:04}-{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}.patch": texts[file]
+        for number, (stem, file) in enumerate(zip(stems, patches, strict=True), start=1)
     }
+    series = "".join(f"{patch}\n" for patch in contents).encode()
+    if config := b"\n".join(texts[file] for file in files if file not in patches):
+        contents[CONFIG] = config
 
     def build(folder: Path) -> None:
         (folder / name).mkdir()
-        for patch, content in contents.items():
-            (folder / name / patch).write_bytes(content)
-        (folder / name / "series").write_text("".join(f"{patch}\n" for patch in contents))
+        for file, content in {**contents, "series": series}.items():
+            (folder / name / file).write_bytes(content)
 
     key = {"name": name, "patches": {k: sha256_bytes(v) for k, v in contents.items()}}
     return artefact("own-patches", key, build, label=f"patches {name}") / name

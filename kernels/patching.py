@@ -122,9 +122,8 @@ def _failing_files(tree: Path, patch: Path) -> set[str]:
     """Apply to ``tree`` the hunks of ``patch`` that apply; the files in which one does not."""
     failed = {name for name in changed_files(patch) if not (tree / name).is_file()}
     failed -= {*added_files(patch)}
-    command = [need("patch", "patch"), *_PATCH, "--forward", "-d", tree, "-i", patch.resolve()]
     try:
-        run(command)
+        run([need("patch", "patch"), *_PATCH, "--forward", "-d", tree, "-i", patch.resolve()])
     except CommandFailed as error:
         for part in re.split(r"^patching file ", error.log_text, flags=re.MULTILINE)[1:]:
             if re.search(r"^\d+ out of \d+ hunks? (FAILED|ignored)", part, re.MULTILINE):

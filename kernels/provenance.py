@@ -42,6 +42,7 @@ class KernelProvenance(SourceProvenance):
     :param series: its queues by name, in their order; ``series_sha256`` is over their patches.
     :param config_sha256: of its complete configuration.
     :param compiler: first lines of the compiler's and the linker's version.
+    :param options: what became of options that its patches or its tree bring along, in words.
     """
 
     upstream: str
@@ -49,11 +50,16 @@ class KernelProvenance(SourceProvenance):
     series_sha256: str
     config_sha256: str
     compiler: str
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class BuiltKernel(Record):
-    """``kernel.json`` of a built kernel: the output of ``uname -r``, and its origin."""
+    """``kernel.json`` of a built kernel: the output of ``uname -r``, its origin, and its code.
+
+    :param code: digest of its objects, without its name.
+    """
 
     version: str
     provenance: KernelProvenance
+    code: str = ""

@@ -4,13 +4,13 @@
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
 release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
 ``0005-y.patch``, which both releases then share. A queue without ``series`` is only for other
-releases.
+releases. A file ``config`` is a fragment of the configuration, for all releases.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from host.cache import digest_of, sha256_file
@@ -18,6 +18,8 @@ from host.errors import RequestError, nearest
 from host.strict import shown_path
 from kernels.releases import DEFAULT, RELEASES
 
+#: A queue's own fragment of the configuration; most have none.
+CONFIG = "config"
 #: What a patch has at least once: a hunk, or what git says of a file without one.
 _CHANGE = re.compile(
     rb"^(@@ -|rename from |old mode |new file mode |deleted file mode )", re.MULTILINE
@@ -25,6 +27,10 @@ _CHANGE = re.compile(
 #: A file that a patch adds.
 _ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
+
+
+#: A line of a fragment.
+_OPTION = re.compile(r"(CONFIG_\w+=.+|#.*|)")
 
 
 def changes_something(content: bytes) -> bool:
@@ -63,17 +69,41 @@ def added_files(patch: Path) -> list[str]:
     return _ADDED.findall(patch.read_text(errors="replace"))
 
 
-def series_digest(folders: Iterable[Path], release: str = DEFAULT) -> str:
-    """SHA-256 over the names and bytes of the patches of some queues, in order."""
-    return digest_of(
-        {
-            "patches": [
-                [folder.name, patch.name, sha256_file(patch)]
-                for folder in folders
-                for patch in series_patches(folder, release)
-            ]
-        }
-    )
+def series_digest(folders: Sequence[Path], release: str = DEFAULT) -> str:
+    """SHA-256 over the names and bytes of the patches of some queues, in order, and fragments."""
+    configs = {
+        folder.name: sha256_file(file) for folder in folders if (file := folder / CONFIG).is_file()
+    }
+    patches = [
+        [folder.name, patch.name, sha256_file(patch)]
+        for folder in folders
+        for patch in series_patches(folder, release)
+    ]
+    return digest_of({"patches": patches} | ({"configs": configs} if configs else {}))
+
+
+def states_options(content: bytes) -> bool:
+    """Whether a file is a fragment of a configuration."""
+    lines = [line.strip() for line in content.decode(errors="replace").splitlines()]
+    return b"CONFIG_" in content and all(_OPTION.fullmatch(line) for line in lines)
+
+
+def config_text(folder: Path) -> str:
+    """The queue's own fragment of the configuration, empty where it has none.
+
+    :raises RequestError: a line that states no option.
+    """
+    file = folder / CONFIG
+    if not file.is_file():
+        return ""
+    text = file.read_bytes().decode(errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not _OPTION.fullmatch(line.strip()):
+            raise RequestError(
+                f"{shown_path(file)}: line {number} = {line!r}: allowed: CONFIG_NAME=VALUE, "
+                "'# CONFIG_NAME is not set', or a comment"
+            )
+    return text
 
 
 def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:

@@ -193,6 +193,16 @@ def best(sources: Sequence[Source]) -> Source:
     return next((each for each in sources if each.tested), sources[0])
 
 
+def released(release: str) -> Source | None:
+    """Debian's source of a release, whatever KERNEL_SRC is; None where it is not to be had."""
+    try:
+        source = best(offered(release))
+        source.deb()
+    except EascopeError:
+        return None
+    return source
+
+
 def offered_releases() -> list[str]:
     """The releases of Linux whose source a supported suite offers, in order; ours or not."""
     names = apt(ARCHITECTURE).names(package_of(""))

@@ -51,13 +51,9 @@ def _say_that_we_wait() -> None:
 
 
 @contextmanager
-def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
+def patched(source: Source, queues: Sequence[Path]) -> Iterator[_Kept]:
     """The tree of ``source`` with ``queues`` applied, held exclusively.
 
-    The objects for the same queues, or else for the last ones, are below `OUT`, without the
-    leftovers of a killed build.
-
-    :param more: further fragments in addition to a kernel's own; they give other objects.
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     """
     home = home_of(source)
@@ -78,6 +74,20 @@ def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> It
                     apply_patch(kept.tree, patches, number, source, before=kept.forget)
                     kept.add(patch, source)
                 place += 1
+        yield kept
+
+
+@contextmanager
+def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
+    """The tree of ``source`` with ``queues`` applied, held exclusively.
+
+    The objects for the same queues, or else for the last ones, are below `OUT`, without the
+    leftovers of a killed build.
+
+    :param more: further fragments in addition to a kernel's own; they give other objects.
+    :raises PatchFailed: the tree then has the patches before the one that does not apply.
+    """
+    with patched(source, queues) as kept:
         if kept.busy.exists():
             shutil.rmtree(kept.tree / OUT, ignore_errors=True)
         kept.busy.touch()

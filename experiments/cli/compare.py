@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from analysis.decisions import of_first_runs
     from analysis.energy_models import EnergyModels
-    from experiments.cell import prepare
+    from experiments.cell import check_kernels_differ, prepare
     from experiments.comparisons import comparison_folder
     from experiments.robust import prepared, robust_of, run_with
     from experiments.writable import check_out, check_runs_place
@@ -145,6 +145,7 @@ def run(options: argparse.Namespace) -> int:
     asked = asked_of(options)
     warn(asked.first)
     cells = [prepare(names) for names in (*asked.names, *asked.null)]
+    check_kernels_differ(asked.names)
     varied = prepared(asked.cases, asked.seeds) if asked.cases else []
     runs = run_with(cells, cells[: asked.compared], varied, asked.billing)
     compared = _compared(asked, cells, runs)

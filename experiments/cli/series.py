@@ -7,6 +7,7 @@ import argparse
 
 from experiments.cli.output import print_json, shown
 from host.errors import RequestError, unknown
+from host.proc import say
 from kernels.releases import DEFAULT, RELEASES
 
 SUMMARY = "import posted patches as a variant"
@@ -55,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: for a wrong source, name or patch; nothing is written then.
     """
     from kernels.imported import ONTO, import_series
+    from kernels.queues import CONFIG
 
     if options.verb not in VERBS:
         raise unknown("series command", options.verb, VERBS)
@@ -81,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
                 "patches": list(made.patches),
                 "source": made.source,
                 "compiled": made.compiled,
+                "options": {**made.options.encode(), "without_effect": made.without_effect},
                 "compare": command,
             }
         )
@@ -89,5 +92,12 @@ def run(options: argparse.Namespace) -> int:
         print(shown(made.folder / patch))
     what = "applies and kernel/sched/ compiles" if made.compiled else "applies"
     print(f"{made.name} {what}: {made.source}")
+    for line in made.options.words:
+        print(line)
+    if made.options.stated:
+        print(f"to take these defaults, put into {shown(made.folder / CONFIG)}:")
+        print("\n".join(f"    {line}" for line in made.options.stated))
+    if made.without_effect:
+        say(f"  warning: {made.name} changes no byte that is built: its kernel is that of its base")
     print(f"compare it: {command}")
     return 0

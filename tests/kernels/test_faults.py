@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from host.proc import TAIL_LINES, CommandFailed
-from kernels import build
+from kernels import kconfig
 from kernels.faults import compile_errors
 
 #: As two jobs leave it: the one that failed, then what the other one and every make still print.
@@ -76,10 +76,10 @@ def test_a_build_ends_with_the_compilers_error(
     def failing(command: list[str], **_: Any) -> bytes:
         raise CommandFailed(command, 2, LOG, "kernel build")
 
-    monkeypatch.setattr(build, "run", failing)
-    monkeypatch.setattr(build, "need", lambda program, _: program)
+    monkeypatch.setattr(kconfig, "run", failing)
+    monkeypatch.setattr(kconfig, "need", lambda program, _: program)
     with pytest.raises(CommandFailed) as caught:
-        build.make(tmp_path, tmp_path, ["Image"], tmp_path / "log")
+        kconfig.make(tmp_path, tmp_path, ["Image"], tmp_path / "log")
     head, *shown = str(caught.value).splitlines()
     assert head.startswith("kernel build: command failed with exit code 2: make -C ")
     assert [line[2:] for line in shown] == ERROR.splitlines()

@@ -174,7 +174,7 @@ def test_a_mail_may_be_encoded(home: Path, author: Path, encoding: str) -> None:
     head += f"\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: {encoding}"
     mail = f"{head}\n\n{encode(body.encode()).decode()}\n"
     thread = mbox(home / "t.mbox", [mail])
-    # As a mail program saves it; MIME's lines end with CR and LF, before they are encoded and after.
+    # As a mail program saves it; lines end with CR and LF, before they are encoded and after.
     saved = home / "saved/mine.eml"
     saved.parent.mkdir()
     lines = encode(body.replace("\n", "\r\n").encode()).decode()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kernels.build import configure, fragment_text, make, names
+from kernels.build import names
+from kernels.kconfig import configure, fragment_text, make
 from kernels.naming import kernel_named, kernel_names
 from kernels.releases import DEFAULT
 from kernels.variants import SERIES

@@ -10,15 +10,8 @@ from pathlib import Path
 import pytest
 
 from host.cache import sha256_file
-from kernels.build import (
-    KernelArtefact,
-    configure,
-    fragment_text,
-    lost_options,
-    make,
-    names,
-    options,
-)
+from kernels.build import KernelArtefact, names
+from kernels.kconfig import configure, fragment_text, lost_options, make, options
 from kernels.naming import kernel_named, kernel_names
 from kernels.patching import apply_patch, apply_series
 from kernels.queues import series_patches

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from configs.platform import Platform
-from kernels.build import fragment_text, options
+from kernels.kconfig import fragment_text, options
 from kernels.state import state_expectations
 from kernels.variants import Declared, load_kernels, load_variants
 

@@ -13,7 +13,8 @@ from typing import Protocol
 
 from configs.platform import Platform
 from engines.base import EngineFailed
-from kernels.build import KernelArtefact, configure, fragment_text, make, names
+from kernels.build import KernelArtefact, names
+from kernels.kconfig import configure, fragment_text, make
 from kernels.naming import kernel_named
 from kernels.source import Source
 from kernels.variants import SERIES
