@@ -77,10 +77,12 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
     """
     seen: dict[tuple[object, ...], Names] = {}
     for names in asked:
-        image, variant, own = _kernel(names.kernel), names.variant, names.kernel
-        like = seen.setdefault((image.code, variant.switches, variant.boot, variant.dtb), names)
-        if image.code and like.kernel.name != own.name and (own.own or own.tree or like.kernel.own):
-            options = [line for n in (like, names) for line in _kernel(n.kernel).provenance.options]
+        code, variant = _kernel(names.kernel).code, names.variant
+        like = seen.setdefault((code, variant.switches, variant.boot, variant.dtb), names)
+        kernels = (like.kernel, names.kernel)
+        brought = any(kernel.own or kernel.tree for kernel in kernels)
+        if code and brought and like.kernel.name != names.kernel.name:
+            options = [line for kernel in kernels for line in _kernel(kernel).provenance.options]
             why = f" ({'; '.join(options)})" if options else ""
             raise RequestError(
                 f"variants {like.variant.name!r} and {variant.name!r}: their kernels have the same "

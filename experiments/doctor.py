@@ -21,6 +21,7 @@ from kernels.naming import kernel_names
 from kernels.releases import DEFAULT, RELEASES
 from kernels.source import known_offers
 from kernels.variants import load_catalogue
+from kernels.worktree import unfit_place
 
 PACKAGES = Path(__file__).parent.parent / "host" / "system-packages.txt"
 #: Disk that kernels, image, engine and some hundred runs take.
@@ -94,6 +95,8 @@ def _room() -> Iterator[Check]:
             f"{folder}: {free:.0f} GB free{'' if writable else ', not writable'}",
             f"free {DISK_GB} GB there, or set EASCOPE_{name.upper()} to another folder",
         )
+    if wrong := unfit_place():
+        yield _check("kernel builds", False, wrong, "set EASCOPE_CACHE to another folder")
 
 
 def _machine() -> Iterator[Check]:

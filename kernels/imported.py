@@ -25,7 +25,7 @@ from kernels.mails import read_patches
 from kernels.naming import OWN_IS_AS
 from kernels.own import check_name
 from kernels.patching import PatchFailed
-from kernels.queues import CONFIG, changed_files
+from kernels.queues import CONFIG, changed_files, config_text
 from kernels.releases import DEFAULT
 from kernels.variants import Catalogue, Kernel, load_catalogue
 
@@ -77,12 +77,12 @@ def import_series(
     if folder.exists():
         raise _taken(folder)
     patches = read_patches(source)
-    config = Path(source).expanduser() / CONFIG
+    config = config_text(Path(source).expanduser())
     with tempfile.TemporaryDirectory() as work:
         staged = Path(work) / name
         _write(staged, patches)
-        if config.is_file():
-            shutil.copyfile(config, staged / CONFIG)
+        if config:
+            (staged / CONFIG).write_text(config)
         kernel = _kernel(catalogue, staged, onto, release)
         try:
             where, options = check_queues(kernel, compiled=compiled)
@@ -98,7 +98,7 @@ def import_series(
         compiled=compiled,
         release=release or DEFAULT,
         options=options,
-        without_effect=options.same and all(map(_is_not_compiled, changed)),
+        without_effect=options.same and not config and all(map(_is_not_compiled, changed)),
     )
 
 

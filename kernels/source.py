@@ -18,6 +18,7 @@ from pathlib import Path
 
 from host.cache import digest_of, sha256_file
 from host.debian import SUITES, apt
+from host.dry import NotBuilt
 from host.errors import EascopeError, RequestError
 from host.proc import need, run, say
 from kernels.provenance import KERNEL_SRC, SourceProvenance
@@ -194,10 +195,15 @@ def best(sources: Sequence[Source]) -> Source:
 
 
 def released(release: str) -> Source | None:
-    """Debian's source of a release, whatever KERNEL_SRC is; None where it is not to be had."""
+    """Debian's source of a release, whatever KERNEL_SRC is; None where it is not to be had.
+
+    :raises NotBuilt: within `host.dry.nothing_built`, when it has not been fetched.
+    """
     try:
         source = best(offered(release))
         source.deb()
+    except NotBuilt:
+        raise
     except EascopeError:
         return None
     return source

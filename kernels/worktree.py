@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from host.cache import cache_root, sha256_file, write_atomic
-from host.errors import EascopeError
+from host.errors import EascopeError, RequestError
 from host.proc import CommandFailed, Step, say
 from host.scratch import locked
 from kernels.patching import apply_patch, take_back
@@ -55,7 +56,10 @@ def patched(source: Source, queues: Sequence[Path]) -> Iterator[_Kept]:
     """The tree of ``source`` with ``queues`` applied, held exclusively.
 
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
+    :raises RequestError: nothing can be built there.
     """
+    if wrong := unfit_place():
+        raise RequestError(wrong)
     home = home_of(source)
     release = source.release.name
     # When this process is killed, its make goes on: it keeps the lock until it has ended.
@@ -99,6 +103,16 @@ def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> It
             kept.busy.unlink()
             raise
         kept.busy.unlink()
+
+
+def unfit_place() -> str:
+    """Why no kernel can be built below the cache, in one line; empty: one can."""
+    if re.search(r"[\s:]", str(cache_root())):
+        return (
+            f"cache {str(cache_root())!r}: a kernel is to be built there, and kbuild knows no "
+            "spaces or colons in paths: allowed: EASCOPE_CACHE without them"
+        )
+    return ""
 
 
 def home_of(source: Source) -> Path:

@@ -75,6 +75,8 @@ def run(options: argparse.Namespace) -> int:
     )
     command = f"eascope compare {' '.join(made.compare)} --platform juno-r2"
     command += " --scenario eas/video-playback --seeds 20"
+    if made.without_effect:
+        say(f"  warning: {made.name} changes no byte that is built: its kernel is that of its base")
     if options.json:
         print_json(
             {
@@ -97,7 +99,5 @@ def run(options: argparse.Namespace) -> int:
     if made.options.stated:
         print(f"to take these defaults, put into {shown(made.folder / CONFIG)}:")
         print("\n".join(f"    {line}" for line in made.options.stated))
-    if made.without_effect:
-        say(f"  warning: {made.name} changes no byte that is built: its kernel is that of its base")
     print(f"compare it: {command}")
     return 0

@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,11 +19,13 @@ from engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_t
 from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
 from experiments import cell as cells
-from experiments.cell import prepare
+from experiments.cell import check_kernels_differ, prepare
 from experiments.controls import Controls
+from experiments.null import double
 from experiments.request import resolve
 from host.errors import RequestError
 from kernels.guest_files import FEATURES
+from kernels.variants import Kernel
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
@@ -228,3 +231,25 @@ def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) ->
     for part in ("dtb", "script"):  # capacities; loops of rt-app by the speed of the largest CPU
         assert cell.record.digests[part] != plain.record.digests[part]
     assert cell.record.inputs.activity == cell.machine.activity.digest
+
+
+def test_a_patch_that_changes_no_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The double of the noise floor has such a patch; it is compared with other seeds only."""
+    code = {"base": "a", "null": "a"}
+
+    def built(spec: Kernel) -> Any:
+        options = SimpleNamespace(options=("off: X",) if spec.own else ())
+        return SimpleNamespace(code=code[spec.name], provenance=options)
+
+    monkeypatch.setattr(cells, "_kernel", built)
+    names = [resolve(replace(REQUEST, variant=name, own=double())) for name in ("mainline", "null")]
+    with pytest.raises(
+        RequestError, match="'mainline' and 'null': their kernels have the same code"
+    ):
+        check_kernels_differ(names)
+    # The switches differ, or the code, or nobody knows.
+    check_kernels_differ([resolve(replace(REQUEST, variant="cas")), names[1]])
+    check_kernels_differ([names[0], names[0]])
+    for unlike in ("b", ""):
+        code["null"] = unlike
+        check_kernels_differ(names)

@@ -63,6 +63,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("KERNEL_SRC", str(source))
     monkeypatch.setattr(variants, "SERIES", tmp_path / "series")
+    monkeypatch.setattr("kernels.kconfig.SERIES", tmp_path / "series")
+    # A toy has no options, and Debian's source to compare it with would be fetched.
+    monkeypatch.setattr("kernels.kconfig.released", lambda _: None)
     monkeypatch.setattr("kernels.build.SERIES", tmp_path / "series")
     monkeypatch.setattr(variants, "VARIANTS", tmp_path / "variants.toml")
     monkeypatch.chdir(tmp_path)
@@ -216,6 +219,30 @@ def test_an_imported_series_is_registered_as_a_variant(home: Path, author: Path)
     text = (home / "variants.toml").read_text()
     assert '# Mine.\nmine = "mainline"\n' in text
     assert "# The end.\n" in text
+
+
+def test_a_folder_may_have_a_fragment_and_a_patch_no_effect(
+    home: Path, author: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "mine").mkdir()
+    git(author, "format-patch", "--quiet", "-o", str(home / "mine"), "start..main")
+    (home / "mine/config").write_text("# CONFIG_FIELD is not set\nCONFIG_A=y\n")
+    assert imported(home / "mine", "--name", "mine", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["options"]["without_effect"] is False
+    assert (home / "series/mine/config").read_text().endswith("CONFIG_A=y\n")
+    (home / "mine/config").write_text("A=y\n")
+    assert imported(home / "mine", "--name", "other") == 2
+    message = capsys.readouterr().err
+    assert "config: line 1 = 'A=y': allowed: CONFIG_NAME=VALUE" in message
+    git(author, "checkout", "--quiet", "-b", "words")
+    (author / "Documentation").mkdir()
+    (author / "Documentation/x.rst").write_text("Words.\n")
+    git(author, "add", ".")
+    git(author, "commit", "--quiet", "--message=Documentation: Words")
+    assert imported(f"{author}@main..words", "--name", "words", "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["options"]["without_effect"] is True
+    assert "warning: words changes no byte that is built" in err
 
 
 def test_the_scheduler_is_compiled(

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from host.cache import sha256_bytes
 from host.errors import EascopeError
 from kernels import kconfig as module
-from kernels.kconfig import configure, lost_options, options
+from kernels.build import _key
+from kernels.kconfig import Brought, brought, configure, fragment_text, lost_options, options
+from kernels.naming import kernel_named, variant_named
+from kernels.own import read_own
+from kernels.source import Source
 
 FRAGMENT = "CONFIG_SMP=y\n# CONFIG_NET is not set\nCONFIG_NR_CPUS=32\n"
 
@@ -38,3 +43,79 @@ def test_a_lost_option_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path
         configure(
             tmp_path, tmp_path / "out", FRAGMENT + "CONFIG_GEM5_CPUIDLE=y\n", tmp_path / "log"
         )
+
+
+HZ = """\
+--- a/kernel/Kconfig.hz
++++ b/kernel/Kconfig.hz
+@@ -5,7 +5,7 @@
+ 
+ choice
+ \tprompt "Timer frequency"
+-\tdefault HZ_250
++\tdefault HZ_1000
+ \thelp
+ \t Allows the configuration of the timer frequency. It is customary
+ \t to have the timer interrupt run at 1000 Hz but 100 Hz may be more
+"""
+ADDED = """\
+--- a/init/Kconfig
++++ b/init/Kconfig
+@@ -1349,6 +1349,22 @@ config CHECKPOINT_RESTORE
+ 
+ \t  If unsure, say N here.
+ 
++config FIELD
++\tbool "On by default"
++\tdefault y
++
++config FIELD_NS
++\tint "A number" if FIELD
++\tdefault 2000000
++
++config FIELD_OFF
++\tbool "Off by default"
++
++config FIELD_PSI
++\tbool "Needs an option that is off"
++\tdefault y
++\tdepends on PSI
++
+ config SCHED_AUTOGROUP
+ \tbool "Automatic process group scheduling"
+ \tselect CGROUPS
+"""
+
+
+def brought_by(source: Source, folder: Path, *texts: str) -> Brought:
+    """What a queue of patches, and of fragments, brings along."""
+    names = []
+    for number, text in enumerate(texts):
+        (folder / f"{number}.patch").write_text(text)
+        names.append(f"field={folder / f'{number}.patch'}")
+    kernel, _ = variant_named("field", read_own([], names))
+    return brought(kernel, source)
+
+
+def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> None:
+    found = brought_by(source, tmp_path, ADDED, HZ)
+    assert found == Brought(
+        taken=("CONFIG_FIELD=y", "CONFIG_FIELD_NS=2000000"),
+        off=("CONFIG_FIELD_OFF",),
+        stated=("CONFIG_HZ=1000", "CONFIG_HZ_1000=y", "# CONFIG_HZ_250 is not set"),
+        unmet=("CONFIG_FIELD_PSI",),
+        same=False,
+    )
+
+
+def test_a_default_that_our_fragments_state_changes_nothing(source: Source, tmp_path: Path) -> None:
+    found = brought_by(source, tmp_path, HZ)
+    assert (found.taken, found.same) == ((), True)
+    found = brought_by(source, tmp_path, HZ, "\n".join(found.stated))
+    assert (found.taken, found.stated) == ((), ())
+
+
+def test_a_kernel_without_such_options_keeps_its_key(source: Source, tmp_path: Path) -> None:
+    spec = kernel_named("base@6.12")
+    assert brought(spec, source) == Brought()
+    assert _key(spec, source)["fragment"] == sha256_bytes(fragment_text(spec).encode())

@@ -9,6 +9,7 @@ import pytest
 
 from experiments.cli.main import main
 from host.errors import RequestError
+from kernels.kconfig import fragment_text
 from kernels.naming import variant_named
 from kernels.own import read_own
 from kernels.patching import PatchFailed
@@ -65,6 +66,18 @@ def test_a_patch_may_have_any_name(patch: Path) -> None:
     kernel, _ = variant_named("two-words-gr-e", own)
     [queued] = series_patches(kernel.folders(SERIES)[1])
     assert queued.read_text() == PATCH
+
+
+def test_options_come_with_a_patch(patch: Path) -> None:
+    file = patch.with_name("more.config")
+    file.write_text("# CONFIG_HZ_250 is not set\nCONFIG_HZ_1000=y\n")
+    kernel, _ = variant_named("x", read_own([], [f"x={patch}", f"x={file}"]))
+    plain, _ = variant_named("x", read_own([], [f"x={patch}"]))
+    assert fragment_text(kernel) == f"{fragment_text(plain)}\n{file.read_text()}"
+    assert len(series_patches(kernel.folders(SERIES)[1])) == 1
+    assert series_digest(kernel.folders(SERIES)) != series_digest(plain.folders(SERIES))
+    with pytest.raises(RequestError, match="options alone: allowed: a patch as well"):
+        read_own([], [f"x={file}"])
 
 
 def test_a_tree_that_no_variant_names_is_refused(linux: Path, patch: Path) -> None:

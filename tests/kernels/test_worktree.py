@@ -8,7 +8,8 @@ from threading import Thread
 
 import pytest
 
-from host.errors import EascopeError
+from experiments import doctor
+from host.errors import EascopeError, RequestError
 from kernels import worktree as module
 from kernels.patching import PatchFailed
 from kernels.source import Source
@@ -55,6 +56,19 @@ def queue(folder: Path, name: str, *changes: tuple[str, int, str]) -> Path:
 
 def stamps(tree: Path) -> dict[str, int]:
     return {name: (tree / name).stat().st_mtime_ns for name in FILES}
+
+
+@pytest.mark.parametrize("name", ["ca che", "ca:che"])
+def test_a_place_that_kbuild_cannot_take_is_said_before_anything(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / name))
+    with pytest.raises(RequestError, match=f"{name}': .* no spaces or colons") as caught:  # noqa: SIM117
+        with worktree(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))]):
+            pass
+    assert (Toy.unpacked, (tmp_path / name).exists()) == (0, False)
+    [check] = [check for check in doctor._room() if not check.ok]
+    assert check.detail == str(caught.value)
 
 
 def test_only_what_differs_is_touched(toy: Toy, tmp_path: Path) -> None:
