@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
                 "patches": list(made.patches),
                 "source": made.source,
                 "compiled": made.compiled,
-                "options": {**made.options.encode(), "without_effect": made.without_effect},
+                "options": {**vars(made.options), "without_effect": made.without_effect},
                 "compare": command,
             }
         )

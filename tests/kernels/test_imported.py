@@ -299,7 +299,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
     whole = mbox(home / "whole", [cover, first, second])
     lone = mbox(home / "lone", [cover, reply(first, "No.")])
     half = mbox(home / "half", [cover, second])
-    one = mbox(home / "one", [second.replace("2/2]", "153/373]")])
+    far = mbox(home / "far", [second.replace("2/2]", "153/373]")])
     odd = home / "odd.eml"
     odd.write_text(re.sub(r"\AFrom .*\n", "", second).replace("2/2]", "2/26]"))
     changed = second.replace("+int x;", "+int y;")
@@ -332,7 +332,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
             ["--name", "x"],
             "v1 lacks 1 of 2 patches (1): allowed: a whole series, or a folder",
         ),
-        (one, ["--name", "x"], "v1 lacks 372 of 373 patches (1-152, 154-373): allowed"),
+        (far, ["--name", "x"], "v1 lacks 372 of 373 patches (1-152, 154-373): allowed"),
         (odd, ["--name", "x"], "v1 lacks 25 of 26 patches (1, 3-26): allowed"),
         (twice, ["--name", "x"], "patch 2/2 of v1 is there twice"),
         (home / "words", ["--name", "x"], "no patch in its 1 mails"),

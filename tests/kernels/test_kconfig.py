@@ -98,8 +98,8 @@ def brought_by(source: Source, folder: Path, *texts: str) -> Brought:
 
 
 def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> None:
-    found = brought_by(source, tmp_path, ADDED, HZ)
-    assert found == Brought(
+    made = brought_by(source, tmp_path, ADDED, HZ)
+    assert made == Brought(
         taken=("CONFIG_FIELD=y", "CONFIG_FIELD_NS=2000000"),
         off=("CONFIG_FIELD_OFF",),
         stated=("CONFIG_HZ=1000", "CONFIG_HZ_1000=y", "# CONFIG_HZ_250 is not set"),
@@ -109,10 +109,10 @@ def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> Non
 
 
 def test_a_default_that_our_fragments_state_changes_nothing(source: Source, tmp_path: Path) -> None:
-    found = brought_by(source, tmp_path, HZ)
-    assert (found.taken, found.same) == ((), True)
-    found = brought_by(source, tmp_path, HZ, "\n".join(found.stated))
-    assert (found.taken, found.stated) == ((), ())
+    made = brought_by(source, tmp_path, HZ)
+    assert (made.taken, made.same) == ((), True)
+    made = brought_by(source, tmp_path, HZ, "\n".join(made.stated))
+    assert (made.taken, made.stated) == ((), ())
 
 
 def test_a_kernel_without_such_options_keeps_its_key(source: Source, tmp_path: Path) -> None:
