@@ -196,11 +196,11 @@ class _Kbuild:
         return self.answer("allnoconfig", KCONFIG_ALLCONFIG=str(answers))
 
 
-def _lines(values: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
-    """Lines of a configuration, as a fragment has them."""
+def _lines(values: Mapping[str, str], names: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Lines of a configuration, as a fragment has them; of ``names``, else of all."""
     return tuple(
         f"# CONFIG_{name} is not set" if values[name] == "n" else f"CONFIG_{name}={values[name]}"
-        for name in sorted(names)
+        for name in sorted(values if names is None else names)
     )
 
 
@@ -230,14 +230,23 @@ def _difference(kbuild: _Kbuild, fragment: str, old: Answers, added: set[str]) -
     known = {*old.ours, *old.plain, *old.usual, *stated}
     added = (added | {*ours, *plain}) - known
     otherwise = {
-        name
+        name: value
         for name, value in plain.items()
         if value != old.plain.get(name) and value != made.get(name, value)
     }
+    if otherwise:
+        # Options of ours that give way if these defaults are taken: others of the same choice.
+        then = kbuild.usual("\n".join([fragment, *_lines(asked, taken), *_lines(otherwise)]))
+        otherwise |= {
+            name: then.get(name, "n")
+            for name, value in stated.items()
+            if then.get(name, "n") != value
+        }
+    off = {name for name in added & {*made} if made[name] == "n"} - {*otherwise}
     return Brought(
         taken=_lines(asked, taken - lost),
-        off=tuple(f"CONFIG_{name}" for name in sorted(added & {*made}) if made[name] == "n"),
-        stated=_lines(plain, otherwise) if otherwise & {*stated} else (),
+        off=tuple(f"CONFIG_{name}" for name in sorted(off)),
+        stated=_lines(otherwise),
         unmet=tuple(f"CONFIG_{name}" for name in sorted((added - {*made}) | lost)),
         same=made == old.usual,
     )

@@ -92,7 +92,8 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         metavar="[NAME=]FILE",
         help="your patch, applied after our base queue: NAME (default: from the file's name) is "
         "mainline with it, NAME@7.3 the same on Linux 7.3; may be repeated, and patches with the "
-        "same NAME are applied in the order given",
+        "same NAME are applied in the order given; a file with lines CONFIG_NAME=VALUE states "
+        "options",
     )
 
 

@@ -117,3 +117,12 @@ def test_text_is_escaped(compared: Compared) -> None:
     text = report.page(comparison(good.platform, {**good.variants, "mainline": [changed]}), {})
     assert "<script" not in text
     assert "&lt;script&gt;" in text
+
+
+def test_options_of_a_patch_are_next_to_its_kernel(compared: Compared) -> None:
+    good = compared(1)
+    run = good.variants["cas"][0]
+    built = replace(run.cell.kernel, name="mine", options=("options taken: CONFIG_FIELD=y",))
+    changed = replace(run, cell=replace(run.cell, kernel=built))
+    text = report.page(comparison(good.platform, {**good.variants, "cas": [changed]}), {})
+    assert f"mine {built.version}; options taken: CONFIG_FIELD=y<" in text

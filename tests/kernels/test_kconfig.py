@@ -58,6 +58,24 @@ HZ = """\
  \t Allows the configuration of the timer frequency. It is customary
  \t to have the timer interrupt run at 1000 Hz but 100 Hz may be more
 """
+#: A member of a choice of which our fragments state another one.
+LAZY = """\
+--- a/kernel/Kconfig.preempt
++++ b/kernel/Kconfig.preempt
+@@ -13,7 +13,11 @@ config PREEMPT_BUILD
+ 
+ choice
+ \tprompt "Preemption Model"
+-\tdefault PREEMPT_NONE
++\tdefault FIELD_LAZY
++
++config FIELD_LAZY
++\tbool "Later than PREEMPT"
++\tselect PREEMPT_BUILD
+ 
+ config PREEMPT_NONE
+ \tbool "No Forced Preemption (Server)"
+"""
 ADDED = """\
 --- a/init/Kconfig
 +++ b/init/Kconfig
@@ -98,11 +116,15 @@ def brought_by(source: Source, folder: Path, *texts: str) -> Brought:
 
 
 def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> None:
-    made = brought_by(source, tmp_path, ADDED, HZ)
+    made = brought_by(source, tmp_path, ADDED, LAZY, HZ)
     assert made == Brought(
         taken=("CONFIG_FIELD=y", "CONFIG_FIELD_NS=2000000"),
         off=("CONFIG_FIELD_OFF",),
-        stated=("CONFIG_HZ=1000", "CONFIG_HZ_1000=y", "# CONFIG_HZ_250 is not set"),
+        stated=(
+            "CONFIG_FIELD_LAZY=y",
+            *("CONFIG_HZ=1000", "CONFIG_HZ_1000=y", "# CONFIG_HZ_250 is not set"),
+            "# CONFIG_PREEMPT is not set",
+        ),
         unmet=("CONFIG_FIELD_PSI",),
         same=False,
     )
