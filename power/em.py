@@ -8,11 +8,12 @@ rt-app's busy loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from configs.activity import Activity
-from configs.platform import Platform
+from configs.platform import CAPACITY_SCALE, Cluster, Platform
 from host.table import Column, Table
 from power.given import USUAL, GivenModel, as_given
 from power.level import load_level
@@ -52,10 +53,37 @@ class EmRow:
     interpolated: tuple[str, ...]
 
 
-def inefficient(khz: Sequence[int], microwatts: Sequence[int]) -> list[bool]:
-    """For ascending OPPs: whether some higher OPP needs no more power per frequency."""
-    costs = [power / speed for speed, power in zip(khz, microwatts, strict=True)]
-    return [any(later <= cost for later in costs[index + 1 :]) for index, cost in enumerate(costs)]
+def inefficient(
+    khz: Sequence[int], microwatts: Sequence[int], capacities: Iterable[int]
+) -> list[bool]:
+    """For ascending OPPs: which the kernel marks, by the integers of its em_compute_costs().
+
+    :param capacities: of a CPU, as `capacities_of`: the kernel computes costs with each of them,
+        and takes no mark back.
+    """
+    marked = [False] * len(khz)
+    for capacity in capacities:
+        least = math.inf
+        for index in reversed(range(len(khz))):
+            performance = capacity * khz[index] // khz[-1]
+            # arm64 divides by zero without a trap: the quotient is zero.
+            cost = microwatts[index] * 10 // performance if performance else 0
+            marked[index] |= cost >= least
+            least = min(least, cost)
+    return marked
+
+
+def capacities_of(platform: Platform, cluster: Cluster) -> tuple[int, ...]:
+    """Capacities of the cluster's CPUs, in the order in which the kernel's energy model has them.
+
+    The kernel knows the highest frequencies only when the last cluster has its cpufreq policy. The
+    other clusters' models are made before, with capacities by capacity-dmips-mhz alone.
+    """
+    known = platform.capacities[cluster.cpus[0]]
+    if cluster is platform.clusters[-1]:
+        return (known,)
+    most = max(each.capacity_dmips_mhz for each in platform.clusters)
+    return cluster.capacity_dmips_mhz * CAPACITY_SCALE // most, known
 
 
 def em_rows(
@@ -73,10 +101,11 @@ def em_rows(
         derived = [
             level.opp_microwatt(opp.khz, opp.uv, platform.temperature_c) for opp in cluster.opps
         ]
+        capacities = capacities_of(platform, cluster)
         judged = zip(
-            inefficient(khz, [opp.power_uw for opp in cluster.opps]),
-            inefficient(khz, derived),
-            inefficient(khz, [opp.power_uw for opp in heard.opps]),
+            inefficient(khz, [opp.power_uw for opp in cluster.opps], capacities),
+            inefficient(khz, derived, capacities),
+            inefficient(khz, [opp.power_uw for opp in heard.opps], capacities),
             strict=True,
         )
         tables = [dict(zip(khz, busy.power_uw, strict=True)) for busy in cluster.busy]

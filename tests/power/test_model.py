@@ -13,7 +13,7 @@ from configs.platform_file import load_platform
 from engines.records import SHARED_PART
 from host.errors import RequestError
 from power.billed import Component, Interval, StatedPower
-from power.em import em_rows, inefficient, records, text
+from power.em import capacities_of, em_rows, inefficient, records, text
 from power.events import load_events
 from power.given import given_model
 from power.level import load_level
@@ -164,10 +164,38 @@ def test_models_have_keys_of_their_own(board: Platform) -> None:
 
 
 def test_inefficient_opps_are_the_kernels() -> None:
-    assert inefficient([100, 200, 300], [10, 30, 60]) == [False, False, False]
-    assert inefficient([100, 200, 300], [20, 30, 60]) == [True, False, False]
+    assert inefficient([100, 200, 300], [10, 30, 60], [3]) == [False, False, False]
+    assert inefficient([100, 200, 300], [20, 30, 60], [3]) == [True, False, False]
     # Equal cost: the higher OPP does the same work sooner.
-    assert inefficient([100, 200, 300], [10, 20, 60]) == [True, False, False]
+    assert inefficient([100, 200, 300], [10, 20, 60], [3]) == [True, False, False]
+    assert inefficient([100, 200, 300], [10, 30, 60], [1]) == [True, False, False], "0, 0, 600"
+
+
+#: The little cluster of an RB5 by LISA's pull request 1892: kHz and uW.
+RB5 = {
+    **{300_000: 28864, 403_200: 38774, 480_000: 46183, 576_000: 55419, 652_800: 62732},
+    **{748_800: 71968, 825_600: 82719, 902_400: 94168, 979_200: 113400, 1_056_000: 114700},
+    1_132_800: 126190,
+}
+
+
+def test_costs_are_whole_numbers_and_marks_stay() -> None:
+    """In a guest, 748.8 MHz is the lowest OPP that is requested, with either power at 652.8 MHz."""
+
+    def bad(microwatts: dict[int, int], *capacities: int) -> list[int]:
+        marks = inefficient(list(microwatts), list(microwatts.values()), capacities)
+        return [khz for khz, marked in zip(microwatts, marks, strict=True) if marked]
+
+    low = [300_000, 403_200, 480_000, 576_000]
+    # 652.8 and 748.8 MHz both cost 2800, although the lower one needs less power per MHz.
+    assert bad(RB5, 389) == [*low, 652_800, 979_200]
+    less = RB5 | {652_800: 62716}
+    assert bad(less, 389) == [*low, 979_200]
+    assert bad(less, 554, 389) == [*low, 652_800, 979_200]
+
+
+def test_capacities_of_the_energy_model(board: Platform) -> None:
+    assert [capacities_of(board, each) for each in board.clusters] == [(485, 383), (1024,)]
 
 
 def test_em_table(board: Platform) -> None:
