@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from host.errors import RequestError
+from host.errors import RequestError, shown
 from host.record import child
 
 #: (path, variant or "") to a number; raises :class:`Absent` when there is none.
@@ -208,7 +208,7 @@ class _Parser:
     def error(self, position: int, allowed: str) -> ExpectationError:
         instead = repr(self.text[position : position + 12]) if self.text[position:] else "its end"
         return ExpectationError(
-            f"expectation {self.text!r}: character {position + 1}: found {instead}: "
+            f"expectation {shown(self.text)}: character {position + 1}: found {instead}: "
             f"allowed: {allowed}"
         )
 

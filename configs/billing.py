@@ -107,7 +107,7 @@ def read_billing(top: StrictTable) -> Billing:
     if not top.has("billing"):
         return BY_THE_KERNELS
     table = top.table("billing")
-    offers = _read_offers(table)
+    offers = table.texts("offers", BILLED)
     default = table.text("default", offers)
     included = []
     for name in TABLES:
@@ -147,15 +147,6 @@ def read_idle(top: StrictTable, sources: Sources) -> tuple[Idle, dict[str, str]]
     }
     table.finish()
     return Idle(leakage, share), stated
-
-
-def _read_offers(table: StrictTable) -> tuple[str, ...]:
-    table.has("offers")
-    names = table.data.get("offers")
-    known = isinstance(names, list) and all(name in BILLED for name in names)
-    if not known or not names or len(set(names)) < len(names):
-        raise table.error("offers", f"a list of {', '.join(BILLED)}, each at most once")
-    return tuple(names)
 
 
 def read_busy(

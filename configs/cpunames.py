@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from host.errors import RequestError, nearest
+from host.errors import RequestError, nearest, shown
 
 #: Names that no cluster may have: every CPU, and the CPUs of the cluster with the most capacity.
 ANY, LARGEST = "any", "largest"
@@ -28,7 +28,7 @@ class CpuNameError(RequestError):
 
     def __init__(self, platform: str, name: object, allowed: str) -> None:
         self.allowed = allowed
-        super().__init__(f"platform {platform}: CPU name {name!r}: allowed: {allowed}")
+        super().__init__(f"platform {platform}: CPU name {shown(name)}: allowed: {allowed}")
 
 
 def resolve(

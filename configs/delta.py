@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from configs.source import Sources
-from host.errors import RequestError, bad_input, unknown
+from host.errors import RequestError, bad_input, shown, unknown
 from host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
@@ -113,7 +113,7 @@ def describe(
     try:
         under = path.parent / base if in_a_file else platform_path(base, shipped)
     except RequestError as error:
-        raise RequestError(f"{top.file}: base = {base!r}: {error}") from error
+        raise RequestError(f"{top.file}: base = {shown(base)}: {error}") from error
     if os.path.realpath(under) in map(os.path.realpath, (*above, path)):
         raise top.error("base", "a platform that does not have this one as its base")
     below = describe(under, shipped, check, (*above, path))
@@ -179,12 +179,8 @@ def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ..
 
 
 def _removals(top: StrictTable) -> list[str]:
-    if not top.has("remove"):
-        return []
-    paths = top.data["remove"]
-    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise top.error("remove", 'a list of keys of the base, such as ["cluster.big", "l3"]')
-    return paths
+    allowed = 'a list of keys of the base, such as ["cluster.big", "l3"]'
+    return [*top.texts("remove", allowed=allowed, least=0)] if top.has("remove") else []
 
 
 def _entry(top: StrictTable, key: str, name: str, items: list[Data], where: str) -> int | None:
@@ -222,7 +218,9 @@ def _remove(top: StrictTable, data: Data, dotted: str) -> None:
         here = here[place]
         named = isinstance(here, list) and part in NAMED
         if not isinstance(here, dict) and not named:
-            raise bad_input(top.file, "remove", dotted, f"{part} itself: it has no key {after!r}")
+            raise bad_input(
+                top.file, "remove", dotted, f"{part} itself: it has no key {shown(after)}"
+            )
 
 
 def _begin_cluster(

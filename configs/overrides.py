@@ -21,7 +21,7 @@ from configs.activity import BUSY_LOOP, load_activity
 from configs.opp_spacing import OppRow, frequencies, is_computed, rows
 from configs.platform import Cluster, Platform
 from configs.platform_file import MAX_CPUS, list_platforms, load_platform
-from host.errors import RequestError, names_allowed, nearest
+from host.errors import RequestError, names_allowed, nearest, shortened, shown
 from host.strict import is_name
 from host.toml_text import toml_text
 
@@ -83,7 +83,7 @@ def _order(key: str) -> tuple[int, str]:
 
 
 def _wrong(key: str, value: object, allowed: str) -> RequestError:
-    return RequestError(f"{key} = {value!r}: allowed: {allowed}")
+    return RequestError(f"{shortened(key)} = {shown(value)}: allowed: {allowed}")
 
 
 def number_of(platform: Platform, key: str) -> float | None:
@@ -149,9 +149,9 @@ class _Made:
         if first not in self.now:
             known = [*self.now, *TOP]
             raise RequestError(
-                f"override {key!r}: {first!r} is no cluster of {self.platform.name} and no key of "
-                f"a platform{names_allowed(first, known)}; a new cluster begins with "
-                f"{first}.like = a cluster"
+                f"override {shown(key)}: {shown(first)} is no cluster of {self.platform.name} and "
+                f"no key of a platform{names_allowed(first, known)}; a new cluster begins with "
+                f"{shortened(first)}.like = a cluster"
             )
         special = getattr(self, f"_{rest}", None) if rest in COMPUTED else None
         if special is not None:
@@ -178,9 +178,9 @@ class _Made:
     def _begin(self, name: str, key: str, value: Setting) -> None:
         if name in self.now or not is_name(name):
             raise _wrong(key, value, "a name that no cluster of the base has")
-        if value not in self.now:
+        if not isinstance(value, str) or value not in self.now:
             raise _wrong(key, value, f"a cluster of {self.platform.name}: {', '.join(self.now)}")
-        self.base[name] = self.now[name] = self.now[str(value)]
+        self.base[name] = self.now[name] = self.now[value]
         self._cluster(name)["like"] = value
 
     def _cpus(self, name: str, key: str, value: Setting) -> None:
@@ -196,10 +196,10 @@ class _Made:
 
     def _core(self, name: str, key: str, value: Setting) -> None:
         donors = _donors()
-        if value not in donors:
+        if not isinstance(value, str) or value not in donors:
             near = nearest(str(value), donors)
             raise _wrong(key, value, f"{', '.join(sorted(donors))}{near}")
-        board, other = donors[str(value)]
+        board, other = donors[value]
         before = self.now[name]
         if before.core.name == value:
             return
@@ -303,8 +303,10 @@ class _Made:
 
     def _idle_states(self, name: str, key: str, value: Setting) -> None:
         states = [state.name for state in self.now[name].idle_states]
-        once = isinstance(value, list) and all(value.count(state) == 1 for state in value)
-        if not isinstance(value, list) or not once or not {"wfi"} <= {*value} <= {*states}:
+        once = isinstance(value, list) and all(
+            state in states and value.count(state) == 1 for state in value
+        )
+        if not isinstance(value, list) or not once or "wfi" not in value:
             raise _wrong(key, value, f"a list of {', '.join(states)} with wfi in it, each once")
         sleep = self.now[name].cluster_sleep
         if sleep is not None and states[sleep] not in value:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from host.errors import bad_input, missing_key, nearest
+from host.errors import bad_input, missing_key, nearest, shortened
 from host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
@@ -63,7 +63,8 @@ class Sources:
         if name not in self.texts:
             known = sorted(self.texts)
             raise table.error(
-                key, f"a name from [sources]: {', '.join(known)}{nearest(name, known)}"
+                key,
+                f"a name from [sources]: {', '.join(map(shortened, known))}{nearest(name, known)}",
             )
         self._used.add(name)
         return self.texts[name]

@@ -33,7 +33,7 @@ from experiments.scenario_names import ROOT, path_of
 from experiments.scenario_noise import check_noise
 from experiments.sources import measurements
 from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, missing_key
+from host.errors import bad_input, missing_key, shortened
 from host.strict import StrictTable, read_toml
 from rootfs.content import MINIMAL, load_content
 
@@ -87,7 +87,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     with_tasks = not programs or top.has("task")
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
-    names_there = [str(table.data.get("name")) for table in tables]
+    names_there = [shortened(str(table.data.get("name"))) for table in tables]
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
         .with_suffix("")
@@ -256,16 +256,14 @@ def _meet(table: StrictTable, key: str, others: list[str]) -> tuple[str, ...]:
     """Names of meeting points: one, or a list in the order in which they are reached."""
     if not table.has(key):
         return ()
-    value = table.data[key]
-    names = [value] if isinstance(value, str) else value
     allowed = "a name of a-z 0-9 _, or a list of such names"
-    if not isinstance(names, list) or not names:
-        raise table.error(key, allowed)
-    if not all(isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names):
+    alone = isinstance(table.data[key], str)
+    names = (table.text(key),) if alone else table.texts(key, allowed=allowed)
+    if not all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names):
         raise table.error(key, allowed)
     if not others:
         raise table.error(key, "the name of another task, and there is none")
-    return tuple(names)
+    return names
 
 
 def _window(table: StrictTable) -> WindowLengths:
@@ -344,15 +342,13 @@ def _fails_under(table: StrictTable, own: set[str]) -> tuple[str, ...]:
 
     The statement's own variants are no test of it: their runs would be compared with themselves.
     """
-    names = table.data["fails_under"] if table.has("fails_under") else []
-    if (
-        not isinstance(names, list)
-        or not all(isinstance(name, str) for name in names)
-        or own & {*names}
-    ):
-        others = ", ".join(sorted(own))
-        raise table.error("fails_under", f"a list of variants other than {others}")
-    return tuple(names)
+    if not table.has("fails_under"):
+        return ()
+    allowed = f"a list of variants other than {', '.join(map(shortened, sorted(own)))}"
+    names = table.texts("fails_under", allowed=allowed, least=0)
+    if own & {*names}:
+        raise table.error("fails_under", allowed)
+    return names
 
 
 def _size(table: StrictTable, comparisons: int) -> tuple[float | None, float | None, int, str]:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-#: Characters of a wrong value that a message shows.
+#: Characters of a wrong value, or of the key at which it stands, that a message shows.
 MOST_SHOWN = 80
 #: Names that a message lists. Of more, it shows the nearest, and how to see all.
 MOST_LISTED = 12
@@ -42,18 +42,26 @@ def one_line(text: str) -> str:
     )
 
 
+def shortened(text: str) -> str:
+    """``text`` on one line, and its beginning alone where it is longer than `MOST_SHOWN`."""
+    text = one_line(text)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
+
+
+def shown(value: object) -> str:
+    """``value`` as every message shows it: as Python writes it, shortened."""
+    return shortened(repr(value))
+
+
 def bad_input(file: Path | str, key: str, value: object, allowed: str) -> RequestError:
     """One line: file, key, value, what is allowed.
 
     :param file: the file in which the value stands.
     :param key: dotted path of the key, e.g. ``cluster[1].opp[0].khz``.
-    :param value: the wrong value; shown with ``repr`` and shortened.
+    :param value: the wrong value.
     :param allowed: the accepted values, e.g. ``a positive integer``.
     """
-    shown = repr(value)
-    if len(shown) > MOST_SHOWN:
-        shown = shown[: MOST_SHOWN - 3] + "..."
-    return RequestError(f"{file}: {one_line(key)} = {shown}: allowed: {allowed}")
+    return RequestError(f"{file}: {shortened(key)} = {shown(value)}: allowed: {allowed}")
 
 
 def no_such_key(file: Path | str, key: str, value: object, known: Sequence[str]) -> RequestError:
@@ -68,7 +76,7 @@ def no_such_key(file: Path | str, key: str, value: object, known: Sequence[str])
 
 def missing_key(file: Path | str, key: str, allowed: str) -> RequestError:
     """One line for a missing key."""
-    return RequestError(f"{file}: {one_line(key)} is missing: allowed: {allowed}")
+    return RequestError(f"{file}: {shortened(key)} is missing: allowed: {allowed}")
 
 
 def nearest(name: str, known: Iterable[str], most: int = 1) -> str:
@@ -93,7 +101,7 @@ def unknown(kind: str, name: str, known: Iterable[str], listing: str = "") -> Re
 
     :param listing: a command that lists them; of many names the message then has only the nearest.
     """
-    return RequestError(f"unknown {kind} {name!r}{names_allowed(name, known, listing)}")
+    return RequestError(f"unknown {kind} {shown(name)}{names_allowed(name, known, listing)}")
 
 
 def check_names(kind: str, names: Iterable[str], known: Collection[str]) -> None:

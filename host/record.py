@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from host.decode import REST, WrongValue, decode_dataclass, json_key, key_of
-from host.errors import EascopeError, bad_input, missing_key
+from host.errors import EascopeError, bad_input, missing_key, shown
 
 __all__ = [
     "REST",
@@ -65,7 +65,8 @@ def load_json(path: Path) -> Any:
 def parse_json(data: bytes) -> Any:
     """The JSON value in ``data``.
 
-    :raises ValueError: not UTF-8, not JSON, a repeated key, a number or text that cannot be used.
+    :raises ValueError: not UTF-8, not JSON, a repeated key, a number or text that cannot be used,
+        nested too deeply for `check_depth`.
     :raises RecursionError: nested too deeply.
     """
     value = json.loads(
@@ -75,18 +76,22 @@ def parse_json(data: bytes) -> Any:
         parse_constant=_finite,
         object_pairs_hook=_unique,
     )
-    _check_depth(value, _DEEPEST)
+    check_depth(value)
     # Half of a surrogate pair is legal JSON, but no text that could be printed.
     json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
-def _check_depth(value: object, left: int) -> None:
+def check_depth(value: object, left: int = _DEEPEST) -> None:
+    """Refuse lists and tables so deep that code for them ends in a RecursionError.
+
+    :raises ValueError: nested deeper than any of our files.
+    """
     if left < 0:
         raise ValueError(f"nested more than {_DEEPEST} levels deep")
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:
-        _check_depth(part, left - 1)
+        check_depth(part, left - 1)
 
 
 def _integer(text: str) -> int:
@@ -107,7 +112,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"key {twice!r} is there twice")
+        raise ValueError(f"key {shown(twice)} is there twice")
     return content
 
 

@@ -14,7 +14,7 @@ import pickle
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ from host.errors import (
     nearest,
     no_such_key,
     one_line,
+    shortened,
 )
+from host.record import check_depth, parse_json
 
 #: Magnitude of the largest integer of a file.
 INTEGER_BITS = 63
@@ -40,6 +42,11 @@ NAME_RULE = "lower-case letters, digits and single dashes, beginning with a lett
 def is_name(text: str) -> bool:
     """Whether ``text`` can stand in file names, flags and columns: `NAME_RULE`."""
     return _NAME.fullmatch(text) is not None
+
+
+def is_line(value: object) -> bool:
+    """Whether ``value`` is a text on one line that says something."""
+    return isinstance(value, str) and bool(value.strip()) and one_line(value) == value
 
 
 def shown_path(path: Path) -> str:
@@ -67,8 +74,7 @@ def _parse(path: Path, language: str, parse: Callable[[str], Any]) -> Any:
     """The content of the file at ``path``, by ``parse``; see `read_toml` and `read_json`."""
     text = _read_text(path, f"a readable {language} file")
     try:
-        data = parse(text)
-        _check_integers(data)
+        return parse(text)
     except json.JSONDecodeError as error:
         raise RequestError(
             f"{shown_path(path)}: not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
@@ -78,43 +84,59 @@ def _parse(path: Path, language: str, parse: Callable[[str], Any]) -> Any:
     except ValueError as error:  # TOML's own, a key given twice, an integer of 4300 digits
         reason = str(error).partition(";")[0]
         raise RequestError(f"{shown_path(path)}: not {language}: {one_line(reason)}") from error
-    return data
 
 
-def _check_integers(value: Any) -> None:
-    """Refuse integers beyond 64 bits, as TOML does: Python cannot even print very long ones.
+def _check_values(file: str, key: str, value: Any) -> None:
+    """Refuse what is TOML, but the value of no key; Python cannot even print very long integers.
 
-    :raises ValueError: the first of them.
+    :raises RequestError: the first date, time, number that is not finite or beyond 64 bits.
     """
-    if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
-        raise ValueError(f"an integer of {value.bit_length()} bits, where {INTEGER_BITS} is most")
     if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            _check_integers(item)
+        for name, item in value.items():
+            _check_values(file, f"{key}.{name}" if key else name, item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_values(file, f"{key}[{index}]", item)
+    elif isinstance(value, int) and value.bit_length() > INTEGER_BITS:
+        given = f"an integer of {value.bit_length()} bits"
+        raise RequestError(f"{file}: {shortened(key)} = {given}: allowed: {INTEGER_BITS} bits")
+    elif not isinstance(value, str | int) and not (
+        isinstance(value, float) and math.isfinite(value)
+    ):
+        raise RequestError(
+            f"{file}: {shortened(key)} = {value}: allowed: a text, a finite number, true, false, a "
+            "list or a table"
+        )
 
 
 def read_toml(path: Path) -> StrictTable:
     """The TOML file at ``path``.
 
-    :raises RequestError: when it cannot be read or is not TOML (with line and column).
+    :raises RequestError: when it cannot be read, is not TOML (with line and column), or has a date,
+        a time or a number that no key allows.
     """
-    return StrictTable(shown_path(path), _parse(path, "TOML", _toml))
+    file = shown_path(path)
+    return StrictTable(file, _parse(path, "TOML", lambda text: parse_toml(file, text)))
 
 
-#: Contents of TOML texts by text, pickled: a campaign reads a core's file for every platform, and
-#: to parse it takes ten times as long.
+#: Contents of sound TOML texts by text, pickled: a campaign reads a core's file for every platform,
+#: and to parse it takes ten times as long.
 _KEPT: dict[str, bytes] = {}
 _MOST_KEPT = 256
 
 
-def _toml(text: str) -> dict[str, Any]:
-    """The content of ``text``; each caller has its own."""
+def parse_toml(file: str, text: str) -> dict[str, Any]:
+    """The content of ``text``, the text of ``file``; each caller has its own.
+
+    :raises ValueError: it is not TOML.
+    :raises RequestError: see `read_toml`.
+    """
     if (kept := _KEPT.get(text)) is not None:
         own: dict[str, Any] = pickle.loads(kept)
         return own
     data = tomllib.loads(text)
+    check_depth(data)
+    _check_values(file, "", data)
     if len(_KEPT) < _MOST_KEPT:
         _KEPT[text] = pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
     return data
@@ -125,23 +147,10 @@ def read_json(path: Path) -> StrictTable:
 
     :raises RequestError: when it cannot be read, is not JSON, or is not an object.
     """
-    data = _parse(path, "JSON", lambda text: json.loads(text, object_pairs_hook=_unique_keys))
+    data = _parse(path, "JSON", lambda text: parse_json(text.encode()))
     if not isinstance(data, dict):
         raise RequestError(f"{shown_path(path)}: a {type(data).__name__}: allowed: a JSON object")
     return StrictTable(shown_path(path), data)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The pairs of a JSON object; Python would take the last of a key's values in silence.
-
-    :raises ValueError: a key that is there twice.
-    """
-    unique = dict(pairs)
-    if len(unique) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} is there twice in one object")
-    return unique
 
 
 class StrictTable:
@@ -171,7 +180,11 @@ class StrictTable:
         self._asked.add(key)
         return key in self.data
 
-    def _get(self, key: str, allowed: str) -> Any:
+    def value(self, key: str, allowed: str) -> Any:
+        """The value of ``key`` of whatever type, for a key that takes several.
+
+        :param allowed: for the message when it is missing.
+        """
         if not self.has(key):
             raise missing_key(self.file, self.key(key), allowed)
         return self.data[key]
@@ -179,7 +192,7 @@ class StrictTable:
     def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
         """An integer in ``minimum..maximum``; a boolean or a float is not one."""
         allowed = f"an integer in {minimum}..{maximum}" + (f" ({unit})" if unit else "")
-        value = self._get(key, allowed)
+        value = self.value(key, allowed)
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(key, allowed)
         if not minimum <= value <= maximum:
@@ -188,18 +201,18 @@ class StrictTable:
 
     def flag(self, key: str) -> bool:
         """``true`` or ``false``."""
-        value = self._get(key, "true or false")
+        value = self.value(key, "true or false")
         if not isinstance(value, bool):
             raise self.error(key, "true or false")
         return value
 
     def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
-        """A finite integer or float in ``minimum..maximum``."""
+        """An integer or float in ``minimum..maximum``."""
         allowed = f"a number in {minimum:g}..{maximum:g}" + (f" ({unit})" if unit else "")
-        value = self._get(key, allowed)
+        value = self.value(key, allowed)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(key, allowed)
-        if not math.isfinite(value) or not minimum <= value <= maximum:
+        if not minimum <= value <= maximum:  # not true of nan either
             raise self.error(key, allowed)
         return float(value)
 
@@ -210,8 +223,8 @@ class StrictTable:
         """
         known = sorted(choices)
         allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
-        value = self._get(key, allowed)
-        if not isinstance(value, str) or not value.strip() or one_line(value) != value:
+        value: str = self.value(key, allowed)
+        if not is_line(value):
             raise self.error(key, allowed)
         if known and value not in known and listing:
             raise self.error(key, f"a known name{names_allowed(value, known, listing)}")
@@ -221,14 +234,33 @@ class StrictTable:
 
     def name(self, key: str) -> str:
         """A string that can stand in file names, flags and columns."""
-        value = self._get(key, NAME_RULE)
+        value = self.value(key, NAME_RULE)
         if not isinstance(value, str) or not is_name(value):
             raise self.error(key, NAME_RULE)
         return value
 
+    def texts(
+        self, key: str, choices: Collection[str] = (), allowed: str = "", least: int = 1
+    ) -> tuple[str, ...]:
+        """A list of ``least`` or more texts; each is another one of ``choices`` when given.
+
+        :param allowed: for messages; by default it lists the choices.
+        """
+        allowed = allowed or (
+            f"a list of at least one of: {', '.join(choices)}; each at most once"
+            if choices
+            else "a list of texts"
+        )
+        value = self.value(key, allowed)
+        if not isinstance(value, list) or len(value) < least or not all(map(is_line, value)):
+            raise self.error(key, allowed)
+        if choices and (not set(value) <= set(choices) or len(set(value)) < len(value)):
+            raise self.error(key, allowed)
+        return tuple(value)
+
     def table(self, key: str) -> StrictTable:
         """The table at ``key``."""
-        value = self._get(key, "a table")
+        value = self.value(key, "a table")
         if not isinstance(value, dict):
             raise self.error(key, "a table")
         return StrictTable(self.file, value, self.key(key))
@@ -236,7 +268,7 @@ class StrictTable:
     def tables(self, key: str, minimum: int, maximum: int) -> tuple[StrictTable, ...]:
         """The array of tables at ``key``, with ``minimum..maximum`` entries."""
         allowed = f"{minimum} to {maximum} tables"
-        value = self._get(key, allowed)
+        value = self.value(key, allowed)
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.error(key, allowed)
         if not minimum <= len(value) <= maximum:

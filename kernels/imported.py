@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from host.cache import cache_root, write_atomic
 from host.errors import RequestError
 from host.scratch import locked
-from host.strict import shown_path
+from host.strict import parse_toml, read_toml, shown_path
 from kernels import variants
 from kernels.build import check_queues
 from kernels.kconfig import Brought
@@ -161,15 +160,16 @@ def with_line(file: Path, name: str, onto: str) -> str:
         new = f"{text[:end].rstrip()}\n{line}{gap}{text[end:]}"
     else:
         new = f"{text.rstrip()}\n\n[own]\n{line}"
-    wanted = tomllib.loads(text)
-    wanted.setdefault("own", {})[name] = tomllib.loads(line)[name]
+    where = shown_path(file)
+    wanted = dict(read_toml(file).data)
+    wanted.setdefault("own", {})[name] = parse_toml(where, line)[name]
     try:
-        made = tomllib.loads(new)
-    except tomllib.TOMLDecodeError:
+        made = parse_toml(where, new)
+    except ValueError:
         made = {}
     if made != wanted:
         raise RequestError(
-            f"{shown_path(file)}: no line can be added to [own]: allowed: a table with the head "
+            f"{where}: no line can be added to [own]: allowed: a table with the head "
             "[own], one line for each name"
         )
     return new

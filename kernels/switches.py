@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from host.errors import missing_key
 from host.strict import StrictTable
 from kernels.guest_files import FEATURES, SCHED_DEBUG
 
@@ -26,9 +25,7 @@ def read_switches(table: StrictTable) -> Switches:
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     allowed = f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)}"
-    if not table.has("switches"):
-        raise missing_key(table.file, table.key("switches"), allowed)
-    value = table.data["switches"]
+    value = table.value("switches", allowed)
     if not isinstance(value, list) or not all(_is_switch(item) for item in value):
         raise table.error("switches", allowed)
     return tuple((path, text) for path, text in value)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from configs.devicetree import FLAVOURS
-from host.errors import RequestError, missing_key, one_line
+from host.errors import RequestError
 from host.strict import NAME_RULE, StrictTable, is_name, read_toml
 from kernels.queues import folders_of_queues, series_patches
 from kernels.releases import RELEASES
@@ -30,6 +30,8 @@ FRAGMENTS = Path(__file__).parent / "fragments"
 #: The only one with which the kernel enables EAS.
 EAS_GOVERNOR = "schedutil"
 GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "userspace")
+#: What the list of a variant's differences from its source may be.
+DEVIATIONS = "a list of texts on one line each, empty where nothing deviates"
 _BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 
@@ -180,13 +182,10 @@ def _own(
         raise table.error(name, f"a queue of that name: kernels/series/{name}/series")
     series_patches(SERIES / name)
     first = False
-    if isinstance(table.data[name], dict):
+    if isinstance(table.value(name, ""), dict):
         line = table.table(name)
         of = line.text("of", variants, LISTING)
-        if line.has("first"):
-            first = line.data["first"]
-            if not isinstance(first, bool):
-                raise line.error("first", "true or false")
+        first = line.flag("first") if line.has("first") else False
         line.finish()
     else:
         of = table.text(name, variants, LISTING)
@@ -249,13 +248,7 @@ def _files(table: StrictTable, key: str, folder: Path, what: str) -> tuple[str, 
         if what == "series"
         else sorted(path.stem for path in folder.glob(what))
     )
-    allowed = f"a list of at least one of: {', '.join(known)}"
-    if not table.has(key):
-        raise _missing(table, key, allowed)
-    value = table.data[key]
-    if not isinstance(value, list) or not value or any(item not in known for item in value):
-        raise table.error(key, allowed)
-    return tuple(value)
+    return table.texts(key, known)
 
 
 def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Variant:
@@ -263,68 +256,33 @@ def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Va
         name=name,
         summary=table.text("summary"),
         source=table.text("source"),
-        deviations=_deviations(table),
+        deviations=table.texts("deviations", allowed=DEVIATIONS, least=0),
         kernel=table.text("kernel", kernels),
         dtb=table.text("dtb", FLAVOURS),
         boot=_boot(table),
         switches=read_switches(table),
         declares=_declares(table.table("declares")),
-        releases=_releases(table),
+        releases=table.texts("releases", RELEASES) if table.has("releases") else (),
     )
     table.finish()
     return variant
 
 
-def _releases(table: StrictTable) -> tuple[str, ...]:
-    """The releases of a variant, if not all releases have its switches."""
-    if not table.has("releases"):
-        return ()
-    value, known = table.data["releases"], list(RELEASES)
-    if not isinstance(value, list) or not value or any(item not in known for item in value):
-        raise table.error("releases", f"a list of at least one of: {', '.join(known)}")
-    return tuple(value)
-
-
 def _boot(table: StrictTable) -> str:
     allowed = "kernel arguments separated by single spaces, or an empty string"
-    if not table.has("boot"):
-        raise _missing(table, "boot", allowed)
-    value = table.data["boot"]
+    value = table.value("boot", allowed)
     if not isinstance(value, str) or (value and not _BOOT.fullmatch(value)):
         raise table.error("boot", allowed)
     return value
 
 
-def _deviations(table: StrictTable) -> tuple[str, ...]:
-    """The differences from the source, a sentence each; the list may be empty."""
-    allowed = "a list of texts on one line each, empty where nothing deviates"
-    if not table.has("deviations"):
-        raise _missing(table, "deviations", allowed)
-    value = table.data["deviations"]
-    if not isinstance(value, list) or not all(_is_line(item) for item in value):
-        raise table.error("deviations", allowed)
-    return tuple(value)
-
-
-def _is_line(item: object) -> bool:
-    return isinstance(item, str) and bool(item.strip()) and one_line(item) == item
-
-
 def _declares(table: StrictTable) -> Declared:
-    if not table.has("eas"):
-        raise _missing(table, "eas", "true or false")
-    eas = table.data["eas"]
-    if not isinstance(eas, bool):
-        raise table.error("eas", "true or false")
+    eas = table.flag("eas")
     governor = table.text("governor", GOVERNORS)
     if eas and governor != EAS_GOVERNOR:
         raise table.error("governor", f"{EAS_GOVERNOR} where eas = true")
     table.finish()
     return Declared(eas, governor)
-
-
-def _missing(table: StrictTable, key: str, allowed: str) -> RequestError:
-    return missing_key(table.file, table.key(key), allowed)
 
 
 def boot_args(variant: Variant) -> str:

@@ -27,6 +27,7 @@ from typing import Any
 from host.cache import cache_root, sha256_file, write_atomic
 from host.errors import EascopeError, RequestError
 from host.proc import CommandFailed, Step, say
+from host.record import load_json
 from host.scratch import locked
 from kernels.patching import apply_patch, take_back
 from kernels.queues import changed_files, series_patches
@@ -175,7 +176,7 @@ class _Kept:
 
     def noted(self) -> dict[str, Any]:
         """The contents of ``tree.json``; nothing if it is missing."""
-        noted: dict[str, Any] = json.loads(self.note.read_bytes()) if self.note.is_file() else {}
+        noted: dict[str, Any] = load_json(self.note) if self.note.is_file() else {}
         return noted
 
     def is_of(self, source: Source) -> bool:
@@ -288,7 +289,7 @@ class _Kept:
         note = self.tree / OUT / STAMPS
         seen: dict[str, list[Any] | None] = {}
         if note.is_file():
-            seen = json.loads(note.read_bytes())
+            seen = load_json(note)
         now = time.time_ns()
         for name, before in self.pristine.items():
             stamp, then = _stamp(self.tree / name), seen.get(name, before)

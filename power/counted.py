@@ -156,14 +156,12 @@ def load_counted(core: str, directory: Path = MAPPINGS) -> CountedModel:
 def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> EventGroup:
     name, reason = table.text("name"), table.text("reason")
     left_out = table.has("left_out")
-    if left_out and table.data["left_out"] is not True:
+    if left_out and not table.flag("left_out"):
         raise table.error("left_out", "true, or no such key")
     leakage: tuple[str, ...] = ()
     terms: list[tuple[str, float]] = []
     if table.has("leakage"):
-        leakage = tuple(table.data["leakage"])
-        if not leakage or set(leakage) - set(LEAKAGES):
-            raise table.error("leakage", f"a list of {', '.join(LEAKAGES)}")
+        leakage = table.texts("leakage", LEAKAGES)
     else:
         for term in table.tables("terms", 1, 20):
             rate = term.text("rate", [*rates, CLOCK])

@@ -96,25 +96,14 @@ def _program(name: str, table: StrictTable, images: Mapping[str, str]) -> GuestP
         debian.finish()
         buildroot.finish()
     program = GuestProgram(
-        *(name, path, _texts(table, "images", images), made_by, package, file, option),
-        kernel=_texts(table, "kernel") if table.has("kernel") else (),
+        *(name, path, table.texts("images", images), made_by, package, file, option),
+        kernel=table.texts("kernel") if table.has("kernel") else (),
     )
     table.finish()
     return program
 
 
 def _data(table: StrictTable) -> GuestData:
-    data = GuestData(table.text("package"), _texts(table, "files"))
+    data = GuestData(table.text("package"), table.texts("files"))
     table.finish()
     return data
-
-
-def _texts(table: StrictTable, key: str, known: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """A list of at least one text, each of them ``known`` where that is given."""
-    allowed = f"a list of at least one of: {', '.join(known)}" if known else "a list of texts"
-    value = table.data[key] if table.has(key) else None
-    if not isinstance(value, list) or not value:
-        raise table.error(key, allowed)
-    if not all(isinstance(item, str) and (not known or item in known) for item in value):
-        raise table.error(key, allowed)
-    return tuple(value)

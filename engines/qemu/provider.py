@@ -10,7 +10,6 @@ C library does not matter.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -22,6 +21,7 @@ from host.debian import apt
 from host.dry import refuse
 from host.errors import EascopeError
 from host.proc import about, need, run
+from host.record import RecordError, load_json
 
 SUITE = "trixie"
 PACKAGE = "qemu-system-arm"
@@ -78,9 +78,9 @@ def _resolve() -> list[dict[str, str]]:
     known = _resolution_file()
     if known.is_file():
         try:
-            packages = json.loads(known.read_bytes())
+            packages = load_json(known)
             return [{key: str(entry[key]) for key in _FIELDS} for entry in packages]
-        except (ValueError, KeyError, TypeError) as error:
+        except (RecordError, KeyError, TypeError) as error:
             raise EascopeError(
                 f"cache entry {known} is corrupt ({error}): remove that file and run again"
             ) from error

@@ -13,8 +13,16 @@ from experiments.controls import Controls
 from experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from experiments.sweeps.constraints import Constraint, read_constraint
 from experiments.sweeps.point import AS_IS, CONTROL
-from host.errors import RequestError, bad_input, missing_key, names_allowed, one_line, unknown
-from host.strict import StrictTable, is_name, read_toml
+from host.errors import (
+    RequestError,
+    bad_input,
+    missing_key,
+    names_allowed,
+    shortened,
+    shown,
+    unknown,
+)
+from host.strict import StrictTable, is_line, is_name, read_toml
 
 #: Keys of a campaign file.
 KEYS = {
@@ -71,7 +79,7 @@ def load_campaign(name: str) -> Campaign:
     path = Path(name)
     if path.stem in campaign_names() and path.resolve().parent != ROOT:
         raise RequestError(
-            f"campaign {one_line(name)!r}: allowed: a file name that no shipped campaign has, "
+            f"campaign {shown(name)}: allowed: a file name that no shipped campaign has, "
             "because folders are named after it"
         )
     return read_campaign(path)
@@ -104,7 +112,9 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
         for table in top.tables("axis", 1, 20):
             axis = _named_axis(table, folder)
             if axis.name in keys:
-                raise RequestError(f"{top.file}: axis {axis.name!r} is there twice: allowed: once")
+                raise RequestError(
+                    f"{top.file}: axis {shown(axis.name)} is there twice: allowed: once"
+                )
             keys[axis.name] = _keys_of(table)
             axes.append(axis)
     _check_axes(top, axes, keys)
@@ -147,14 +157,15 @@ def _check_axes(
         without = [choice.label for choice in setting[0].choices if key not in choice.sets]
         if without:
             raise RequestError(
-                f"{top.file}: axis {setting[0].name!r}: its value {without[0]!r} sets no {key}: "
-                "allowed: one in each of its values"
+                f"{top.file}: axis {shown(setting[0].name)}: its value {shown(without[0])} sets "
+                f"no {key}: allowed: one in each of its values"
             )
     for first, second in combinations(axes, 2):
         if both := sorted({*keys[first.name]} & {*keys[second.name]}):
             raise RequestError(
-                f"{top.file}: axes {first.name!r} and {second.name!r} both set {both[0]}: allowed: "
-                "a key in one axis, because the value of the other one would be lost"
+                f"{top.file}: axes {shown(first.name)} and {shown(second.name)} both set "
+                f"{shortened(both[0])}: allowed: a key in one axis, because the value of the other "
+                "one would be lost"
             )
 
 
@@ -226,7 +237,7 @@ def _axis(
     for label in labels:
         if labels.count(label) > 1:
             raise table.error(
-                name, f"each value once: {label!r} is there {labels.count(label)} times"
+                name, f"each value once: {shown(label)} is there {labels.count(label)} times"
             )
     return SweptAxis(name, tuple(Choice(label, sets) for label, sets in values))
 
@@ -235,7 +246,7 @@ Plain = Callable[[StrictTable, str, Any, Path], tuple[str, Any]]
 
 
 def _text(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
-    if not isinstance(value, str) or not value.strip() or one_line(value) != value:
+    if not is_line(value):
         raise bad_input(table.file, table.key(key), value, "a text on one line")
     return value, value
 
@@ -358,10 +369,9 @@ def _sets(table: StrictTable, folder: Path) -> Mapping[str, Any]:
 def _constraints(top: StrictTable) -> tuple[Constraint, ...]:
     if not top.has("constraints"):
         return ()
-    texts = top.data["constraints"]
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise top.error("constraints", 'a list of texts such as "little.cpus + big.cpus <= 8"')
+    allowed = 'a list of texts such as "little.cpus + big.cpus <= 8"'
+    texts = top.texts("constraints", allowed=allowed, least=0)
     try:
-        return tuple(read_constraint(text) for text in texts)
+        return tuple(map(read_constraint, texts))
     except RequestError as error:
         raise RequestError(f"{top.file}: {error}") from error

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from experiments.sweeps.point import AS_IS
-from host.errors import MOST_SHOWN, RequestError, names_allowed
+from host.errors import RequestError, names_allowed, shown
 from host.strict import INTEGER_BITS
 
 #: What an expression may consist of, in words.
@@ -68,10 +68,10 @@ class Constraint:
         try:
             return _truth(self.tree, values)
         except _Wrong as wrong:
-            raise RequestError(f"constraint {self.text!r}: {wrong}") from wrong
+            raise RequestError(f"constraint {shown(self.text)}: {wrong}") from wrong
         except (ZeroDivisionError, OverflowError) as error:
             raise RequestError(
-                f"constraint {self.text!r}: {error}: allowed: numbers that can be divided"
+                f"constraint {shown(self.text)}: {error}: allowed: numbers that can be divided"
             ) from error
 
 
@@ -92,8 +92,7 @@ def read_constraint(text: str) -> Constraint:
         if not _may_be_true(tree):
             raise SyntaxError("neither true nor false")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        shown = repr(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
-        raise RequestError(f"constraint {shown}: allowed: {ALLOWED}") from error
+        raise RequestError(f"constraint {shown(text)}: allowed: {ALLOWED}") from error
     return Constraint(text, tree)
 
 
@@ -228,7 +227,7 @@ def _value(node: ast.expr, values: Mapping[str, object]) -> object:
         case ast.Name() | ast.Attribute():
             name = _name(node)
             if name not in values:
-                raise _Wrong(f"unknown name {name!r}{names_allowed(name, values)}")
+                raise _Wrong(f"unknown name {shown(name)}{names_allowed(name, values)}")
             return values[name]
         case ast.BinOp(left=left, op=operation, right=right):
             word, computed = _BINARY[type(operation)]

@@ -12,7 +12,7 @@ from experiments.sweeps.campaign import Campaign
 from experiments.sweeps.campaign_file import campaign_from
 from experiments.sweeps.point import CONTROL
 from host.cache import digest_of
-from host.errors import MOST_SHOWN, RequestError, missing_key, one_line
+from host.errors import RequestError, missing_key, shown
 from host.strict import StrictTable
 
 #: What messages call a campaign that has no file.
@@ -44,16 +44,19 @@ def one_off(
     for text in settings:
         key, equals, values = text.partition("=")
         if not equals or not key.strip() or not values.strip():
-            raise RequestError(f"--set {text!r}: allowed: KEY=VALUES, such as little.cpus=2,3,4")
+            raise RequestError(
+                f"--set {shown(text)}: allowed: KEY=VALUES, such as little.cpus=2,3,4"
+            )
         kind = "controls" if key.strip().startswith(CONTROL) else "set"
         name = key.strip().removeprefix(CONTROL)
         if name in table.setdefault(kind, {}):
-            raise RequestError(f"--set {text!r}: allowed: each key once, its values with commas")
+            raise RequestError(
+                f"--set {shown(text)}: allowed: each key once, its values with commas"
+            )
         try:
             table[kind][name] = parsed_values(values)
         except ValueError as error:
-            shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
-            raise RequestError(f"--set {one_line(shown)!r}: allowed: {error}") from error
+            raise RequestError(f"--set {shown(text)}: allowed: {error}") from error
     content: dict[str, Any] = {"summary": _summary(axes, settings), "axes": table}
     if constraints:
         content["constraints"] = list(constraints)
@@ -70,7 +73,7 @@ def _summary(axes: Mapping[str, str], settings: Sequence[str]) -> str:
 def _listed(key: str, text: str) -> list[str]:
     values = [part.strip() for part in text.split(",")]
     if not all(values):
-        raise RequestError(f"--{key} {text!r}: allowed: names separated by commas")
+        raise RequestError(f"--{key} {shown(text)}: allowed: names separated by commas")
     return values
 
 

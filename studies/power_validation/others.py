@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 
 from configs.platform_file import load_platform
+from host.strict import read_toml
 from power.derived import POWER_MODELS, load_derived
 from power.em import em_rows
 from power.level import level_cores, load_level
@@ -103,7 +103,7 @@ class MeasuredChip:
 
 def chips() -> list[MeasuredChip]:
     """Every core that was measured in another chip."""
-    anchors = tomllib.loads(ANCHORS.read_text(encoding="utf-8"))
+    anchors = read_toml(ANCHORS).data
     chips = []
     for core, entry in anchors.items():
         measured = entry.get("measured")

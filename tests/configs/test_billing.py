@@ -130,7 +130,7 @@ PIXEL6_BAD = {
     "an offer that there is not": (
         ('"measured", "published", "derived"]', '"mesured", "published", "derived"]'),
         "pixel6.toml: billing.offers = ",
-        "a list of published, profile, measured, derived, each at most once",
+        "one of: published, profile, measured, derived; each at most once",
     ),
     "a default that is not offered": (
         ('offers = ["profile", ', "offers = ["),

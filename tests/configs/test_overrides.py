@@ -202,6 +202,12 @@ def test_every_number_of_a_cluster_is_what_an_override_sets(tmp_path: Path) -> N
         ({"big.uv": "5%"}, "percent in -50..+50 with its sign"),
         ({"big.like": "little"}, "a name that no cluster of the base has"),
         ({"x.like": "huge"}, "x.like = 'huge': allowed: a cluster of juno-r2: little, big"),
+        (
+            {"little.idle_states": ["wfi", ["c1"]]},
+            "a list of wfi, cpu-sleep-0, cluster-sleep-0 wit",
+        ),
+        ({"new.like": ["little"]}, "new.like = ['little']: allowed: a cluster of juno-r2"),
+        ({"big.core": [["cortex-a53"]]}, "big.core = [['cortex-a53']]: allowed: cortex-a15, "),
         ({"little.idle_states": ["c1"]}, "a list of wfi, cpu-sleep-0, cluster-sleep-0 with wfi"),
         ({"little.foo": 3}, "cluster.little.foo = 3: no such key"),
         ({"little.idle_states": ["wfi", "wfi"]}, "with wfi in it, each once"),

@@ -165,7 +165,7 @@ BAD = {
     "a temperature that is not one": (
         ("temperature_c = 57", "temperature_c = nan"),
         "temperature_c = nan",
-        "a number in -40..125",
+        "a finite number",
     ),
     "a cache that cannot be": (
         ("l2 = { size_kib = 1024", "l2 = { size_kib = 1000"),
@@ -251,15 +251,6 @@ def test_no_cluster_at_all(tmp_path: Path, one_cluster: Path) -> None:
     one_cluster.write_text(text[: text.index("[[cluster]]")])
     with pytest.raises(RequestError, match=r"solo\.toml: cluster is missing: allowed: 1 to 8"):
         load_platform(one_cluster)
-
-
-def test_missing_file_and_other_bytes(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"gone\.toml: No such file or directory"):
-        load_platform(tmp_path / "gone.toml")
-    latin = tmp_path / "latin.toml"
-    latin.write_bytes(b'name = "\xe9"')
-    with pytest.raises(RequestError, match=r"latin\.toml: byte 8 is not UTF-8"):
-        load_platform(latin)
 
 
 @pytest.mark.parametrize(

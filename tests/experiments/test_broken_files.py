@@ -1,23 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One broken file among others: it is listed as broken, and the others are as usable as before."""
+"""Broken files: each is refused in one line, listed as broken, and others are usable as before."""
 
 from __future__ import annotations
 
 import json
+import random
+import re
 import shutil
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from configs import platform_file
-from configs.platform_file import PLATFORMS, list_platforms
+from configs.core import CORES, load_core
+from configs.platform_file import PLATFORMS, list_platforms, load_platform, read_platform
 from experiments import doctor, scenario_file, scenario_names
 from experiments.cli import list_names
 from experiments.request import Request, resolve
-from host.errors import RequestError
+from experiments.scenario_file import load_scenario
+from experiments.sources import FILE as SOURCES
+from experiments.sources import read_sources
+from experiments.sweeps import campaign
+from experiments.sweeps.campaign_file import read_campaign
+from host.errors import MOST_SHOWN, RequestError
 from kernels import variants
+from rootfs.content import CONTENT, load_content
 
 
 @pytest.fixture
@@ -92,3 +102,88 @@ def test_a_broken_own_line_affects_only_its_variant(capsys: pytest.CaptureFixtur
     checks = {check.check: check for check in doctor.diagnose()}
     assert checks["kernel base"].ok
     assert not checks["kernel mine"].ok
+
+
+LONG = "x" * 5000
+#: How often each key of a kind's files gets another value.
+ROUNDS = 3
+#: What is put in the place of a value.
+VALUES = (
+    *("2020-01-01", "07:32:00", "[[]]", "[1, [2]]", "[{}]", "[]", "{ a = 1 }", f"{{ {LONG} = 1 }}"),
+    *(f'"{LONG}"', f'["{LONG}"]', '"text"', '"big"', "nan", "-inf", "-1", "0", "1.5", "1e300"),
+    *("9" * 30, "true"),
+)
+_VALUE = re.compile(rb'([\w-]+)"? = ("[^"\n]*"|[\w.+:-]+|\[[^\]\n]*\])')
+#: A platform by difference, with each kind of change.
+DIFFERENCE = b"""base = "juno-r2"
+summary = "as juno-r2, in part"
+remove = ["cluster.little"]
+temperature_c = 60
+[sources]
+own-mine = "assumed: for no reason"
+[cluster.big]
+cpus = 4
+capacity_dmips_mhz = 900
+[cluster.big.opps.1000000]
+uv = 900_000
+"""
+
+
+def damages(files: list[tuple[str, bytes]], draw: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Names and damaged contents: values replaced, bytes changed, lines dropped or doubled."""
+    places = defaultdict(list)
+    for name, text in files:
+        for match in _VALUE.finditer(text):
+            places[match[1]].append((name, text, match.span(2)))
+    for _ in range(ROUNDS):
+        for spots in places.values():
+            name, text, (begin, end) = draw.choice(spots)
+            yield name, text[:begin] + draw.choice(VALUES).encode() + text[end:]
+        for _ in range(len(places) // 8):
+            name, text = draw.choice(files)
+            at = draw.randrange(len(text))
+            yield name, text[:at] + bytes([draw.randrange(256)]) + text[at + 1 :]
+            lines = text.splitlines(keepends=True)
+            at = draw.randrange(len(lines))
+            lines[at : at + 1] = [lines[at]] * draw.choice((0, 2))
+            yield name, b"".join(lines)
+
+
+def shipped() -> dict[str, tuple[list[tuple[str, bytes]], Callable[[Path], object]]]:
+    """By kind: names and contents of files that are sound, and what loads one."""
+    juno = load_platform("juno-r2")
+
+    def below(folder: Path) -> list[tuple[str, bytes]]:
+        return [(path.name, path.read_bytes()) for path in sorted(folder.rglob("*.toml"))]
+
+    return {
+        "scenario": (below(scenario_names.ROOT), lambda path: load_scenario(str(path), juno)),
+        "platform": ([*below(PLATFORMS), ("mine.toml", DIFFERENCE)], read_platform),
+        "campaign": (below(campaign.ROOT), read_campaign),
+        "core": (below(CORES), lambda path: load_core(path.stem, path.parent)),
+        "variants": (
+            [("variants.toml", variants.VARIANTS.read_bytes())],
+            variants.load_catalogue.__wrapped__,
+        ),
+        "sources": ([("sources.toml", SOURCES.read_bytes())], read_sources),
+        "content": ([("content.toml", CONTENT.read_bytes())], load_content.__wrapped__),
+    }
+
+
+@pytest.mark.parametrize("kind", shipped())
+def test_a_damaged_file_loads_or_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
+    contents, load = shipped()[kind]
+    states = []
+    for name, text in damages(contents, random.Random(kind)):
+        path = tmp_path / name
+        path.write_bytes(text)
+        try:
+            load(path)
+            states.append("loads")
+        except RequestError as error:
+            states.append("refused")
+            line = str(error).replace(str(path), name)
+            assert len(line) < 800, line
+            assert "\n" not in line, line
+            assert LONG[: MOST_SHOWN + 1] not in line, line
+    assert {*states} == {"loads", "refused"}

@@ -19,9 +19,19 @@ CONTENT: dict[str, tuple[bytes, Reader, str]] = {
     "TOML nested too deeply": (b"a = " + b"[" * 20_000, read_toml, "nested too deeply"),
     "JSON nested too deeply": (b'{"a":' + b"[" * 200_000, read_json, "nested too deeply"),
     "a decimal of 5000 digits, TOML": (b"a = 1" + b"0" * 4999, read_toml, "4300 digits"),
-    "a decimal of 5000 digits, JSON": (b'{"a": 1' + b"0" * 4999 + b"}", read_json, "4300 digits"),
+    "a decimal of 5000 digits, JSON": (
+        b'{"a": 1' + b"0" * 4999 + b"}",
+        read_json,
+        "000... is not a 64-bit",
+    ),
     "a hexadecimal of 5000 digits": (b"a = [{b = 0x1" + b"0" * 4999 + b"}]", read_toml, "19997"),
-    "an integer of 65 bits": (b'{"a": 18446744073709551616}', read_json, "65 bits, where 63"),
+    "an integer of 65 bits": (b'{"a": 18446744073709551616}', read_json, "not a 64-bit integer"),
+    "a date": (b"a = 1\n[t]\nb = [2020-01-01]", read_toml, "t.b[0] = 2020-01-01: allowed: a text"),
+    "a time": (b"a = 07:32:00", read_toml, "a = 07:32:00: allowed: a text, a finite number"),
+    "not a number": (b"a.b = nan", read_toml, "a.b = nan: allowed: a text, a finite number"),
+    "infinite": (b'{"a": -Infinity}', read_json, "-Infinity is not a finite number"),
+    "dotted too deeply": (b"a" + b".a" * 5000 + b" = 1", read_toml, "more than 64 levels deep"),
+    "a key of 5000 characters": (b"k" * 5000 + b" = nan", read_toml, f"{'k' * 77}... = nan: allo"),
     "TOML that is not UTF-8": (b"a = '\xff'", read_toml, "byte 5 is not UTF-8"),
     "JSON that is not UTF-8": (b'{"a": "\xff"}', read_json, "byte 7 is not UTF-8"),
     "JSON with a key twice": (b'{"a": {"b": 1, "b": 2}}', read_json, "'b' is there twice"),
@@ -42,6 +52,7 @@ def test_a_file_that_cannot_be_parsed_is_one_line(tmp_path: Path, case: str) -> 
     assert message.startswith(f"{path}: ")
     assert words in message
     assert "\n" not in message
+    assert len(message) < len(str(path)) + 200
 
 
 def _fifo(path: Path) -> None:
@@ -76,6 +87,24 @@ def test_a_text_holds_no_control_characters(broken: str) -> None:
     table = StrictTable("f.toml", {"summary": broken})
     with pytest.raises(RequestError, match=r"^f\.toml: summary = .*: allowed: a non-empty string"):
         table.text("summary")
+
+
+NO_LISTS: list[object] = [None, "a", 1, [], [1], [["a"]], [{}], [" "], ["a\nb"], ["a", "a"], ["c"]]
+
+
+@pytest.mark.parametrize("value", NO_LISTS)
+def test_a_list_of_choices(value: object) -> None:
+    table = StrictTable("f.toml", {} if value is None else {"names": value})
+    with pytest.raises(RequestError, match=r"^f\.toml: names .*: allowed: a list .*: a, b; each"):
+        table.texts("names", ["a", "b"])
+
+
+def test_a_list_of_texts() -> None:
+    table = StrictTable("f.toml", {"names": ["b", "a"], "none": [], "twice": ["a", "a"]})
+    assert table.texts("names", ["a", "b"]) == ("b", "a")
+    assert table.texts("none", least=0) == ()
+    assert table.texts("twice") == ("a", "a")
+    table.finish()
 
 
 def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:

@@ -266,9 +266,9 @@ def test_settings_without_a_value(text: str) -> None:
     [
         ("little.cpus=2,,3", "'little.cpus=2,,3': allowed: a value before, between and after comm"),
         ("little.cpus=2,", "'little.cpus=2,': allowed: a value before, between and after commas"),
-        ("little.cpus=" + "9" * 5000, "...': allowed: numbers of at most 18 digits"),
-        ("big.opps=[600000," + "9" * 5000 + "]", "...': allowed: numbers of at most 18 digits"),
-        ("temperature_c=" + "9" * 500 + ".0", "...': allowed: numbers of at most 18 digits"),
+        ("little.cpus=" + "9" * 5000, "...: allowed: numbers of at most 18 digits"),
+        ("big.opps=[600000," + "9" * 5000 + "]", "...: allowed: numbers of at most 18 digits"),
+        ("temperature_c=" + "9" * 500 + ".0", "...: allowed: numbers of at most 18 digits"),
     ],
 )
 def test_settings_with_a_wrong_value(text: str, said: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.sweeps.constraints import AsIs, read_constraint
-from host.errors import RequestError
+from host.errors import RequestError, shown
 
 VALUES = {"little.cpus": 4, "big.cpus": 2, "variant": "cas", "controls.rate_limit_us": 500}
 
@@ -84,7 +84,7 @@ def test_a_name_that_nothing_has() -> None:
 def test_operands_that_do_not_go_together(text: str, said: str) -> None:
     with pytest.raises(RequestError) as wrong:
         read_constraint(text).holds(VALUES)
-    assert str(wrong.value).startswith(f"constraint {text!r}: ")
+    assert str(wrong.value).startswith(f"constraint {shown(text)}: ")
     assert said in str(wrong.value)
     assert "\n" not in str(wrong.value)
 
