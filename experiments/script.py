@@ -119,11 +119,9 @@ def _lines(lines: Iterable[str]) -> bytes:
 
 
 def _switches(scenario: Scenario, switches: Iterable[tuple[str, str]]) -> list[str]:
-    """The first lines: the variant's switches, and clamps in use where the scenario has some."""
-    lines = ["eascope-script 1", *(f"write {path} {value}" for path, value in switches)]
-    if scenario.has_clamps:
-        lines += [f"write {path} {value}" for path, value in UCLAMP_IN_USE]
-    return lines
+    """The first lines: clamps in use where the scenario has some, then the variant's switches."""
+    first = UCLAMP_IN_USE if scenario.has_clamps else ()
+    return ["eascope-script 1", *(f"write {path} {value}" for path, value in (*first, *switches))]
 
 
 def _files(workload: Workload) -> bytes:

@@ -55,6 +55,23 @@ def test_the_machine_has_what_the_source_had(scenario: str) -> None:
     assert "board-dvfs, no-delay-dequeue, hardware-speeds, calibration-186-ns" in shown
 
 
+def test_limits_of_clamps_are_switches_where_tasks_have_clamps(tmp_path: Path) -> None:
+    """Each of them reads back before the window and after it, or the run fails."""
+    limits = {
+        "sched_util_clamp_min_rt_default": "0",
+        "sched_util_clamp_min": "100",
+        "sched_util_clamp_max": "800",
+    }
+    switches = [[f"/proc/sys/kernel/{name}", value] for name, value in limits.items()]
+    conditions = f'[source_conditions]\nsource = "a phone"\nswitches = {json.dumps(switches)}\n'
+    smoke = resolve(Request("juno-r2", "mainline", "smoke")).scenario.path.read_text()
+    clamped = smoke.replace("[[task]]", f"{conditions}[[task]]\nuclamp = {{ min = 300 }}", 1)
+    (tmp_path / "clamped.toml").write_text(clamped)
+    run = changed(RUN, "--scenario", str(tmp_path / "clamped.toml"))
+    done = eascope(*run, "--source-conditions")
+    assert done.returncode == 0, done.stderr
+
+
 def test_frequencies_change_no_sooner_than_the_boards() -> None:
     done = eascope(*changed(RUN, "--scenario", "smoke"), "--dvfs", "board", "--json")
     assert done.returncode == 0, done.stderr
