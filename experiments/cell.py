@@ -30,7 +30,7 @@ from host.cache import artefact, digest_of, sha256_bytes, sha256_file
 from host.dry import NotBuilt
 from host.errors import EascopeError, RequestError
 from kernels.build import KernelArtefact, kernel
-from kernels.state import state_expectations
+from kernels.state import boot_proof, state_expectations
 from kernels.symbols import trace_symbols
 from kernels.variants import Kernel, boot_args
 from rootfs.image import ImageArtefact
@@ -186,6 +186,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         switches=variant.switches,
         expectations=proofs_of(names),
         full=request.full,
+        boot=boot_proof(variant),
         events=events,
         mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
         symbols=trace_symbols(image.vmlinux),

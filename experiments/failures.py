@@ -6,9 +6,14 @@ from __future__ import annotations
 import re
 import signal
 
+from kernels.state import BOOT_PROOF
+
 #: Verbs of the guest agent's script that prove the state of the kernel.
 CHECKS = ("expect", "contains", "exists", "absent")
 _CHECKED = re.compile(rf"script line (\d+): ((?:{'|'.join(CHECKS)}) .*)", re.DOTALL)
+_BOOT = re.compile(
+    rf"script line (\d+): {BOOT_PROOF} failed: exit status 1, last output: (.*)", re.DOTALL
+)
 #: What the agent says of a command of `member`, with the end of its output.
 _MEMBER = re.compile(r"script line (\d+): \S+ failed: exit status 1, last output: (.*)", re.DOTALL)
 #: Before each of `member`'s lines, which stand last.
@@ -48,6 +53,11 @@ def explained(reason: str, variant: str) -> str:
         return (
             f"the kernel is not in the state that variant {variant!r} declares: {check} "
             f"(script line {number})"
+        )
+    if refused := _BOOT.fullmatch(reason):
+        return (
+            "the kernel did not take these boot arguments of the variant "
+            f"{variant!r}, or nothing shows that it did: {refused[2]} (script line {refused[1]})"
         )
     if (said := _MEMBER.fullmatch(reason)) and (words := _of_programs(said[2])):
         what, output = words

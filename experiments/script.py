@@ -68,6 +68,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     switches: Iterable[tuple[str, str]],
     expectations: Sequence[Sequence[str]],
     full: bool,
+    boot: Iterable[str] = (),
     events: Sequence[str] = TRACE_EVENTS,
     mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
@@ -78,6 +79,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param elision: the eliding copy of rt-app; None: the loop is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
+    :param boot: lines that prove the boot arguments.
     :param events: recorded events as ``system:name``; empty: none.
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
@@ -110,7 +112,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *members.transactions(scenario),
         "exit",
     ]
-    head = [*_switches(scenario, switches), *(elision_lines(elision) if elision else [])]
+    head = [*_switches(scenario, switches), *boot, *(elision_lines(elision) if elision else [])]
     return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
 
 

@@ -12,9 +12,41 @@ from dataclasses import replace
 
 from configs.devicetree import opps_of
 from configs.platform import Cluster, Platform
-from kernels.guest_files import ENERGY_AWARE, SCHED_DEBUG
+from kernels.guest_files import ENERGY_AWARE, IDLE_GOVERNOR, SCHED_DEBUG
 from kernels.switches import STATS, switch_proofs
-from kernels.variants import EAS_GOVERNOR, Variant
+from kernels.variants import EAS_GOVERNOR, Variant, boot_args
+
+#: Under which name the guest looks whether the kernel took its boot arguments.
+BOOT_PROOF = "boot-arguments"
+#: Prints those that it did not take and what its log says of any, and fails if there are some.
+#: One with a dot in its name must read back. Of the others, init is given those that nobody took.
+_BOOT_PROOF = rf"""
+b=/bin/busybox
+refused=$(
+	for argument; do
+		name=$(echo "${{argument%%=*}}" | $b tr - _)
+		case $name in
+		cpufreq.default_governor) file=/sys/devices/system/cpu/cpufreq/policy0/scaling_governor ;;
+		cpuidle.governor) file={IDLE_GOVERNOR} ;;
+		sysctl.*) file=/proc/sys/$(echo "${{name#*.}}" | $b tr . /) ;;
+		*.*) file=/sys/module/${{name%%.*}}/parameters/${{name#*.}} ;;
+		*) file= ;;
+		esac
+		if [ -z "$file" ]; then
+			$b cat /proc/1/cmdline /proc/1/environ | $b tr '\0' '\n' |
+				$b grep -qxF -e "$argument" || continue
+		elif found=$($b cat "$file"); then
+			case ${{argument#*=}},$found in
+			"$found,$found" | "$argument,Y" | [1y],Y | on,Y | [0n],N | off,N) continue ;;
+			esac
+		fi
+		echo "$argument"
+	done 2>/dev/null
+	$b dmesg | $b sed -nE "s/^\[[^]]*\] (Malformed early option .*)/\1/p; s/^\[[^]]*\] \
+(.* (too large|invalid) for parameter .*|Parameter .* is obsolete.*|.* sysctl parameter .*)/\1/p"
+)
+[ -z "$refused" ] || {{ echo $refused; exit 1; }}
+"""
 
 
 def asymmetric(variant: Variant, platform: Platform) -> bool:
@@ -70,6 +102,18 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     lines.append(("report", STATS))
     lines.append(("report", f"{SCHED_DEBUG}/eascope/variant"))
     return lines
+
+
+def boot_proof(variant: Variant) -> list[str]:
+    """Lines of the agent's script that prove the boot arguments; they may be run once."""
+    if not (arguments := boot_args(variant)):
+        return []
+    path = f"/tmp/{BOOT_PROOF}"
+    return [
+        f"file {path} {len(_BOOT_PROOF)}\n{_BOOT_PROOF}",
+        f"spawn {BOOT_PROOF} /bin/busybox sh {path} {arguments}",
+        f"wait {BOOT_PROOF}",
+    ]
 
 
 def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[str, ...]]:

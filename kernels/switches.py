@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+
 from host.strict import StrictTable
 from kernels.guest_files import FEATURES, SCHED_DEBUG
 
@@ -11,8 +14,9 @@ SWITCH_ROOTS = (
     "/proc/sys/",
     "/sys/kernel/debug/sched/",
     "/sys/devices/system/cpu/",
-    "/sys/fs/cgroup/",
 )
+#: What takes CPUs away: state, domains and energies are those of a machine with all of its CPUs.
+_TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 
@@ -24,7 +28,10 @@ def read_switches(table: StrictTable) -> Switches:
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    allowed = f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)}"
+    allowed = (
+        f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)} and none "
+        "that takes a CPU away: all CPUs are online and in the domains"
+    )
     value = table.value("switches", allowed)
     if not isinstance(value, list) or not all(_is_switch(item) for item in value):
         raise table.error("switches", allowed)
@@ -37,7 +44,8 @@ def _is_switch(item: object) -> bool:
     if not all(isinstance(part, str) and part and "\n" not in part for part in item):
         return False
     path = item[0]
-    return path.startswith(SWITCH_ROOTS) and ".." not in path and " " not in path
+    plain = " " not in path and posixpath.normpath(path) == path
+    return plain and path.startswith(SWITCH_ROOTS) and not _TAKES_CPUS.search(path)
 
 
 def switch_proofs(switches: Switches) -> list[tuple[str, ...]]:

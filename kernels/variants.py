@@ -32,7 +32,9 @@ EAS_GOVERNOR = "schedutil"
 GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "userspace")
 #: What the list of a variant's differences from its source may be.
 DEVIATIONS = "a list of texts on one line each, empty where nothing deviates"
-_BOOT = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
+_BOOT = re.compile(r"[!#-~]+( [!#-~]+)*")
+#: Arguments that take CPUs away, as `kernels.switches` has files that do.
+_TAKES_CPUS = ("isolcpus", "maxcpus", "nosmp", "nr_cpus")
 
 
 @dataclass(frozen=True)
@@ -269,9 +271,14 @@ def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Va
 
 
 def _boot(table: StrictTable) -> str:
-    allowed = "kernel arguments separated by single spaces, or an empty string"
+    allowed = (
+        "kernel arguments without quotes, separated by single spaces, or an empty string; none of "
+        f"{', '.join(_TAKES_CPUS)}: all CPUs are online and in the domains"
+    )
     value = table.value("boot", allowed)
     if not isinstance(value, str) or (value and not _BOOT.fullmatch(value)):
+        raise table.error("boot", allowed)
+    if any(each.partition("=")[0] in _TAKES_CPUS for each in value.split()):
         raise table.error("boot", allowed)
     return value
 

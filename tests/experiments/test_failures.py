@@ -28,6 +28,11 @@ from tests.support.fake import KEY, cell
             "the kernel is not in the state that variant 'cas' declares: expect "
             "/proc/sys/kernel/sched_energy_aware: found '0', wanted '1' (script line 9)",
         ),
+        (
+            "script line 31: boot-arguments failed: exit status 1, last output: nohz_full=5 a.b=1",
+            "the kernel did not take these boot arguments of the variant 'cas', or nothing shows "
+            "that it did: nohz_full=5 a.b=1 (script line 31)",
+        ),
         ("script line 3: write /a 1: No such file", "script line 3: write /a 1: No such file"),
         ("guest panic: Oops", "guest panic: Oops"),
         (

@@ -103,6 +103,23 @@ def test_uclamp_is_in_use_before_the_tasks_of_a_scenario_that_clamps(
         assert lines.index(writes[-1]) < lines.index("barrier")
 
 
+def test_a_switch_of_clamps_is_written_last(artefacts: Artefacts) -> None:
+    switch = ("/proc/sys/kernel/sched_util_clamp_min_rt_default", "0")
+    cell = prepared(
+        scenario="uclamp/hidden-overutilization-pinned", controls=Controls(switches=(switch,))
+    )
+    lines = cell.machine.script.decode(errors="replace").splitlines()
+    writes = [line.split()[-1] for line in lines if line.startswith(f"write {switch[0]} ")]
+    assert writes == ["1023", "1024", "0"]
+
+
+def test_boot_arguments_are_proven_before_the_workload(artefacts: Artefacts) -> None:
+    """Where there are none, the script has no line for them."""
+    lines = prepared(variant="cas-performance").machine.script.decode().splitlines()
+    assert lines.index("wait boot-arguments") < lines.index("barrier")
+    assert "boot-arguments" not in prepared().machine.script.decode()
+
+
 def test_the_guest_says_what_the_record_of_inputs_cannot(artefacts: Artefacts) -> None:
     """Features may be the kernel's own, and its idle governor is the best that was built."""
     lines = prepared().machine.script.decode().splitlines()

@@ -265,6 +265,30 @@ BAD = {
         "variant.mainline.boot = 'a\\nb'",
         "separated by single spaces",
     ),
+    "boot arguments with a quote": (
+        ('boot = ""', "boot = 'a=\"b c\"'"),
+        "variant.mainline.boot = 'a=\"b c\"'",
+        "without quotes",
+    ),
+    "a boot argument that isolates a CPU": (
+        ('boot = ""', 'boot = "skew_tick=1 isolcpus=5"'),
+        "variant.mainline.boot = 'skew_tick=1 isolcpus=5'",
+        "all CPUs are online and in the domains",
+    ),
+    **{
+        f"a switch that takes a CPU away by {name}": (
+            ("/proc/sys/kernel/sched_energy_aware", path),
+            f"variant.cas.switches = [['{path}', '0']",
+            allowed,
+        )
+        for name, path, allowed in (
+            ("online", "/sys/devices/system/cpu/cpu5/online", "all CPUs are online"),
+            ("its state", "/sys/devices/system/cpu/cpu5/hotplug/target", "all CPUs are online"),
+            ("SMT", "/sys/devices/system/cpu/smt/control", "all CPUs are online"),
+            ("a detour", "/sys/devices/system/cpu//cpu5/online", "all CPUs are online"),
+            ("a partition", "/sys/fs/cgroup/a/cpuset.cpus.partition", "path below /proc/sys/"),
+        )
+    },
     "a series that is not there": (
         ('series = ["base"]', 'series = ["base", "sum2"]'),
         "kernel.base.series = ['base', 'sum2']",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from engines.base import EngineFailed
 from kernels.guest_files import ENERGY_AWARE, FEATURES
 from kernels.naming import kernel_names, releases_of, variant_named
 from kernels.releases import DEFAULT
-from kernels.state import eas_possible, state_expectations
+from kernels.state import BOOT_PROOF, boot_proof, eas_possible, state_expectations
 from kernels.variants import Variant, boot_args, load_catalogue
 from tests.support.boot_switches import at_boot
 from tests.support.kernel_guest import boot
@@ -47,9 +48,54 @@ def test_every_variant_is_what_it_declares(
     variants: list[Variant], juno: Platform, tmp_path: Path
 ) -> None:
     assert {variant.dtb for variant in variants} == {"std"}, "boot() has no other"
-    lines = [line for variant in variants for line in becoming(variant, juno)]
+    lines = boot_proof(variants[0])
+    lines += [line for variant in variants for line in becoming(variant, juno)]
     image = kernel_of(variants[0].kernel).image
     boot(image, juno, lines, tmp_path / "out", arguments=boot_args(variants[0]))
+
+
+#: Misspelt, compiled out, refused as values, or of a part that is not there.
+NOT_TAKEN = (
+    "cpuidle.govenor=teo nohz_full=5 threadirq nohz=maybe kvm.mode=none",
+    "cpuidle.governor=tea cpufreq.default_governor=fast",
+)
+
+
+def with_boot(arguments: str, platform: Platform, out: Path) -> None:
+    """Boot with ``arguments`` and prove them as a run does."""
+    proof = boot_proof(replace(load_catalogue().variants["mainline"], boot=arguments))
+    boot(kernel_of("base").image, platform, proof, out, arguments=arguments)
+
+
+def test_what_the_kernel_takes_of_its_command_line_is_proven(
+    juno: Platform, tmp_path: Path
+) -> None:
+    taken = (
+        "cpufreq.default_governor=powersave cpuidle.governor=teo threadirqs skew_tick=1 nohz=off "
+        "printk.time=1 cpuidle.off=0 sysctl.kernel.sched_schedstats=1 schedstats=enable"
+    )
+    with_boot(taken, juno, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        *zip(NOT_TAKEN, NOT_TAKEN, strict=True),
+        (
+            "printk.time=maybe sysctl.kernel.no=1",
+            "printk.time=maybe sysctl.kernel.no=1 "
+            "Booting kernel: `maybe' invalid for parameter `printk.time' "
+            "Failed to set sysctl parameter 'kernel.no=1': parameter not found",
+        ),
+        ("loglevel=loud", "Malformed early option 'loglevel'"),
+    ],
+)
+def test_what_it_does_not_take_is_named(
+    arguments: str, said: str, juno: Platform, tmp_path: Path
+) -> None:
+    with pytest.raises(EngineFailed) as failed:
+        with_boot(f"{arguments} skew_tick=1", juno, tmp_path / "out")
+    assert failed.value.reason.endswith(f"{BOOT_PROOF} failed: exit status 1, last output: {said}")
 
 
 @pytest.mark.parametrize("name", [booted(name, name) for name in kernel_names()])
