@@ -15,8 +15,10 @@ from analysis.records.cell import (
 from configs.board import Board
 from configs.devicetree import device_tree, device_tree_source
 from engines.base import Engine, Identity, Machine
+from engines.records import FAILED, Failure
 from experiments.built_once import built_once
 from experiments.cell_record import cell_record
+from experiments.failures import trace_full
 from experiments.guest_image import guest_image
 from experiments.inputs import inputs_of, texts_of
 from experiments.prepared import with_prepared
@@ -25,8 +27,8 @@ from experiments.request import GivenPlatform, Names
 from experiments.rtapp import compile_scenario
 from experiments.scenario import Scenario
 from experiments.script import script
-from experiments.trace_events import recorded_events
-from host.cache import artefact, digest_of, sha256_bytes, sha256_file
+from experiments.trace_events import larger_kib, recorded_events, trace_kib
+from host.cache import artefact, digest_of, runs_root, sha256_bytes, sha256_file
 from host.dry import NotBuilt
 from host.errors import EascopeError, RequestError
 from kernels.build import KernelArtefact, kernel
@@ -161,6 +163,9 @@ def built_digests(names: Names) -> dict[str, str]:
 def prepare(names: Names, identity: Identity | None = None) -> Cell:
     """Build or fetch the cell's artefacts, and compute its simkey.
 
+    The trace has the first buffers of which no run says that they are too small, so the cell's run
+    is found again, and is the same on another machine.
+
     :param identity: the engine's, if known: checking it again for each of many cells is slow.
     :raises EascopeError: when an artefact cannot be had.
     """
@@ -178,9 +183,9 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         turn_ns=request.controls.turn_ns(),
     )
     events = _events(names, image)
-    text = script(
+    text = partial(
+        script,
         names.scenario,
-        platform,
         workload,
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
@@ -191,25 +196,39 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
         symbols=trace_symbols(image.vmlinux),
     )
-    machine = machine_of(names, text)
-    settings = _settings(names.engine, machine)
-    digests = digests_of(names.engine, machine, identity)
-    simkey = digest_of({**digests, "seed": request.seed})
+    stir_ms = workload.replicate.stir_ms
+    larger = trace_kib(names.scenario, request.full, platform, events, stir_ms=stir_ms)
+    simkey = ""
+    while not simkey or (larger and _trace_was_full(simkey)):
+        kib, larger = larger, larger_kib(larger, platform)
+        machine = machine_of(names, text(trace_kib=kib))
+        digests = digests_of(names.engine, machine, identity)
+        simkey = digest_of({**digests, "seed": request.seed})
     record = cell_record(
         names,
         image=image,
         guest=guest_of(names.scenario),
         workload=workload,
         events=events,
+        trace_kib=kib,
         digests=digests,
         simkey=simkey,
         identity=identity,
-        settings=settings,
+        settings=_settings(names.engine, machine),
     )
     dts = device_tree_source(names.given, names.engine.board, variant.dtb)
     texts = texts_of(machine, names.kernel, image, names.scenario.path, names.figures)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
+
+
+def _trace_was_full(simkey: str) -> bool:
+    """Whether a run failed because its trace did not fit into its buffers."""
+    path = runs_root() / simkey / FAILED
+    try:
+        return path.is_file() and trace_full(Failure.read(path).cause)
+    except EascopeError:  # damaged, so it is run again
+        return False
 
 
 def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:

@@ -26,7 +26,6 @@ from engines.base import Identity
 from experiments.program_speeds import without_figures
 from experiments.request import Names
 from experiments.rtapp import FTRACE, Workload
-from experiments.trace_events import trace_kib
 from kernels.build import KernelArtefact
 from power.given import given_record
 from rootfs.image import ImageArtefact
@@ -39,6 +38,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
     guest: ImageArtefact,
     workload: Workload,
     events: Sequence[str],
+    trace_kib: int,
     digests: dict[str, str],
     simkey: str,
     identity: Identity,
@@ -47,6 +47,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
     """``cell.json``: the inputs in words and digests.
 
     :param events: what the run records, as ``system:name``.
+    :param trace_kib: ring buffer of a CPU for that.
     """
     request, platform, scenario = names.request, names.platform, names.scenario
     return CellRecord(
@@ -68,7 +69,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         digests=digests,
         inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
         set_otherwise=tuple(request.controls.words),
-        controls=_controls_record(names, image, workload, events),
+        controls=_controls_record(names, image, events, trace_kib),
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
         window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
@@ -108,7 +109,7 @@ def _source_conditions(names: Names) -> SourceConditionsRecord | None:
 
 
 def _controls_record(
-    names: Names, image: KernelArtefact, workload: Workload, events: Sequence[str]
+    names: Names, image: KernelArtefact, events: Sequence[str], trace_kib: int
 ) -> ControlsRecord:
     """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
     request, platform = names.request, names.platform
@@ -120,11 +121,7 @@ def _controls_record(
         trace_events=tuple(events),
         others={
             "trace_markers": f"rt-app: {FTRACE}",
-            "trace_kib_per_cpu": trace_kib(
-                names.scenario, request.full, platform, events, stir_ms=workload.replicate.stir_ms
-            )
-            if events
-            else 0,
+            "trace_kib_per_cpu": trace_kib,
             "temperature_c": platform.temperature_c,
         },
     )

@@ -43,10 +43,16 @@ def from_outside(cause: str) -> bool:
     return _FROM_OUTSIDE.search(cause) is not None and _OF_GUEST.search(cause) is None
 
 
-def explained(reason: str, variant: str) -> str:
+def trace_full(cause: str) -> bool:
+    """Whether a run failed because its trace did not fit into its buffers."""
+    return _FULL.search(cause) is not None
+
+
+def explained(reason: str, variant: str, *, larger: bool = False) -> str:
     """An engine's ``reason`` with its meaning, on as many lines.
 
     :param variant: the variant whose state the guest's script proves.
+    :param larger: whether the trace may have larger buffers.
     """
     if checked := _CHECKED.fullmatch(reason):
         number, check = checked.groups()
@@ -62,9 +68,12 @@ def explained(reason: str, variant: str) -> str:
     if (said := _MEMBER.fullmatch(reason)) and (words := _of_programs(said[2])):
         what, output = words
         return f"{what} (script line {said[1]})" + (f"; last output: {output}" if output else "")
-    if _FULL.search(reason):
+    if trace_full(reason):
+        full = f"{reason}: the trace does not fit into its buffers"
+        if larger:
+            return f"{full}, and the next run has larger ones"
         return (
-            f"{reason}: the trace does not fit into its buffers: take a scenario with a shorter "
+            f"{full}: take a scenario with a shorter "
             "window or fewer wake-ups, leave out --full, --decisions or --events, or give the "
             "platform more memory_mib"
         )

@@ -25,7 +25,7 @@ from experiments.others import STIR_MS
 from experiments.request import Names
 from experiments.runs import Run, all_runs, execute, existing
 from experiments.writable import check_runs
-from host.errors import EascopeError
+from host.errors import Again, EascopeError
 from host.proc import duration, say
 
 Result = TypeVar("Result")
@@ -232,6 +232,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
 
     :raises RequestError: a run is missing and cannot be written.
     :raises EascopeError: the first failure; runs that were complete by then stay.
+    :raises Again: after all of them, if `execute` raised it and nothing else failed.
     :raises KeyboardInterrupt: after every engine has ended.
     """
     sharing: dict[str, list[Cell]] = {}
@@ -271,9 +272,9 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
         futures = [submitted[i] for i in range(len(simulated))]
         _end_all(futures, stop)
     # Runs that were under way when another failed have ended by now, and stay.
-    for future in futures:
-        if not future.cancelled() and (error := future.exception()) is not None:
-            raise error
+    errors = [error for each in futures if not each.cancelled() and (error := each.exception())]
+    if errors:
+        raise min(errors, key=lambda error: isinstance(error, Again))
     results = {cell.simkey: iter(f.result()) for cell, f in zip(simulated, futures, strict=True)}
     return [next(results[cell.simkey]) for cell in cells]
 
@@ -291,7 +292,7 @@ def _end_all(futures: Sequence[Future[Result]], stop: threading.Event) -> None:
 
 
 def until_first_failure(futures: Sequence[Future[Result]]) -> None:
-    """Wait until all of ``futures`` have ended, or one has failed.
+    """Wait until all of ``futures`` have ended, or one has failed for good.
 
     The cost is one step per future. `concurrent.futures.wait` looks at all of them whenever it is
     called, which for thousands takes as much processor time as the runs.
@@ -307,5 +308,5 @@ def until_first_failure(futures: Sequence[Future[Result]]) -> None:
         except queue.Empty:
             continue
         left -= 1
-        if future.exception() is not None:
+        if not isinstance(future.exception(), Again | None):
             return

@@ -34,12 +34,13 @@ from engines.records import (
     HostRecord,
 )
 from experiments.cell import Cell
-from experiments.failures import explained
+from experiments.failures import explained, trace_full
 from experiments.inputs import FOLDER as INPUTS
+from experiments.trace_events import larger_kib
 from experiments.whole import flaw
 from host.cache import runs_root
 from host.claims import locked_everywhere
-from host.errors import EascopeError, RequestError
+from host.errors import Again, EascopeError, RequestError
 from host.proc import say
 from host.scratch import MARK, scratch
 from host.sealed import DONE, added, damage, files_of, seal
@@ -156,6 +157,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     request tries it again. An interrupt (Ctrl-C, or ``on_progress`` raising) leaves nothing.
 
     :param on_progress: called with simulated seconds; may raise to end the run.
+    :raises Again: when its trace did not fit; `prepare` then gives its cell larger buffers.
     :raises EascopeError: when the run failed.
     """
     if (run := existing(cell.simkey)) is not None:
@@ -180,10 +182,13 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
                 with writing_into(root):
                     _simulate(cell, work, on_progress)
             except EngineFailed as error:
-                cause = explained(error.reason, cell.record.variant)
+                larger = trace_full(error.reason) and _has_larger(cell)
+                cause = explained(error.reason, cell.record.variant, larger=larger)
                 tails = error.console_tail, error.log_tail
                 _write_failure(work, EngineFailed(cause, *tails))
                 _publish(work, final)
+                if larger:
+                    raise Again(f"{_name(cell)}: {cause}") from error
                 raise EngineFailed(f"{_name(cell)}: {cause}", *tails) from error
             except Exception as error:
                 _write_failure(work, error)
@@ -191,6 +196,12 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
                 raise
             _publish(work, final)
     return Run(final, fresh=True)
+
+
+def _has_larger(cell: Cell) -> bool:
+    """Whether the buffers of the trace may be larger than those of ``cell``."""
+    kib = cell.record.controls.others["trace_kib_per_cpu"]
+    return larger_kib(kib, cell.machine.platform) > 0
 
 
 def _name(cell: Cell) -> str:

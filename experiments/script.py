@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from configs.platform import Platform
 from engines.base import Elision
 from experiments import members
 from experiments.program import MEASURED
 from experiments.rtapp import Workload, memory_name
 from experiments.scenario import Scenario
-from experiments.trace_events import TRACE_EVENTS, trace_kib
+from experiments.trace_events import TRACE_EVENTS
 from kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from kernels.switches import STATS
 from rootfs.elide import FUNCTION_OFFSET
@@ -61,7 +60,6 @@ def mixture_lines(mixtures: Sequence[Elision]) -> list[str]:
 
 def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     scenario: Scenario,
-    platform: Platform,
     workload: Workload,
     *,
     elision: Elision | None,
@@ -70,6 +68,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     full: bool,
     boot: Iterable[str] = (),
     events: Sequence[str] = TRACE_EVENTS,
+    trace_kib: int,
     mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
@@ -81,6 +80,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param expectations: lines that prove the declared state, before the window and after it.
     :param boot: lines that prove the boot arguments.
     :param events: recorded events as ``system:name``; empty: none.
+    :param trace_kib: ring buffer of a CPU for them.
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
     """
@@ -90,8 +90,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     proofs = [" ".join(words) for words in expectations]
     setup = []
     if events:
-        kib = trace_kib(scenario, full, platform, events, stir_ms=replicate.stir_ms)
-        setup = [f"trace-setup {kib} {' '.join(events)}"]
+        setup = [f"trace-setup {trace_kib} {' '.join(events)}"]
         setup += [f"trace-symbol {address} {name}" for address, name in symbols]
     copies = {name: elision.program if elision else RT_APP for name in workload.documents}
     copies |= {memory_name(n): mixture.program for n, mixture in enumerate(mixtures, 1)}

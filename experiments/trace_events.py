@@ -10,7 +10,7 @@ from pathlib import Path
 from analysis.energies import COMPUTE_EVENT
 from analysis.trace import DECISION_EVENT
 from configs.platform import Platform
-from experiments.scenario import Scenario
+from experiments.scenario import Phase, Scenario, Task
 from host.errors import RequestError, nearest
 from kernels.events import added_by_all, built_events, qualified
 from kernels.queues import folders_of_queues
@@ -47,6 +47,12 @@ GROUPS = {
 }
 #: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
 TRACE_KIB_PER_S = 512
+#: Bytes that a turn of rt-app writes (a marker; measured: 90), and its least us besides the work.
+TURN_BYTES, TURN_US = 128, 10
+#: What a rest adds to both (a wake-up, switches, idle states; measured: 310 bytes).
+REST_BYTES, REST_US = 384, 20
+#: Instructions that no CPU executes faster than in a us.
+MOST_PER_US = 10_000
 TRACE_KIB_LEAST = 2048
 #: How often that where decisions are recorded: they are as long as a wake-up's other events.
 ROOM_FOR_DECISIONS = 2
@@ -54,6 +60,8 @@ ROOM_FOR_DECISIONS = 2
 ROOM_FOR_EVENTS = 8
 #: Share of the guest's memory that the buffers may take together.
 TRACE_MEMORY_SHARE = 0.5
+#: How much larger the buffers of a run are if the trace did not fit into those before.
+GROWTH = 4
 
 _EVENT = re.compile(r"(?:\w+:)?\w+")
 
@@ -154,14 +162,51 @@ def trace_kib(
 ) -> int:
     """Ring buffer per CPU in KiB for a window and its programs, bounded by the guest's memory.
 
+    0 where nothing is recorded.
+
     :param events: the recorded events, from `recorded_events`.
     :param stir_ms: duration of the stirring before the warm-up.
     """
+    if not events:
+        return 0
     seconds = scenario.window.simulated_s(full) + stir_ms / 1000
     programs = sum(each.trace_bytes(full) for each in scenario.programs)
-    wanted = (round(seconds * TRACE_KIB_PER_S) + programs // 1024) * _room(events)
-    most = int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
-    return min(most, max(TRACE_KIB_LEAST, wanted))
+    kib_per_s = max(TRACE_KIB_PER_S, _turns_kib_per_s(scenario.tasks))
+    wanted = (round(seconds * kib_per_s) + programs // 1024) * _room(events)
+    return min(most_kib(platform), max(TRACE_KIB_LEAST, wanted))
+
+
+def _turns_kib_per_s(tasks: Iterable[Task]) -> float:
+    """What turns write on one CPU: those of all threads, but no more than a busy CPU's."""
+    of_all, of_busy = 0.0, 0.0
+    for task in tasks:
+        rates = [_rates(phase) for phase in task.phases]
+        of_all += task.count * max(rate for rate, _ in rates)
+        of_busy = max(of_busy, *(busy for _, busy in rates))
+    return min(of_all, of_busy)
+
+
+def _rates(phase: Phase) -> tuple[float, float]:
+    """KiB per s that a phase's turns write, and per s in which they run; 0 where others pace it."""
+    if phase.wait or phase.meet or phase.meet_before:
+        return 0.0, 0.0
+    work_us = phase.run_us or phase.runtime_us or (phase.run_instructions or 0) / MOST_PER_US
+    kib, busy_us = TURN_BYTES / 1024, work_us + TURN_US
+    sleep_us, period_us = phase.sleep_us or 0, phase.period_us or 0
+    if sleep_us or period_us:
+        kib, busy_us = kib + REST_BYTES / 1024, busy_us + REST_US
+    return kib * 1e6 / max(busy_us + sleep_us, period_us), kib * 1e6 / busy_us
+
+
+def most_kib(platform: Platform) -> int:
+    """The largest ring buffer per CPU that the guest's memory allows, in KiB."""
+    return int(platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(platform.cpus))
+
+
+def larger_kib(kib: int, platform: Platform) -> int:
+    """The ring buffer per CPU where the trace does not fit into ``kib``; 0: there is none."""
+    most = most_kib(platform)
+    return min(most, kib * GROWTH) if kib < most else 0
 
 
 def _room(events: Sequence[str]) -> int:

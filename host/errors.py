@@ -26,6 +26,10 @@ class EascopeError(Exception):
     exit_code = 1
 
 
+class Again(EascopeError):
+    """The work failed, and what was learned from that lets the same command do it otherwise."""
+
+
 class RequestError(EascopeError):
     """The request is wrong (a name, a file, a value); nothing was started or written."""
 

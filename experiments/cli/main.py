@@ -48,7 +48,8 @@ def _main(arguments: list[str]) -> int:
     import signal
 
     from experiments.cli.verbs import VERBS, make_parser
-    from host.errors import EascopeError, nearest
+    from host.errors import Again, EascopeError, nearest
+    from host.proc import say
 
     signal.signal(signal.SIGTERM, _interrupt)
     parser = make_parser()
@@ -63,11 +64,14 @@ def _main(arguments: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return 2
-    try:
-        return VERBS[options.command].run(options)
-    except EascopeError as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
-        return error.exit_code
+    while True:
+        try:
+            return VERBS[options.command].run(options)
+        except Again as again:
+            say(f"  {again}")
+        except EascopeError as error:
+            print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+            return error.exit_code
 
 
 def _close_stdout() -> None:

@@ -35,7 +35,7 @@ from experiments.sweeps.ledger import (
 from experiments.sweeps.point import Point
 from experiments.sweeps.resolver import Resolver, cell_id
 from host.cache import runs_root
-from host.errors import EascopeError, RequestError, bad_input
+from host.errors import Again, EascopeError, RequestError, bad_input
 from host.proc import duration, say
 from host.record import Record, RecordError
 from host.sealed import files_of
@@ -188,6 +188,9 @@ def _run_cell(
         simkey = ""  # the run is sound: what fails from here on is this cell's alone
         derived_for(prepared, run, billed)
         return line_of(cell, run, own_s())
+    except Again as again:
+        say(f"  {again}")
+        return _run_cell(part, names, identity, cell, execute_cell, own_s, billed)
     except EascopeError as error:
         cause = (str(error).splitlines() or [repr(error)])[0]
         return LedgerLine(cell, FAILED, simkey, cause)

@@ -15,21 +15,26 @@ import pytest
 
 from analysis.records.cell import CellRecord, WindowRecord
 from configs.core import Parameter
+from engines.base import EngineFailed
 from engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_table
 from engines.gem5.elision import elision
 from engines.qemu.engine import QemuEngine
+from engines.records import FAILED
 from experiments import cell as cells
-from experiments.cell import check_kernels_differ, prepare
+from experiments.cell import Cell, check_kernels_differ, prepare
 from experiments.controls import Controls
 from experiments.null import double
 from experiments.request import resolve
-from host.errors import RequestError
+from experiments.runs import execute
+from host.cache import runs_root
+from host.errors import Again, EascopeError, RequestError
 from kernels.guest_files import FEATURES
 from kernels.variants import Kernel
 from power.given import given_model
 from rootfs.elide import FUNCTION_OFFSET
 from rootfs.image import RT_APP
 from tests.support.cells import REQUEST, Artefacts, FakeSettings, prepared
+from tests.support.fake import FakeEngine
 
 
 def test_the_same_request_is_the_same_cell(artefacts: Artefacts) -> None:
@@ -135,6 +140,34 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
     assert record.assumed
     assert record.window == WindowRecord(warmup_ms=300, window_ms=500)
     assert CellRecord.decode(json.loads(record.to_bytes()), "cell.json") == record
+
+
+def test_a_trace_that_did_not_fit_has_larger_buffers(artefacts: Artefacts) -> None:
+    """Up to what the guest's memory allows. A record that is damaged says nothing."""
+
+    def full(_: object) -> None:
+        raise EngineFailed("script line 9: ring buffer of cpu 6 was too small: overrun: 7", [], [])
+
+    tried: list[Cell] = []
+    again = True
+    while again:
+        tried.append(prepared())
+        engine: Any = FakeEngine(full)
+        with pytest.raises(EascopeError) as failed:
+            execute(replace(tried[-1], names=replace(tried[-1].names, engine=engine)))
+        again = isinstance(failed.value, Again)
+    sizes = [each.record.controls.others["trace_kib_per_cpu"] for each in tried]
+    assert sizes == [2048, 8192, 32768, 1024 * 1024 // 2 // 6]
+    for size, each in zip(sizes, tried, strict=True):
+        assert f"\ntrace-setup {size} " in each.machine.script.decode()
+    assert "give the platform more memory_mib" in str(failed.value)
+    assert prepared().simkey == tried[-1].simkey
+    (runs_root() / tried[1].simkey / FAILED).unlink()
+    assert prepared().simkey == tried[1].simkey
+    first = runs_root() / tried[0].simkey / FAILED
+    first.chmod(0o644)
+    first.write_text("{")
+    assert prepared().simkey == tried[0].simkey
 
 
 @pytest.mark.parametrize(("engine", "lines"), [("qemu", 2), ("gem5", 0)])

@@ -101,6 +101,7 @@ def test_full_buffers_say_what_to_do(reason: str) -> None:
     message = explained(reason, "cas")
     assert message.startswith(f"{reason}: the trace does not fit into its buffers: ")
     assert "memory_mib" in message
+    assert explained(reason, "cas", larger=True).endswith(", and the next run has larger ones")
 
 
 @pytest.mark.parametrize(

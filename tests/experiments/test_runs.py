@@ -22,7 +22,7 @@ from engines.records import TRACE
 from experiments import pool
 from experiments.finished import derived_by
 from experiments.runs import RAW, Run, all_runs, check, execute, existing, find_run
-from host.errors import EascopeError, RequestError
+from host.errors import Again, EascopeError, RequestError
 from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
 from tests.support.waiting import HANG_S, until
 
@@ -240,6 +240,19 @@ def test_pool_keeps_what_was_done_before_a_failure() -> None:
     assert Run(runs() / bad.simkey).state == "failed"
     assert sorted(run.state for run in all_runs()) in (["done", "failed"], ["failed"])
     assert leftovers() == []
+
+
+def test_pool_runs_the_others_before_the_command_begins_again() -> None:
+    def larger(_: object) -> None:
+        raise Again("with larger buffers")
+
+    first, bad = cell(larger, key="aa" * 32), cell(badly, key="bb" * 32)
+    others = [cell(key=f"{number:02x}" * 32) for number in range(8)]
+    with pytest.raises(Again, match="larger buffers"):
+        pool.run_all([first, *others], _run_of)
+    assert [existing(other.simkey) is not None for other in others] == [True] * 8
+    with pytest.raises(EascopeError, match="guest panic"):
+        pool.run_all([first, bad], _run_of)
 
 
 def test_pool_interrupted_ends_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:

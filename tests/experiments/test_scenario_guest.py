@@ -113,3 +113,37 @@ def test_the_third_cluster_is_there(result: dict[str, Any]) -> None:
     assert set(result["residency"]) == {"little", "mid", "big"}
     assert len(result["cpu_busy"]) == 8
     assert result["eas"] is True
+
+
+#: Two tasks that pace each other: how often they turn is not in the scenario.
+PING_PONG = """
+summary = "two tasks that wait for each other all the time"
+source = "eascope's own"
+loads = "as often as they can"
+[[task]]
+name = "ping"
+[[task.phase]]
+run_us = 20
+meet = "net"
+[[task]]
+name = "pong"
+[[task.phase]]
+run_us = 20
+meet = "net"
+[window]
+warmup_ms = 200
+short_ms = 100
+full_ms = 100
+"""
+
+
+def test_a_trace_that_does_not_fit_is_run_again_once_with_larger_buffers(tmp_path: Path) -> None:
+    (tmp_path / "ping-pong.toml").write_text(PING_PONG)
+    command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--json"]
+    command += ["--scenario", str(tmp_path / "ping-pong.toml")]
+    first = eascope(*command)
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.count("and the next run has larger ones") == 1
+    second = eascope(*command)
+    assert "to do" not in second.stderr
+    assert json.loads(second.stdout)["run"] == json.loads(first.stdout)["run"]

@@ -78,12 +78,12 @@ def test_script_carries_the_workload_as_raw_bytes(artefacts: Artefacts) -> None:
     workload = compile_scenario(names.scenario, names.platform, names.activity, 0)
     text = script(
         names.scenario,
-        names.platform,
         replace(workload, documents={"rt-app": b"start\nstop\n"}),
         elision=names.engine.elision(names.platform, names.activity),
         switches=[],
         expectations=[],
         full=False,
+        trace_kib=2048,
     )
     assert b"file /tmp/rt-app.json 11\nstart\nstop\n\ntrace-setup " in text
 

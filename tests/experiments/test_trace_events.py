@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,6 +149,23 @@ def test_more_events_have_more_room(artefacts: Artefacts) -> None:
     assert trace_kib(names.scenario, True, names.platform, (*TRACE_EVENTS, "irq:x")) == int(
         names.platform.memory_mib * 1024 * TRACE_MEMORY_SHARE / len(names.platform.cpus)
     )
+
+
+def test_turns_that_follow_each_other_closely_have_more_room(artefacts: Artefacts) -> None:
+    """As many as all threads do, and no more than one busy CPU can."""
+    names = prepared().names
+    (task,) = (task for task in names.scenario.tasks if task.name == "light")
+
+    def kib(count: int = 1, **changes: Any) -> int:
+        phase = replace(task.phases[0], **{"period_us": None, "sleep_us": None, **changes})
+        tasks = (replace(task, count=count, phases=(phase,)),)
+        return trace_kib(replace(names.scenario, tasks=tasks), True, names.platform)
+
+    usual = trace_kib(names.scenario, True, names.platform)
+    assert usual == kib(run_us=1_000, period_us=16_000)
+    assert usual < kib(run_us=10) < kib(run_us=1) == kib(count=10, run_us=1)
+    assert usual < kib(run_us=1, sleep_us=300) < kib(count=2, run_us=1, sleep_us=300)
+    assert usual == kib(run_us=1, wait="other"), "others pace it"
 
 
 def test_events_are_controls_of_a_run(

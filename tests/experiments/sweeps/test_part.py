@@ -16,7 +16,7 @@ from experiments.sweeps.part import SweepPart, run_part, split
 from experiments.sweeps.session import part_size
 from experiments.sweeps.totals import totals_of
 from host.cache import runs_root
-from host.errors import EascopeError
+from host.errors import Again, EascopeError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 
@@ -43,6 +43,20 @@ def test_a_failure_does_not_stop_the_rest(artefacts: Artefacts, juno: Platform) 
     states = [line.state for line in read_ledger(made.name).values()]
     assert states == [FAILED, FAILED, DONE, DONE]
     assert {line.cause for line in read_ledger(made.name).values()} == {"mainline fails here", ""}
+
+
+def test_a_cell_that_begins_again_has_one_line(artefacts: Artefacts, juno: Platform) -> None:
+    made, executed = campaign(), StandInRuns()
+    begun: list[Cell] = []
+
+    def twice(cell: Cell) -> Run:
+        begun.append(cell)
+        if len(begun) % 2:
+            raise Again("with larger buffers")
+        return executed(cell)
+
+    assert run_part(part_of(surveyed(made)), twice) == 0
+    assert [line.state for line in read_ledger(made.name).values()] == [DONE, DONE]
 
 
 def test_what_has_failed_is_run_again_when_asked_for(artefacts: Artefacts, juno: Platform) -> None:
