@@ -19,7 +19,7 @@ from typing import Any
 
 from configs.source import Sources
 from host.errors import RequestError, bad_input, shown, unknown
-from host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
+from host.strict import NAME_RULE, StrictTable, is_name, no_such_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
 NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
@@ -130,7 +130,7 @@ def platform_path(name: str, directory: Path) -> Path:
     """
     known = sorted(path.stem for path in directory.glob("*.toml"))
     if name not in known:
-        raise unknown("platform", name, known)
+        raise no_such_name("platform", name, known)
     return directory / f"{name}.toml"
 
 

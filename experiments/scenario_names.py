@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from host.errors import RequestError, one_line, unknown
-from host.strict import read_toml
+from host.errors import RequestError, one_line
+from host.strict import no_such_name, read_toml
 
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
 ROOT = Path(__file__).parent / "scenarios"
+#: What messages say of other files; people have workloads as JSON for rt-app.
+RT_APP = "; docs/recipes/add-a-scenario.md has the keys of rt-app's JSON in a scenario"
 
 
 def names() -> list[str]:
@@ -33,7 +35,7 @@ def path_of(name: str) -> Path:
             )
         return path
     if name not in names():
-        raise unknown("scenario", name, names(), "eascope list scenarios")
+        raise no_such_name("scenario", name, names(), "eascope list scenarios", RT_APP)
     return ROOT / f"{name}.toml"
 
 

@@ -27,6 +27,8 @@ from host.errors import (
     no_such_key,
     one_line,
     shortened,
+    shown,
+    unknown,
 )
 from host.record import check_depth, parse_json
 
@@ -55,6 +57,23 @@ def shown_path(path: Path) -> str:
     resolved = Path(os.path.realpath(path))
     inside = resolved.is_relative_to(_REPO)
     return one_line(str(resolved.relative_to(_REPO) if inside else path))
+
+
+def no_such_name(
+    kind: str, name: str, known: Iterable[str], listing: str = "", more: str = ""
+) -> RequestError:
+    """One line for a ``name`` that is not ``known``, and no file that ends in ``.toml``.
+
+    :param listing: as for `host.errors.unknown`.
+    :param more: what to do instead with a file of another format.
+    """
+    if Path(name).name != name or "." in name:  # else it is a name, whatever the folder here has
+        allowed = "allowed: a name, or a file that ends in .toml"
+        if os.path.isdir(name):
+            return RequestError(f"{kind} {shown(name)}: a folder: {allowed}")
+        if os.path.exists(name):
+            return RequestError(f"{kind} {shown(name)}: a file: {allowed}{more}")
+    return unknown(kind, name, known, listing)
 
 
 def _read_text(path: Path, kind: str) -> str:

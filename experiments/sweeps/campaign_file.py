@@ -20,9 +20,8 @@ from host.errors import (
     names_allowed,
     shortened,
     shown,
-    unknown,
 )
-from host.strict import StrictTable, is_line, is_name, read_toml
+from host.strict import StrictTable, is_line, is_name, no_such_name, read_toml
 
 #: Keys of a campaign file.
 KEYS = {
@@ -74,7 +73,7 @@ def load_campaign(name: str) -> Campaign:
     """
     if not name.endswith(".toml"):
         if name not in campaign_names():
-            raise unknown("campaign", name, campaign_names(), "eascope list campaigns")
+            raise no_such_name("campaign", name, campaign_names(), "eascope list campaigns")
         return read_campaign(ROOT / f"{name}.toml")
     path = Path(name)
     if path.stem in campaign_names() and path.resolve().parent != ROOT:

@@ -24,7 +24,7 @@ from experiments.scenario_file import load_scenario
 from experiments.sources import FILE as SOURCES
 from experiments.sources import read_sources
 from experiments.sweeps import campaign
-from experiments.sweeps.campaign_file import read_campaign
+from experiments.sweeps.campaign_file import load_campaign, read_campaign
 from host.errors import MOST_SHOWN, RequestError
 from kernels import variants
 from rootfs.content import CONTENT, load_content
@@ -89,6 +89,36 @@ def test_a_broken_scenario_is_listed_as_broken(
     entries = listed("scenarios", capsys)
     assert entries["right"] == {"name": "right", "summary": "right"}
     assert entries["wrong"]["broken"].startswith(f"{tmp_path / 'wrong.toml'}: summary = 3")
+
+
+LOADERS: dict[str, Callable[[str], object]] = {
+    "scenario": scenario_names.path_of,
+    "platform": load_platform,
+    "campaign": load_campaign,
+}
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_other_files_are_not_unknown_names(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rtapp.json").write_text("{}")
+    (tmp_path / "folder").mkdir()
+
+    def said(name: str) -> str:
+        with pytest.raises(RequestError) as caught:
+            LOADERS[kind](name)
+        return str(caught.value)
+
+    line = f"{kind} 'rtapp.json': a file: allowed: a name, or a file that ends in .toml"
+    assert said("rtapp.json").startswith(line)
+    assert ("add-a-scenario.md has the keys" in said("rtapp.json")) is (kind == "scenario")
+    assert said("folder").startswith(f"unknown {kind} 'folder'"), (
+        "a name, although there is such a folder"
+    )
+    assert said("gone.json").startswith(f"unknown {kind} 'gone.json'")
+    assert said(str(tmp_path)).startswith((f"{kind} '{tmp_path}': a folder", f"{tmp_path}: not a"))
 
 
 @pytest.mark.usefixtures("own")
