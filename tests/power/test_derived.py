@@ -113,7 +113,7 @@ def test_the_law() -> None:
 def test_leakage_by_temperature() -> None:
     assert g_of_t(330 - 273.15) == pytest.approx(1, abs=1e-5)
     assert g_of_t(27) < g_of_t(57) < g_of_t(62) < g_of_t(66.85) < g_of_t(100)
-    with pytest.raises(RequestError, match=r"temperature 20 C: allowed: 26\.85\.\.126\.85"):
+    with pytest.raises(RequestError, match=r"temperature_c = 20: allowed: 26\.85\.\.126\.85"):
         g_of_t(20)
 
 
