@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from analysis.figures import write
-from analysis.records.cell import CellRecord
+from analysis.records.cell import CELL, CellRecord
 from analysis.robust import AtValue, Robust
 from experiments.cli.main import main
+from experiments.scenario_names import ROOT as SCENARIOS
 from tests.support.compared import compared_runs
 from tests.support.markdown import ROOT
 
@@ -70,7 +71,13 @@ def test_the_files_of_a_run_are_those_that_the_page_lists(
     assert always_there <= keys <= names("## `cell.json`")
     assert {path.name for path in (run / "inputs").iterdir()} == names("## Files below `inputs/`")
     (derived,) = (run / "derived").iterdir()
-    assert {path.name for path in derived.iterdir()} == names("## Files below `derived/")
+    listed = names("## Files below `derived/")
+    assert {path.name for path in derived.iterdir()} == listed - {CELL}
+    own = tmp_path / "mine.toml"
+    own.write_bytes((SCENARIOS / "smoke.toml").read_bytes())
+    assert main(["run", *options[:-1], str(own)]) == 0
+    (shared,) = (path for path in (run / "derived").iterdir() if path != derived)
+    assert {path.name for path in shared.iterdir()} == listed
 
 
 def test_every_key_of_a_cell_is_listed() -> None:

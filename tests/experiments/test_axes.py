@@ -18,8 +18,10 @@ from configs.platform_file import PLATFORMS
 from engines.qemu.engine import QemuEngine
 from experiments import robust
 from experiments.axes import cases_of, wanted_axes
-from experiments.cell import Cell
+from experiments.cell import Cell, prepare
+from experiments.cli.compare import asked_of
 from experiments.cli.main import main
+from experiments.cli.verbs import make_parser
 from experiments.controls import AS_IT_IS, Controls
 from experiments.finished import BilledBy
 from experiments.request import Names, resolve
@@ -27,10 +29,10 @@ from experiments.runs import Run
 from host.cache import runs_root
 from host.errors import RequestError
 from power.billed import Interval
+from tests.support.campaigns import StandInRuns
 from tests.support.cells import REQUEST, Artefacts
 from tests.support.command import COMPARE
 from tests.support.fake import badly, cell, well
-from tests.support.synthetic import playback, write_run
 
 BOTH = ("mainline", "cas")
 MS = 1_000_000
@@ -230,7 +232,7 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
         made = robust.run_with(cells, cells, varied, BilledBy("published"))
         assert [each.names.engine.calls for each in cells] == [calls, calls]  # type: ignore[attr-defined]
         wanted = {BilledBy("published"), *(each.case.billing for each in varied)}
-        assert [set(made[each.simkey]) for each in cells] == [wanted, wanted]
+        assert [set(made[each.asked]) for each in cells] == [wanted, wanted]
     assert len(billed) == 2 * 2 * 4
 
 
@@ -244,16 +246,13 @@ def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(Exception, match="guest panic"):
         robust.run_with([first], [first], failing, BilledBy("published"))
     made = robust.run_with([first], [first], varied, BilledBy("published"))
-    assert set(made) == {first.simkey, own.simkey}
+    assert set(made) == {first.asked, own.asked}
     assert [each.names.engine.calls for each in (first, own)] == [1, 1]  # type: ignore[attr-defined]
 
 
 @pytest.fixture
 def finished(
-    artefacts: Artefacts,
-    juno: Platform,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    artefacts: Artefacts, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
     """A command whose runs are all there, and no engine."""
     command = [*COMPARE, "--seeds", "10", "--robust=shared_power,delayed_dequeue"]
@@ -265,15 +264,8 @@ def finished(
         {"axis": "delayed_dequeue", "value": "off", "runs": 20, "to_run": 20},
     ]
     assert plan["to_run"] == len(plan["cells"]) == 40
-    for each in plan["cells"]:
-        variant, seed = each["variant"], each["seed"]
-        write_run(
-            runs_root() / each["simkey"],
-            juno,
-            playback(variant, seed),
-            variant=variant,
-            seed=seed,
-        )
+    for names in asked_of(make_parser().parse_args(command)).all_names:
+        StandInRuns()(prepare(names))
 
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("an engine was called")

@@ -186,12 +186,12 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) 
         record = write_run(runs_root() / key, juno, playback(variant, 0), variant=variant)
         before.append(derived_by(Run(runs_root() / key), "published"))
         now = replace(record, inputs=replace(record.inputs, platform=today.digest))
-        machine = SimpleNamespace(platform=today, activity=activity)
-        cells.append(Cell(SimpleNamespace(), machine, key, now))  # type: ignore[arg-type]
+        names = SimpleNamespace(platform=today, activity=activity)
+        cells.append(Cell(names, names, key, now))  # type: ignore[arg-type]
     billing = BilledBy("published")
     request = Asked(["mainline", "cas"], 1, billing, [])
     runs_by_key = {
-        made.simkey: {billing: derived_for(made, Run(runs_root() / made.simkey), billing)}
+        made.asked: {billing: derived_for(made, Run(runs_root() / made.simkey), billing)}
         for made in cells
     }
     (compared,) = _compared(request, cells, runs_by_key)

@@ -63,6 +63,7 @@ class Artefacts:
             vmlinux=self.folder / "vmlinux",
             config=self.folder / "config",
             version="6.12.1",
+            code=spec.name,
             provenance=kernel_provenance("6.12.1"),
         )
 
