@@ -20,10 +20,10 @@ from analysis.results.origin import RESULTS
 from configs.activity import load_activity
 from configs.billing import MEASURED, PROFILE, PUBLISHED
 from configs.platform_file import load_platform
+from experiments.characterisation.record import capacities
 from power.billed import StatedPower
 from studies.agreement import page as agreement_page
 from studies.characterisation.page import PLATFORMS
-from studies.characterisation.record import capacities
 from studies.cluster_power import page as cluster_power_page
 from studies.cluster_power import plan as cluster_power
 from studies.demo import plan as demo

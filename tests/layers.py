@@ -55,15 +55,20 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("host", "configs", "power", "rootfs", "kernels", "engines.records"),
         *("engines.timing", "engines", "engines.registry", "analysis"),
     ),
-    # `studies.characterisation` runs programs on gem5 that are no cells, so it knows its parts.
+    # Runs programs on gem5 that are no cells, so it knows its parts.
+    "experiments.characterisation": (
+        *("host", "configs", "rootfs", "engines.gem5.inside", "engines.records"),
+        *("engines.timing", "engines", "engines.gem5", "analysis", "experiments"),
+    ),
     "studies": (
-        *("host", "configs", "power", "rootfs", "kernels", "engines.gem5.inside"),
+        *("host", "configs", "power", "kernels"),
         *("engines.records", "engines.timing", "engines", "engines.gem5"),
-        *("analysis", "experiments"),
+        *("analysis", "experiments", "experiments.characterisation"),
     ),
     "experiments.cli": (
         *("host", "configs", "power", "kernels", "engines.records", "engines.timing"),
-        *("engines.registry", "analysis", "experiments", "studies"),
+        *("engines.registry", "analysis", "experiments"),
+        "experiments.characterisation",
     ),
 }
 

@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
 def _program(platform: Platform, options: argparse.Namespace) -> int:
     """Measure a program, unless its figures are only to be shown, and print them."""
     from configs.program_activity import load_program, program_path
-    from studies.characterisation.program import measure_program, sampled
-    from studies.characterisation.program_record import program_text
+    from experiments.characterisation.program import measure_program, sampled
+    from experiments.characterisation.program_record import program_text
 
     kind = sampled(platform, options.program).kind
     path = program_path(platform, kind)
@@ -104,7 +104,7 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
     """Measure the parts, and write those of their files whose figures differ."""
     from configs.activity import load_activity
     from configs.system_activity import system_path
-    from studies.characterisation.parts import check_ready, measure_kernels, measure_system
+    from experiments.characterisation.parts import check_ready, measure_kernels, measure_system
 
     check_ready(platform)
     activity = load_activity(platform).path
@@ -132,7 +132,7 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of the workload kernels, and the capacities that follow: JSON and text."""
     from configs.activity import load_activity
     from engines.timing.mixture import misses
-    from studies.characterisation.record import capacities, text, times
+    from experiments.characterisation.record import capacities, text, times
 
     activity = load_activity(platform)
     if not activity.measured:
@@ -153,7 +153,7 @@ def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of system code: JSON and text."""
     from configs.activity import load_activity
     from configs.system_activity import load_system, system_path
-    from studies.characterisation.system import system_text
+    from experiments.characterisation.system import system_text
 
     folder = load_activity(platform).path.parent
     system = load_system(platform, folder)

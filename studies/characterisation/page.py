@@ -12,8 +12,8 @@ from configs.system_activity import load_system
 from engines.gem5.settings import machine_settings
 from engines.timing.kernel_time import KernelTime, kernel_time
 from engines.timing.mixture import MISS_INSTRUCTIONS
+from experiments.characterisation.record import Capacity, capacities
 from host.table import Column, Table
-from studies.characterisation.record import Capacity, capacities
 
 NAME = "characterisation"
 PLATFORMS = ("juno-r2", "pixel6")

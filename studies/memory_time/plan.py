@@ -7,7 +7,7 @@ from configs.activity import Activity, at_measured_speeds, load_activity
 from configs.platform import Platform
 from configs.platform_file import load_platform
 from engines.timing.mixture import Mixture, mixture
-from studies.characterisation.guest import Chain
+from experiments.characterisation.guest import Chain
 
 NAME = "memory-time"
 PLATFORMS = ("juno-r2", "pixel6")

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from analysis.results.memory_time import ExecutedMixture, ExecutedOpp
 from configs.activity import Activity
 from configs.platform import Platform
-from studies.characterisation.guest import Chain
-from studies.characterisation.measure import KernelMeasurement
+from experiments.characterisation.guest import Chain
+from experiments.characterisation.measure import KernelMeasurement
 from studies.memory_time.plan import executed_share, taken
 
 

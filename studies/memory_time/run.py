@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from configs.platform import Cluster, Platform
+from experiments.characterisation.guest import Chain
+from experiments.characterisation.measure import KernelMeasurement, evaluate, request, run_kernels
 from host.proc import say
-from studies.characterisation.guest import Chain
-from studies.characterisation.measure import KernelMeasurement, evaluate, request, run_kernels
 
 
 def execute(

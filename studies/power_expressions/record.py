@@ -13,12 +13,12 @@ from configs.platform import Cluster, Platform
 from engines.gem5.expressions import expressions
 from engines.gem5.provider import find_gem5, version
 from engines.records import START
+from experiments.characterisation.guest import FIRST_MARK, KERNELS
+from experiments.characterisation.measure import request, run_kernels
 from host.cache import sha256_file
 from host.errors import EascopeError
 from power.events import EventPower, load_events
 from power.records import ExpressionsRecord, KernelExpression
-from studies.characterisation.guest import FIRST_MARK, KERNELS
-from studies.characterisation.measure import request, run_kernels
 
 _BEGIN = "Begin Simulation Statistics"
 

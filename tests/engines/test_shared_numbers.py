@@ -38,10 +38,10 @@ OPERATIONS = {
     "READ_FILE": 0x50,
     "WORK_BEGIN": 0x5A,
 }
-#: Programs of the guest, the engines and the studies, in C and assembler.
+#: Programs of the guest, the engines and the measurements of cores, in C and assembler.
 SOURCES = [
     path
-    for room in ("engines", "rootfs", "studies", "tests/guest")
+    for room in ("engines", "rootfs", "experiments", "tests/guest")
     for path in sorted((REPO / room).rglob("*.[chS]"))
     if path.parent != INCLUDE
 ]

@@ -20,10 +20,6 @@ PARTS = {
         *("cells", "figures", "numbers", "shipped", "views"),
         *("opps", "topologies", "errors", "limits", "variants"),
     },
-    "characterisation": {
-        *("guest", "measure", "parts", "system"),
-        *("program", "program_record", "program_time"),
-    },
     "pages": {"conditions"},
     "scale": {"schedule"},
     "power_validation": {"calibrated", "figures", "others", "scaling", "stated", "tables"},

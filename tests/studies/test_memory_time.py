@@ -10,10 +10,10 @@ import pytest
 from analysis.results.memory_time import ExecutedMixture, ExecutedOpp, MemoryTime
 from analysis.results.origin import RUNS, Origin
 from engines.timing.mixture import misses_of
+from experiments.characterisation.guest import LEVEL_MARKS, Chain, guest
+from experiments.characterisation.measure import KernelMeasurement, request
 from host.proc import run
 from host.toolchain import arm64_tool
-from studies.characterisation.guest import LEVEL_MARKS, Chain, guest
-from studies.characterisation.measure import KernelMeasurement, request
 from studies.memory_time.page import parts
 from studies.memory_time.plan import PLATFORMS, SHARES, chains, executed_share, measured, taken
 from studies.memory_time.record import mixtures

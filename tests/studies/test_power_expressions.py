@@ -9,10 +9,10 @@ import pytest
 
 from configs.platform import Platform
 from engines.records import START, STOP
+from experiments.characterisation.guest import FIRST_MARK, KERNELS
 from host.errors import EascopeError
 from power.derived import CYCLE
 from power.events import load_events
-from studies.characterisation.guest import FIRST_MARK, KERNELS
 from studies.power_expressions.record import compare, statistics
 
 MODEL = "system.cluster_little.cpus.power_model.dynamicPower"

@@ -19,10 +19,10 @@ from engines.gem5.inside.columns import L2, cpu_events
 from engines.gem5.inside.operations import LOADS
 from engines.gem5.process import Gem5Ended, supervise
 from engines.records import MEMORY_PART, SHARED_PART
+from experiments.characterisation.guest import BUSY_TURNS, FIRST_MARK
+from experiments.characterisation.measure import STALL_S, evaluate, request
 from power.events import load_events
 from rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
-from studies.characterisation.guest import BUSY_TURNS, FIRST_MARK
-from studies.characterisation.measure import STALL_S, evaluate, request
 
 pytestmark = [
     pytest.mark.gem5,

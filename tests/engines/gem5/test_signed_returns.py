@@ -10,10 +10,10 @@ import pytest
 from configs.platform import Platform
 from engines.gem5.board import BOARD
 from engines.gem5.process import supervise
+from experiments.characterisation.measure import STALL_S, request
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.headers import INCLUDE
-from studies.characterisation.measure import STALL_S, request
 
 pytestmark = [
     pytest.mark.gem5,

@@ -21,11 +21,11 @@ from configs.platform import Platform
 from configs.platform_file import load_platform
 from configs.system_activity import load_system
 from engines.base import Machine
+from experiments.characterisation.parts import system_names, system_provenance
+from experiments.characterisation.system import evaluate, system_text, write_system
 from experiments.cli.main import main
 from experiments.cli.verbs import make_parser
 from host.errors import EascopeError
-from studies.characterisation.parts import system_names, system_provenance
-from studies.characterisation.system import evaluate, system_text, write_system
 from tests.support.records import cell_record
 
 T0, T1 = 1_000, 5_000

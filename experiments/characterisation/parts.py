@@ -18,14 +18,14 @@ from configs.platform import Platform
 from engines.gem5.provider import find_gem5
 from engines.records import COUNTERS, MARKS
 from experiments.cell import Cell, prepare
+from experiments.characterisation.guest import KERNELS
+from experiments.characterisation.measure import measure, provenance
+from experiments.characterisation.record import write
+from experiments.characterisation.system import evaluate, write_system
 from experiments.controls import Controls
 from experiments.pool import run_all
 from experiments.request import Names, Request, resolve
 from host.proc import Step, say
-from studies.characterisation.guest import KERNELS
-from studies.characterisation.measure import measure, provenance
-from studies.characterisation.record import write
-from studies.characterisation.system import evaluate, write_system
 
 #: The cell of the second part: on each platform it wakes tasks on every cluster.
 SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"

@@ -9,8 +9,8 @@ import pytest
 
 from configs.platform import Platform
 from configs.program_activity import load_program
-from studies.characterisation.program import measure_program
-from studies.characterisation.program_time import MOST_INTERVAL
+from experiments.characterisation.program import measure_program
+from experiments.characterisation.program_time import MOST_INTERVAL
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 PROGRAM = "sysbench-cpu"

@@ -16,11 +16,11 @@ import polars as pl
 from configs.activity import ACTIVITY
 from configs.platform import Platform
 from configs.system_activity import LEAST_INSTRUCTIONS, SCHEMA, ClusterSystem, digits, system_path
+from experiments.characterisation.record import has_figures
 from host.cache import write_atomic
 from host.errors import EascopeError
 from host.strict import read_json
 from host.table import Column, Table
-from studies.characterisation.record import has_figures
 
 CONDITIONS = (
     "kernel, agent and rt-app without its busy loop, the instructions by which that stands still "

@@ -11,11 +11,11 @@ from typing import Any
 from configs.activity import ACTIVITY
 from configs.platform import Platform
 from configs.program_activity import SCHEMA, ProgramActivity, program_path
+from experiments.characterisation.program_time import ProgramTime
+from experiments.characterisation.record import has_figures
 from host.cache import write_atomic
 from host.strict import read_json
 from host.table import Column, Table
-from studies.characterisation.program_time import ProgramTime
-from studies.characterisation.record import has_figures
 
 CONDITIONS = (
     "user space of a copy of the program, alone on the first CPU of the cluster, shared libraries "

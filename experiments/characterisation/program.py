@@ -24,6 +24,8 @@ from engines.gem5.samples import CpuSample
 from engines.gem5.settings import machine_settings
 from experiments import members, scenario_names
 from experiments.cell import machine_of
+from experiments.characterisation.program_record import write_program
+from experiments.characterisation.program_time import MOST_INTERVAL, ProgramTime, program_time
 from experiments.program import Program
 from experiments.program_kinds import KINDS, Kind
 from experiments.request import Names, Request, resolve
@@ -31,8 +33,6 @@ from experiments.scenario import Scenario
 from experiments.scenario_file import load_scenario
 from host.errors import EascopeError, RequestError, unknown
 from host.proc import Step, say
-from studies.characterisation.program_record import write_program
-from studies.characterisation.program_time import MOST_INTERVAL, ProgramTime, program_time
 
 VARIANT, MODE = "mainline", "detailed"
 #: Simulated time on atomic CPUs before the first sample: programs load, link and reach their loops.

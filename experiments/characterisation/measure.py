@@ -23,9 +23,9 @@ from engines.gem5.process import supervise
 from engines.gem5.provider import find_gem5, version
 from engines.gem5.request import Gem5Settings, RequestFiles, request_of
 from engines.gem5.settings import machine_settings
+from experiments.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, Chain, guest
 from host.cache import digest_of, sha256_file
 from host.errors import EascopeError
-from studies.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, Chain, guest
 
 #: Simulated time that no run comes near: two OPPs of the slowest core take a hundredth of it.
 LIMIT_NS, STALL_NS = 10 * 10**9, 10**8

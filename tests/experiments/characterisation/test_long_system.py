@@ -11,7 +11,7 @@ import pytest
 from configs.activity import ACTIVITY
 from configs.platform import Platform
 from configs.system_activity import load_system
-from studies.characterisation.parts import measure_system
+from experiments.characterisation.parts import measure_system
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 

@@ -16,10 +16,8 @@ from configs.platform_file import list_platforms, load_platform
 from configs.program_activity import load_program
 from engines.gem5.engine import Gem5Engine
 from engines.gem5.samples import CpuSample, ModeCount
-from experiments.cli.main import main
-from host.errors import EascopeError, RequestError
-from studies.characterisation import program
-from studies.characterisation.program import (
+from experiments.characterisation import program
+from experiments.characterisation.program import (
     EVERY_NS,
     SWEEPS,
     evaluate,
@@ -29,7 +27,9 @@ from studies.characterisation.program import (
     script,
     times,
 )
-from studies.characterisation.program_time import interval
+from experiments.characterisation.program_time import interval
+from experiments.cli.main import main
+from host.errors import EascopeError, RequestError
 
 KIND = "sysbench-cpu"
 #: Cycles and ns of memory of an instruction, by the first CPU of each cluster.

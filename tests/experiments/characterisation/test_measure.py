@@ -21,15 +21,15 @@ from engines.gem5.files import read_rows
 from engines.gem5.inside.columns import FIXED
 from engines.gem5.inside.request import RowsFacts
 from engines.gem5.inside.rows import write_rows
+from experiments.characterisation import guest as program
+from experiments.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
+from experiments.characterisation.measure import KernelMeasurement, evaluate, measure, request
+from experiments.characterisation.record import capacities, table, text, write
 from experiments.cli.main import main
 from host.errors import EascopeError, RequestError
 from host.proc import run
 from host.toolchain import arm64_tool
 from rootfs.elide import FUNCTION_SHA256
-from studies.characterisation import guest as program
-from studies.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
-from studies.characterisation.measure import KernelMeasurement, evaluate, measure, request
-from studies.characterisation.record import capacities, table, text, write
 
 
 def _level_marks(level: int, kernel: int) -> tuple[int, int]:
@@ -167,8 +167,8 @@ def test_the_command_names_the_files_before_it_measures(
         named.append(capsys.readouterr().err)
         return ACTIVITY / f"{platform.name}.json"
 
-    monkeypatch.setattr("studies.characterisation.parts.check_ready", lambda platform: None)
-    monkeypatch.setattr("studies.characterisation.parts.measure_kernels", measured)
+    monkeypatch.setattr("experiments.characterisation.parts.check_ready", lambda platform: None)
+    monkeypatch.setattr("experiments.characterisation.parts.measure_kernels", measured)
     assert main(["characterise", "juno-r2", "--only", "kernels"]) == 0
     assert named == [
         "if figures differ, configs/activity/juno-r2.json will be written, "

@@ -15,12 +15,12 @@ from configs.platform import CAPACITY_SCALE, Platform
 from configs.system_activity import digits
 from engines.timing.kernel_time import KernelTime, kernel_time
 from engines.timing.mixture import misses
+from experiments.characterisation.guest import KERNELS
+from experiments.characterisation.measure import KernelMeasurement
 from host.cache import write_atomic
 from host.record import REST, Record, json_key
 from host.strict import read_json
 from host.table import Column, Table
-from studies.characterisation.guest import KERNELS
-from studies.characterisation.measure import KernelMeasurement
 
 CONDITIONS = (
     "one CPU alone with the cluster's caches and the memory, without an operating system, caches "
