@@ -4,9 +4,8 @@ EASCOPE := .venv/bin/eascope
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models results \
-	first-figure releases campaigns campaign-samples engine-agreement elision memory-time program-speed \
-	cluster-power model-axes hardware noise pages power-calibration power-expressions activity-error power-validation
+.PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models research pages \
+	noise engine-agreement power-calibration
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -23,7 +22,7 @@ demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, tw
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis studies tests
+	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis research tests
 	@git ls-files -z '*.sh' .ci/run | xargs -0 -r shellcheck
 
 test: lint ## the whole test suite, on all cores
@@ -41,48 +40,17 @@ kernels: setup ## build every kernel that a variant names
 rootfs: setup ## build the guest images (IMAGE_PROVIDER=buildroot: with Buildroot, of which BUILDROOT is a checkout)
 	@$(PYTHON) -m experiments.guest_image $(IMAGES) $(addprefix --provider=,$(IMAGE_PROVIDER))
 
-pages: setup ## draw docs/results and the README's tables from the records of results/, without any run
-	@$(PYTHON) -m studies.draw
+research: setup ## execute a study's missing runs and write its record: STUDY="uclamp --seeds 3" (resumable)
+	@nice $(PYTHON) -m research.run $(STUDY)
 
-results: setup ## results and their pages: every scenario's variants over twenty seeds (resumable)
-	@nice $(PYTHON) -m studies.pages $(RESULTS)
+pages: setup ## draw docs/results from the records, without any run
+	@$(PYTHON) -m research.draw
 
-first-figure: setup ## video playback with EAS and without it: record and page (resumable)
-	@nice $(PYTHON) -m studies.first_figure
+noise: setup ## measure the noise floors of the record's scenarios anew (resumable)
+	@nice $(PYTHON) -m experiments.renew noise $(SCENARIOS)
 
-releases: setup ## variants on two releases of Linux: record and page (resumable)
-	@nice $(PYTHON) -m studies.releases
-
-campaigns: setup ## shipped campaigns: records, pages and drawings (resumable)
-	@nice $(PYTHON) -m studies.campaigns $(CAMPAIGNS)
-
-campaign-samples: setup ## a sample of the campaigns' cells on gem5, next to the fast engine: record and page (resumable)
-	@nice $(PYTHON) -m studies.samples $(CAMPAIGNS)
-
-model-axes: setup ## which verdicts of the results survive the model axes: record and page (resumable)
-	@nice $(PYTHON) -m studies.axes $(RESULTS)
-
-noise: setup ## the noise floor of every scenario and platform: record and page (resumable)
-	@nice $(PYTHON) -m studies.noise $(RESULTS)
-
-hardware: setup ## the scoreboard: figures of the sources compared with the committed records, without any run
-	@$(PYTHON) -m studies.hardware $(HARDWARE)
-	@$(PYTHON) -m studies.draw README front
-
-engine-agreement: setup ## the fast engine compared with gem5: record and page (resumable)
-	@nice $(PYTHON) -m studies.agreement
-
-elision: setup ## executed busy loops compared with elided ones, on gem5: record and page (resumable)
-	@nice $(PYTHON) -m studies.elision
-
-cluster-power: setup ## billed power of a whole cluster compared with measured watts (EASCOPE_MEASUREMENTS)
-	@$(PYTHON) -m studies.cluster_power
-
-program-speed: setup ## real programs on the fast engine and on gem5's detailed cores: record and page
-	@nice $(PYTHON) -m studies.program_speed
-
-memory-time: setup ## tasks that wait for memory, executed on gem5's detailed cores: record and page
-	@nice $(PYTHON) -m studies.memory_time
+engine-agreement: setup ## the fast engine compared with gem5, for captions and its page (gem5; resumable)
+	@nice $(PYTHON) -m experiments.renew agreement
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --
@@ -96,23 +64,9 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; 20 min 
 	@cd power-models && $(POWER_RUN) voltages ../configs/cores anchors.toml derived $(POWER_CORES)
 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
-	@$(PYTHON) -m studies.power_validation calibrate
+	@$(PYTHON) -m power.calibrate
 
-power-expressions: setup ## gem5's power expressions compared with the rows, by workload kernel (gem5)
-	@$(PYTHON) -m studies.power_expressions
-
-activity-error: setup ## the fast engine's activity compared with gem5's counts (gem5)
-	@nice $(PYTHON) -m studies.activity_error
-
-power-validation: setup ## write docs/results/power-validation.md and its drawings
-	@$(PYTHON) -m studies.power_validation validation
-
-VIDEO = $(EASCOPE) compare mainline cas --platform juno-r2 --scenario eas/video-playback --seeds 10
-
-figures: setup ## the drawings of the documents: the demo's, video playback's energy stack
+figures: setup ## the README's drawing, from the demo
 	@mkdir -p docs/figures
 	@$(DEMO) --out runs/figures/demo
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg
-	@$(PYTHON) -m studies.demo
-	@$(VIDEO) --power derived --out runs/figures/derived
-	@cp runs/figures/derived/stack.svg docs/figures/

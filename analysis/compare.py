@@ -10,14 +10,14 @@ from functools import cached_property
 from analysis.conditions import against_source, control_text
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
+from analysis.known.findings import Conditions, conditions_of, findings
+from analysis.known.noise import recorded
 from analysis.null import Null, RecordedNull
 from analysis.pairing import paired
 from analysis.records.cell import CellRecord, Expectation
 from analysis.records.mean import mean_result
 from analysis.records.result import PowerModelRecord, Result
 from analysis.records.verdict import Verdict
-from analysis.results.findings import Conditions, conditions_of, findings
-from analysis.results.noise import recorded
 from analysis.rows import PER_WORK, WORK, MeasureRow, rows
 from analysis.stars import discoveries
 from analysis.verdicts import judge

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from analysis.derive import Derived
 from analysis.derived_folder import KEY
+from analysis.known.error import error_of
+from analysis.known.findings import conditions_of
 from analysis.records.cell import CellRecord, KernelRecord
-from analysis.results.error import error_of
-from analysis.results.findings import conditions_of
 from host.record import child, load_json
 
 

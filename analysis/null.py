@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from analysis.derive import Derived
 from analysis.difference import Difference, difference
-from analysis.results.noise import NoiseFloor
+from analysis.known.noise import NoiseFloor
 from analysis.rows import MeasureRow
 
 
@@ -66,7 +66,7 @@ class RecordedNull:
     @property
     def seeds_words(self) -> str:
         """With how many seeds it was measured."""
-        return f"{self.recorded.seeds} other seeds, by the record results/noise.json"
+        return f"{self.recorded.seeds} other seeds, by the record noise.json"
 
     def floor(self, row: MeasureRow) -> float | None:
         """As `Null.floor`."""

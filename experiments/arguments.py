@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types of command-line options that ``eascope`` and the studies share."""
+"""Types of command-line options that ``eascope`` and other commands share."""
 
 from __future__ import annotations
 

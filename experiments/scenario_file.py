@@ -327,7 +327,8 @@ def _expect(table: StrictTable) -> Expectation:
     if len(own) > 2:
         raise table.error("statement", "measures of two variants at most, its own among them")
     if table.has("finding"):
-        raise table.error("finding", "nothing: results/findings/PLATFORM/SCENARIO.toml has it")
+        where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
+        raise table.error("finding", f"nothing: {where} has it")
     percent, size, size_of, measured = _size(table, len(parsed.parts))
     expect = Expectation(
         *(variant, statement, table.text("source"), percent, _fails_under(table, own)),

@@ -13,8 +13,11 @@ from host.proc import run
 REPO = Path(__file__).resolve().parent.parent
 #: Follows the commit where a tracked file differs from it.
 CHANGED = ", changed"
-#: What a campaign writes itself, so that its first record does not make the others look changed.
-_WRITTEN = (":(exclude)results", ":(exclude)docs")
+#: What is written with records, so that the first one does not make the others look changed.
+_WRITTEN = (
+    *(":(exclude,glob)research/*/record.json", ":(exclude)analysis/known/data"),
+    ":(exclude)docs",
+)
 
 
 def from_changed_checkout(words: str) -> bool:

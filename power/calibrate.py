@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from power.counted import CALIBRATED, CountedModel, load_counted
+from host.proc import Ending
+from power.counted import CALIBRATED, CountedModel, counted_cores, load_counted
 from power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
 from power.measurements import Measurements, load_measured
 from power.records import (
@@ -147,3 +149,15 @@ def write(record: CalibrationRecord, directory: Path = CALIBRATED) -> Path:
     path = directory / f"{record.core}.json"
     path.write_bytes(ordered_json(record))
     return path
+
+
+def main() -> int:
+    """Fit every core that has counted events, and write its calibration."""
+    with Ending() as ending:
+        for core in counted_cores():
+            print(write(calibrate(core)))
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -26,7 +26,6 @@ from tests.support.repo import REPO
 pytest_plugins = (
     "tests.support.artefacts",
     "tests.support.bare_metal",
-    "tests.support.made_campaigns",
     "tests.support.platforms",
     "tests.support.summary",
 )

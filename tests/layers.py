@@ -60,9 +60,9 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("host", "configs", "rootfs", "engines.gem5.inside", "engines.records"),
         *("engines.timing", "engines", "engines.gem5", "analysis", "experiments"),
     ),
-    "studies": (
-        *("host", "configs", "power", "kernels"),
-        *("engines.records", "engines.timing", "engines", "engines.gem5"),
+    # Nothing imports it: the project's own investigations.
+    "research": (
+        *("host", "configs", "power", "engines.records", "engines.timing", "engines.gem5"),
         *("analysis", "experiments", "experiments.characterisation"),
     ),
     "experiments.cli": (

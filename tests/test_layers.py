@@ -62,13 +62,13 @@ def test_no_circles_between_folders() -> None:
     [
         (
             {
-                "studies/a/plan.py": "from studies.b import page\n",
-                "studies/b/page.py": "",
-                "studies/b/run.py": "from studies.a import record\n",
-                "studies/a/record.py": "",
+                "research/a/plan.py": "from research.b import page\n",
+                "research/b/page.py": "",
+                "research/b/run.py": "from research.a import record\n",
+                "research/a/record.py": "",
             },
-            "circle of studies/a, studies/b: studies/a/plan.py:1: imports studies.b.page; "
-            "studies/b/run.py:1: imports studies.a.record",
+            "circle of research/a, research/b: research/a/plan.py:1: imports research.b.page; "
+            "research/b/run.py:1: imports research.a.record",
         ),
         (
             {
@@ -190,9 +190,12 @@ HOST = {"host/__init__.py": "", "host/errors.py": "import sys\n"}
             "engines.gem5.inside to host: allowed: nothing of other rooms",
         ),
         (
-            {"studies/a.py": "from experiments.cli.main import m\n", "experiments/cli/main.py": ""},
-            "studies/a.py:1: imports experiments.cli.main: upward from studies to "
-            "experiments.cli: allowed: " + ", ".join(ROOMS["studies"]),
+            {
+                "research/a.py": "from experiments.cli.main import m\n",
+                "experiments/cli/main.py": "",
+            },
+            "research/a.py:1: imports experiments.cli.main: upward from research to "
+            "experiments.cli: allowed: " + ", ".join(ROOMS["research"]),
         ),
         (
             {"host/a.py": "from tests.layers import ROOMS\n"},

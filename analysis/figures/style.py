@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import colorsys
+import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,12 +72,31 @@ def styled() -> Iterator[None]:
         yield
 
 
+def compact(svg: str) -> str:
+    """An SVG with a third less bytes: paths in hundredths of a point, short names of glyphs."""
+    svg = re.sub(r' d="([^"]*)"', lambda path: f' d="{_path(path[1])}"', svg)
+    glyph = r'(<use xlink:href="#DejaVu[^"]*") transform="translate\(([\d.]+) 0\)"/>'
+    svg = re.sub(glyph, lambda use: f'{use[1]} x="{_rounded(use[2])}"/>', svg)
+    svg = svg.replace("DejaVuSans-Bold-", "B").replace("DejaVuSans-", "D")
+    return re.sub(r"^ +", "", svg, flags=re.MULTILINE)
+
+
+def _path(data: str) -> str:
+    return re.sub(r" ?([A-Za-z]) ?", r"\1", " ".join(map(_rounded, data.split())))
+
+
+def _rounded(word: str) -> str:
+    return f"{float(word):.2f}".rstrip("0").rstrip(".") if "." in word else word
+
+
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write ``name.svg`` and ``name.pdf``: vector, and the same bytes for the same figure."""
     folder.mkdir(parents=True, exist_ok=True)
     svg, pdf = folder / f"{name}.svg", folder / f"{name}.pdf"
     dates: dict[str, Any] = {"Date": None, "Creator": "eascope", "Title": name}
-    FigureCanvasSVG(figure).print_svg(svg, metadata=dates)  # type: ignore[no-untyped-call]
+    drawn = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(drawn, metadata=dates)  # type: ignore[no-untyped-call]
+    svg.write_text(compact(drawn.getvalue()), encoding="utf-8")
     about = {"CreationDate": None, "Creator": "eascope", "Producer": None, "Title": name}
     FigureCanvasPdf(figure).print_pdf(pdf, metadata=about)  # type: ignore[no-untyped-call]
     return [svg, pdf]

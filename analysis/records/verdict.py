@@ -53,7 +53,7 @@ class Verdict(Record):
     :param also_shown_of: variants of which it should not be shown, but is, so that it is worthless.
     :param known_bad: its verdict with the runs of each variant under which it must fail, if there
         are such runs.
-    :param finding: the known reason why it is not met (`analysis.results.findings`).
+    :param finding: the known reason why it is not met (`analysis.known.findings`).
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison the size is of, counted from 1.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the missing cells of a campaign: for ``eascope sweep`` and for studies."""
+"""Runs the missing cells of a campaign."""
 
 from __future__ import annotations
 

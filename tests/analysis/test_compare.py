@@ -17,7 +17,7 @@ from analysis.compare_json import summary as summary_of
 from analysis.compare_text import text as text_of
 from analysis.derive import Derived
 from analysis.difference import difference, unpaired_difference
-from analysis.results.findings import Finding
+from analysis.known.findings import Finding
 from analysis.statement import value_at
 from analysis.statistics import ENOUGH
 from configs.platform import Platform

@@ -9,7 +9,6 @@ import tomllib
 
 import pytest
 
-from studies.draw import DRAWINGS, PLANNED
 from tests import layers
 from tests.support.markdown import ROOT
 
@@ -93,18 +92,11 @@ def test_the_list_of_pages_leads_to_every_page(folder: str) -> None:
     assert linked == {path.name for path in (ROOT / "docs" / folder).glob("*.md")}
 
 
-@pytest.mark.parametrize("page", ["results/README.md", "studies/README.md"])
-def test_a_record_that_is_not_there_is_called_planned(page: str) -> None:
-    """``NAME.json``, or a name of a record of a study; what is there is not called planned."""
-    text = (ROOT / page).read_text()
-    there = {path.stem for path in (ROOT / "results").glob("*.json")}
-    listed = [
-        (name, planned)
-        for name, planned in re.findall(r"`([\w-]+?)(?:\.json)?`( \(planned\))?", text)
-        if name in {*DRAWINGS, *PLANNED}
-    ]
-    assert {name for name, _ in listed} == {*DRAWINGS, *PLANNED}
-    assert [name for name, planned in listed if (name in there) == bool(planned)] == []
+def test_every_phony_target_is_a_target_and_is_described() -> None:
+    makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    described = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
+    assert sorted(phony.split()) == sorted(described)
 
 
 def test_the_citation_says_what_the_package_says() -> None:

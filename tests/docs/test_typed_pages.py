@@ -33,13 +33,10 @@ PAGES = [
 OF_CI = "CI runs it as it stands (.ci/run)"
 OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
 READERS_OWN = "needs the reader's patch or tree of Linux; test_long_own_patches.py types it"
-CHECKOUT = "writes pages of the checkout; tests/studies hold them equal"
+CHECKOUT = "writes pages of the checkout; tests/research holds them equal"
 BUILDROOT = "needs a checkout of Buildroot; the long tests of rootfs build with one"
-CAMPAIGN = (
-    "runs hundreds of cells; test_make_results.py, tests/studies, tests/experiments run fewer"
-)
+CAMPAIGN = "runs hundreds of cells; tests/research and tests/experiments run fewer"
 MEASUREMENTS = "needs measurements that are not committed"
-MODELS = "writes committed models of the checkout; tests/power hold them equal"
 NOT_TYPED = {
     "make demo": OF_CI,
     "make test": OF_CI,
@@ -52,18 +49,12 @@ NOT_TYPED = {
     "EASCOPE_IMAGE_PROVIDER=buildroot": BUILDROOT,
     "sweep opp-sweep": CAMPAIGN,
     "table opp-sweep": CAMPAIGN,
-    "make results": CAMPAIGN,
-    "make model-axes": CAMPAIGN,
+    "make research": CAMPAIGN,
+    "research.run": CAMPAIGN,
     "make noise": CAMPAIGN,
-    "make campaigns": CAMPAIGN,
-    "make campaign-samples": CAMPAIGN,
-    "make hardware": CHECKOUT,
+    "make engine-agreement": CAMPAIGN,
     "make pages": CHECKOUT,
-    "make figures": CHECKOUT,
-    "make activity-error": CHECKOUT,
-    "make power-validation": CHECKOUT,
     "make power-calibration": MEASUREMENTS,
-    "make power-expressions": MODELS,
 }
 
 

@@ -192,7 +192,10 @@ WRONG = {
     ),
     "a finding": (
         {"more": EXPECT + '"migrations > 3"\nfinding = "they do not"'},
-        ["expect[0].finding", "nothing: results/findings/PLATFORM/SCENARIO.toml has it"],
+        [
+            "expect[0].finding",
+            "nothing: analysis/known/data/findings/PLATFORM/SCENARIO.toml has it",
+        ],
     ),
 }
 

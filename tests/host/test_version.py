@@ -24,9 +24,9 @@ def git(folder: Path, *arguments: str) -> str:
 def checkout(tmp_path: Path) -> Path:
     """A repository of one commit with a file of code and a record."""
     git(tmp_path, "init", "-q")
-    for name in ("code.py", "results/record.json", "docs/page.md"):
+    for name in ("code.py", "research/a/record.json", "docs/page.md"):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("1\n")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "first")
@@ -48,7 +48,7 @@ def test_the_version_counts_commits_since_a_tag(checkout: Path) -> None:
 
 def test_changed_code_is_said_and_a_campaigns_own_files_are_not(checkout: Path) -> None:
     unchanged = eascope_version(checkout)
-    (checkout / "results" / "record.json").write_text("2\n")
+    (checkout / "research" / "a" / "record.json").write_text("2\n")
     (checkout / "docs" / "page.md").write_text("2\n")
     assert eascope_version(checkout) == unchanged
     (checkout / "code.py").write_text("2\n")

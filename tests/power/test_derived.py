@@ -86,7 +86,7 @@ def test_published_figures_of_an_independent_derivation() -> None:
         "L2.read_misses": -112.232,
     }
     for event, energy in expected.items():
-        # The design supply is another: as near as the law is (tests/studies/test_validation.py).
+        # The design supply is another: as near as the law is (tests/power/test_validation.py).
         at_one_volt = a53.pj(event) * a53.dynamic_scale(1.0)
         assert at_one_volt == pytest.approx(energy, rel=0.02), event
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from analysis.results.agreement import Against, Agreement, AgreementCell, AgreementColumn, Sample
-from analysis.results.findings import NO_CONTROLS, REPLICATES, Conditions
-from analysis.results.origin import RUNS, Origin
+from analysis.known.agreement import Against, Agreement, AgreementCell, AgreementColumn, Sample
+from analysis.known.findings import NO_CONTROLS, REPLICATES, Conditions
+from analysis.known.origin import RUNS, Origin
 
 
 def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:
@@ -22,7 +22,6 @@ def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:
             "elided": Against(atomic, -1.0, 4.0, 0.5, ()),
             "elided-detailed": Against(detailed, None, None, 3.0, ()),
         },
-        (),
         {},
         {},
     )
@@ -56,7 +55,6 @@ MEASURED = Agreement(
     ),
     (cell("smoke", -3.04, 20.0), cell("eas/game", 1.26, 0.1), cell("eas/game", -0.2, 0.1)),
     {},
-    (),
     CONDITIONS,
     BILLING,
 )

@@ -16,7 +16,7 @@ from analysis.records.cell import (
 )
 from analysis.records.result import Busy, Energy, Judged, Percentiles
 from engines.registry import get_engine
-from studies.costed import CostedRun
+from experiments.renew.costed import CostedRun
 from tests.support.records import cell_record, host_record, kernel_record, result_record
 
 

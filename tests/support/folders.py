@@ -12,19 +12,16 @@ from tests.layers import Import, ModuleTree, circle_lines
 ABOVE_AND_BELOW = {
     "analysis/measures": "one registry of measures, which the source of a run's tables asks",
     "analysis/programs": "tables of programs, which need a run's source, and are tables of it",
-    "analysis/results": "types of records, which need those of runs, and give captions figures",
+    "analysis/known": "records that need the types of those of runs, and give captions figures",
     "analysis/tables": "a run's source names its tables, and each table is made from the source",
     "engines/gem5": "the contract and the registry of engines are in one folder",
     "engines/qemu": "the contract and the registry of engines are in one folder",
     "engines/gem5/boot": "the boot loader needs the board's addresses, the engine the loader",
 }
-#: Rooms of which every folder is a part on its own; what they share, and what draws all of them,
-#: lies above.
-OF_PARTS = ("studies",)
 
 
 def folder_circles(tree: ModuleTree) -> list[str]:
-    """One line for each circle of folders, but for `ABOVE_AND_BELOW` and `OF_PARTS`.
+    """One line for each circle of folders, but for `ABOVE_AND_BELOW`.
 
     Between a folder and the one above it only both directions at once count.
     """
@@ -39,7 +36,7 @@ def folder_circles(tree: ModuleTree) -> list[str]:
     lines = circle_lines(ModuleTree({name: name for name in folders.values()}, others, {}))
     for above, below in sorted(apart):
         if below.startswith(f"{above}/") and (below, above) in apart:
-            known = below in ABOVE_AND_BELOW or above in OF_PARTS
+            known = below in ABOVE_AND_BELOW
             lines += (
                 [] if known else [f"{above} and {below} import each other: {apart[above, below]}"]
             )

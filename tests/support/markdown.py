@@ -33,7 +33,7 @@ class MarkdownLine:
 def pages() -> list[Path]:
     """Every Markdown file that git knows, or would add, and that is a page.
 
-    Notes in ``results/notes`` are drawn into pages of ``docs/results``, where their links count.
+    Templates in ``research`` are drawn into pages of ``docs/results``, where their links count.
     """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
@@ -45,7 +45,8 @@ def pages() -> list[Path]:
     return [
         ROOT / name
         for name in names
-        if (ROOT / name).is_file() and not name.startswith("results/notes/")
+        if (ROOT / name).is_file()
+        and (not name.startswith("research/") or name == "research/README.md")
     ]
 
 

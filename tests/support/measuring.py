@@ -19,7 +19,7 @@ EASCOPE = "import sys; from experiments.cli.main import main; sys.exit(main(sys.
 
 
 class Keep(Protocol):
-    """Prints the figures of a measurement, and records them if that is asked for."""
+    """Prints the figures of a measurement."""
 
     def __call__(self, name: str, figures: Mapping[str, float]) -> None: ...
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m tests.support.reliability``: harm a small campaign, print what it has survived.
 
-Counts are options. Every check fails loudly, so figures are printed, and with ``--record`` written
-to ``results/reliability.json``, only of what held.
+Counts are options. Every check fails loudly, so figures are printed only of what held.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from unittest.mock import patch
 from experiments.runs import SIMKEY
 from experiments.sweeps.ledger import ledgers
 from host.sealed import files_of
-from studies.measured import keep
-from studies.reliability.page import NAME
 from tests.support.reliability import checks, corrupt
 from tests.support.reliability.campaign import CELLS, finish, tables
 
@@ -39,7 +36,6 @@ Figures: TypeAlias = Mapping[str, float]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the checks that are named, by default all."""
-    given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="python -m tests.support.reliability", description=__doc__
     )
@@ -56,7 +52,6 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="N",
         help="campaigns at a time, of kills and disks",
     )
-    parser.add_argument("--record", action="store_true", help="write record and page")
     options = parser.parse_args(arguments)
     if wrong := set(options.check) - set(CHECKS):
         parser.error(f"no check {sorted(wrong)[0]!r}: allowed: {', '.join(CHECKS)}")
@@ -70,9 +65,6 @@ def main(arguments: list[str] | None = None) -> int:
             figures = CHECKS[check](folder, wanted, options)
             words = ", ".join(f"{name} {value:g}" for name, value in figures.items())
             print(f"{check}: all held: {words}", flush=True)
-            if options.record:
-                kept = [word for word in given if word != "--record"]
-                keep(NAME, check, figures, " ".join(["python -m tests.support.reliability", *kept]))
     return 0
 
 

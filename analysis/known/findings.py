@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Findings: why a scenario's expectation does not hold on a platform, as its traces show.
+
+``data/findings/PLATFORM/SCENARIO.toml`` states the conditions of the examined runs. It has one
+``[[finding]]`` for each explained expectation. A finding is not valid for other platforms, so each
+platform has its own files. It is not valid for other conditions, so it is shown only for runs under
+the same conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+from analysis.known.origin import DATA
+from analysis.records.cell import NO_NOISE, CellRecord, speeds_control
+from host.record import Record
+from host.strict import StrictTable, read_toml
+
+FINDINGS = DATA / "findings"
+#: `Conditions.controls` where nothing is set otherwise.
+NO_CONTROLS = "as the platform has them"
+#: `Conditions.seeds`: all that differs between two runs on a device, or when threads start.
+REPLICATES, STARTS = "replicates", "starts alone"
+
+
+@dataclass(frozen=True)
+class Conditions(Record):
+    """The conditions of runs, in addition to platform and scenario; all in words.
+
+    :param kernel: `analysis.records.cell.KernelRecord.source_words`.
+    :param engine: ``qemu`` or ``gem5``.
+    :param duration: of windows, ``short`` or ``full``.
+    :param speeds: of core types (`configs.activity.SPEEDS`).
+    :param power: name of the power model that energy is computed with.
+    :param energy_model: that the kernel was given.
+    :param seeds: their draws, `REPLICATES` or `STARTS`.
+    :param controls: all other controls that are not at their defaults, or `NO_CONTROLS`.
+    """
+
+    kernel: str
+    engine: str
+    duration: str
+    speeds: str
+    power: str
+    energy_model: str
+    seeds: str
+    controls: str
+
+    def against(self, other: Conditions) -> str:
+        """The differences: ``speeds board instead of measured``; empty if there are none."""
+        return ", ".join(
+            f"{field.name.replace('_', ' ')} {own} instead of {theirs}"
+            for field in fields(self)
+            if (own := getattr(self, field.name)) != (theirs := getattr(other, field.name))
+        )
+
+
+def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
+    """`Conditions.controls` of a cell's ``set_otherwise``.
+
+    The cell's ``speeds``, and whether seeds draw noise, are separate conditions.
+    """
+    own = (speeds_control(speeds), NO_NOISE)
+    words = [word.replace("-", " ") for word in set_otherwise if word not in own]
+    return ", ".join(words) or NO_CONTROLS
+
+
+def seed_words(replicates: bool) -> str:
+    """`Conditions.seeds`."""
+    return REPLICATES if replicates else STARTS
+
+
+def conditions_of(cell: CellRecord, power: str) -> Conditions:
+    """The conditions of a run.
+
+    :param power: name of the power model that its energy is computed with.
+    """
+    return Conditions(
+        kernel=cell.kernel.source_words,
+        engine=cell.engine,
+        duration=cell.duration,
+        speeds=cell.controls.speeds,
+        power=power,
+        energy_model=cell.energy_model.words,
+        seeds=seed_words(cell.replicates),
+        controls=control_words(cell.set_otherwise, cell.controls.speeds),
+    )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding and the conditions under which it was made."""
+
+    text: str
+    conditions: Conditions
+
+    def shown(self, conditions: Conditions) -> str:
+        """The text, if ``conditions`` are its own; else a note that names the conditions of one."""
+        differences = self.conditions.against(conditions)
+        if not differences:
+            return self.text
+        return f"none under these conditions; there is one for {differences}."
+
+
+@cache
+def findings(
+    platform: str, scenario: str, folder: Path = FINDINGS
+) -> Mapping[tuple[str, str], Finding]:
+    """Findings by variant and statement; empty where nothing is known.
+
+    :raises RequestError: one line, when the file is not as the module says.
+    """
+    path = folder / platform / f"{scenario}.toml"
+    if not path.is_file():
+        return {}
+    top = read_toml(path)
+    conditions = _conditions(top.table("conditions"))
+    known: dict[tuple[str, str], Finding] = {}
+    for table in top.tables("finding", 1, 99):
+        key = table.text("variant"), table.text("statement")
+        if key in known:
+            raise table.error("statement", "one finding for each expectation")
+        known[key] = Finding(table.text("text"), conditions)
+        table.finish()
+    top.finish()
+    return known
+
+
+def _conditions(table: StrictTable) -> Conditions:
+    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
+    table.finish()
+    return conditions

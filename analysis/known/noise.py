@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of noise floors: ``data/noise.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from analysis.known.origin import DATA, KnownRecord, Origin
+from host.record import Record
+
+FILE = DATA / "noise.json"
+
+
+@dataclass(frozen=True)
+class NoiseFloor(Record):
+    """A variant against itself on a scenario and platform, under one set of conditions.
+
+    :param conditions: `analysis.known.findings.Conditions`, by name.
+    :param seeds: of each side.
+    :param floors: the size that a difference must exceed to mean anything, by `MeasureRow.measure`
+        and in its `raw_unit`.
+    :param percents: the same in percent of the variant's mean, where that is not zero.
+    :param origin: if it is not that of the record.
+    """
+
+    platform: str
+    scenario: str
+    variant: str
+    conditions: Mapping[str, str]
+    seeds: int
+    floors: Mapping[str, float]
+    percents: Mapping[str, float]
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True)
+class Noise(KnownRecord):
+    """Every scenario and platform; the record's origin is that of the cells measured last."""
+
+    cells: tuple[NoiseFloor, ...]
+
+    def origin_of(self, cell: NoiseFloor) -> Origin:
+        """The cell's own origin, or the record's."""
+        return cell.origin or self.origin
+
+
+def recorded(
+    platform: str, scenario: str, conditions: Mapping[str, str], file: Path = FILE
+) -> NoiseFloor | None:
+    """The noise floor of runs under these conditions, if one was measured."""
+    for cell in _read(file):
+        if (cell.platform, cell.scenario, cell.conditions) == (platform, scenario, conditions):
+            return cell
+    return None
+
+
+@cache
+def _read(file: Path) -> tuple[NoiseFloor, ...]:
+    """The contents of the file, if there is one."""
+    return Noise.read(file).cells if file.is_file() else ()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The common part of every record: the origin of its figures, and its writing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from host.cache import write_atomic
+from host.record import Record
+
+DATA = Path(__file__).parent / "data"
+#: `Origin.made_from` of a record whose figures come from runs.
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class Origin(Record):
+    """The origin of a record's figures.
+
+    :param command: the command that made the record, as it was called at that commit.
+    :param made_from: ``runs``: figures at full precision; or the page that it was converted from,
+        with the digits that the page showed.
+    :param versions: of kernel, QEMU, gem5 and eascope, as far as they are known.
+    :param remarks: other conditions of the runs, such as the load of the host.
+    :param replicates: whether seeds drew all that they draw by default, or starts alone; None where
+        no figure is over seeds.
+    :param patches: SHA-256 of each queue's patches that the runs' kernels had, by queue and release
+        (``feec@6.12``); empty if it is not known.
+    """
+
+    command: str
+    made_from: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    replicates: bool | None = None
+    patches: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KnownRecord(Record):
+    """A file of ``data/``. Keys keep their order."""
+
+    origin: Origin
+
+    def to_bytes(self) -> bytes:
+        """The file's content: the same bytes for the same record, all digits of every number.
+
+        :raises ValueError: when a number is not finite.
+        """
+        return record_bytes(self.encode())
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        write_atomic(path, self.to_bytes())
+
+
+def record_bytes(value: Any) -> bytes:  # noqa: ANN401 - JSON
+    """JSON with a line for each row: for what has numbers or texts, and at most lists of them."""
+    return (_json(value, "") + "\n").encode()
+
+
+def _json(value: Any, indent: str) -> str:  # noqa: ANN401 - JSON
+    inner = _inner(value)
+    nested = [part for part in inner if isinstance(part, dict | list)]
+    deep = any(isinstance(part, dict) or any(map(_inner, part)) for part in nested)
+    if not nested or (len(nested) < len(inner) and not deep):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    deeper = indent + " "
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(name)}: {_json(entry, deeper)}" for name, entry in value.items()]
+        return "{\n" + ",\n".join(deeper + line for line in lines) + f"\n{indent}}}"
+    lines = [_json(entry, deeper) for entry in value]
+    return "[\n" + ",\n".join(deeper + line for line in lines) + f"\n{indent}]"
+
+
+def _inner(value: Any) -> list[Any]:  # noqa: ANN401 - JSON
+    """The parts of a list or an object; of anything else none."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m experiments.renew``: executes missing runs, and writes what the product reads.
+
+Both commands can be interrupted: complete runs stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from analysis.known.noise import FILE, Noise
+from analysis.known.origin import DATA, KnownRecord
+from analysis.statistics import ENOUGH
+from experiments.arguments import count
+from experiments.renew import agreement, noise
+from host.errors import EascopeError, RequestError
+from host.proc import Ending, say
+from host.strict import shown_path
+from host.version import from_changed_checkout
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure noise floors, or the agreement of the engines."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.renew",
+        description=main.__doc__,
+        epilog="example: python -m experiments.renew noise eas/video-playback --platform juno-r2",
+    )
+    commands = parser.add_subparsers(dest="what", required=True)
+    floors = commands.add_parser("noise", help="mainline compared with an equal kernel")
+    floors.add_argument("scenario", nargs="*", help="(default: all that the record has)")
+    floors.add_argument("--platform", default="juno-r2", help="of these (default %(default)s)")
+    floors.add_argument(
+        "--stale", action="store_true", help="only what the record has of older patches"
+    )
+    floors.add_argument(
+        "--seeds", type=int, default=ENOUGH, help="of each kernel (default %(default)s)"
+    )
+    engines = commands.add_parser("agreement", help="the fast engine compared with gem5")
+    for option, usual, where in (
+        ("--seeds", agreement.SEEDS, "in mode elided"),
+        ("--fast-seeds", agreement.FAST_SEEDS, "on the fast engine"),
+        ("--detailed-seeds", agreement.DETAILED_SEEDS, "in mode elided-detailed"),
+    ):
+        engines.add_argument(
+            option, type=count, metavar="N", default=usual,
+            help=f"seeds 0..N-1 {where} (default {usual})",
+        )  # fmt: skip
+    engines.add_argument(
+        "--present", action="store_true", help="run nothing; write what the runs that are there say"
+    )
+    engines.add_argument(
+        "--speeds", choices=agreement.NAMES, default="board",
+        help="speeds of core types, on all engines (default %(default)s)",
+    )  # fmt: skip
+    options = parser.parse_args(given)
+    command = " ".join([parser.prog, *given])
+    with Ending() as ending:
+        if options.what == "noise":
+            _write(_noise(options, command), FILE.stem)
+        else:
+            _write(_agreement(options, command), agreement.NAMES[options.speeds])
+    return ending.code
+
+
+def _noise(options: argparse.Namespace, command: str) -> Noise:
+    """The record with the floors that were asked for."""
+    if options.seeds < ENOUGH:
+        raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH}")
+    record = Noise.read(FILE)
+    named = [(options.platform, scenario) for scenario in options.scenario]
+    pairs = named or noise.pairs_of(record, stale=options.stale)
+    if not pairs:
+        raise RequestError("--stale: every floor of the record has today's patches")
+    return noise.merged(record, noise.record_of(noise.measure(pairs, options.seeds), command))
+
+
+def _agreement(options: argparse.Namespace, command: str) -> KnownRecord:
+    """The record of the engines' comparison."""
+    seeds = {
+        "elided": options.seeds,
+        agreement.FAST: options.fast_seeds,
+        agreement.DETAILED: options.detailed_seeds,
+    }
+    ran = agreement.run(agreement.SCENARIOS, seeds, speeds=options.speeds, present=options.present)
+    cells = agreement.comparable(ran)
+    if not cells:
+        raise EascopeError("no cell was run on both engines yet")
+    return agreement.record_of(cells, command)
+
+
+def _write(record: KnownRecord, name: str) -> None:
+    """Write a file of ``data/``, with a warning if nobody else has the code that made it."""
+    made_with = record.origin.versions.get("eascope", "")
+    if from_changed_checkout(made_with):
+        say(f"warning: {name}.json: eascope {made_with}: commit the changes, then make it again")
+    record.write(DATA / f"{name}.json")
+    say(f"  {shown_path(DATA / name)}.json; draw the pages again: make pages")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

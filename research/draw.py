@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m research.draw``: the pages of ``docs/results``, from what a person wrote and records.
+
+``research/NAME/page.md`` is a Jinja template. Its names are the study's records: ``record`` for
+``record.json``, and those that ``[records]`` of ``study.toml`` names. A table of a record is
+``{"columns": [...], "rows": [[...], ...]}``; a page sees it as a list of rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import jinja2
+
+from analysis.known.origin import Origin
+from host.cache import write_atomic
+from host.errors import RequestError, check_names
+from host.proc import Ending, say
+from host.record import Record
+from host.strict import shown_path
+
+ROOT = Path(__file__).resolve().parents[1]
+STUDIES = ROOT / "research"
+PAGES = ROOT / "docs" / "results"
+#: What a study has: its plan, its page, what was measured.
+PLAN, PAGE, RECORD = "study.toml", "page.md", "record.json"
+#: The page that lists all others.
+INDEX = "README"
+_INDEX_HEAD = (STUDIES / "index.md").read_text(encoding="utf-8")
+
+#: `Compared.conditions`.
+SOURCE, USUAL = "source", "platform"
+
+#: A row of a record's table.
+Row = Mapping[str, Any]
+
+
+def studies() -> list[str]:
+    """The names of all studies, which are those of their pages."""
+    return sorted(path.parent.name for path in STUDIES.glob(f"*/{PAGE}"))
+
+
+@dataclass(frozen=True)
+class Compared(Record):
+    """Variants on scenarios; the first variant is the baseline of the others.
+
+    :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
+        platform can have; `USUAL` are the platform's own.
+    :param printed: measures that programs print, as ``hackbench.time_s``.
+    """
+
+    platform: str
+    scenarios: tuple[str, ...]
+    variants: tuple[str, ...]
+    conditions: tuple[str, ...] = (USUAL,)
+    printed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study(Record):
+    """A ``study.toml``.
+
+    :param measured_by: the command that makes the record, where it is not `research.run`.
+    :param seeds: of each variant of a comparison.
+    :param records: further records of the page: file by name.
+    """
+
+    measured_by: str = ""
+    seeds: int = 20
+    records: Mapping[str, str] = field(default_factory=dict)
+    comparison: tuple[Compared, ...] = ()
+
+
+def plan_of(study: Path) -> Study:
+    """The plan of a study.
+
+    :raises RequestError: one line, when there is none or it is wrong.
+    """
+    return Study.decode(_read(study / PLAN), study / PLAN)
+
+
+def records_of(study: Path) -> dict[str, Any]:
+    """The study's records by name, as its page sees them.
+
+    :raises RequestError: one line, when a file is missing or is no JSON.
+    """
+    files = {name: ROOT / file for name, file in plan_of(study).records.items()}
+    if (study / RECORD).is_file():
+        files["record"] = study / RECORD
+    return {name: _seen(_read(path)) for name, path in files.items()}
+
+
+def _read(path: Path) -> Any:  # noqa: ANN401 - JSON
+    """A file of JSON or TOML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError) as error:
+        raise RequestError(f"{shown_path(path)}: {error}: allowed: a record") from error
+
+
+def _seen(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """``value`` with its tables as lists of rows."""
+    if isinstance(value, list):
+        return [_seen(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"columns", "rows"}:
+        return [dict(zip(value["columns"], row, strict=True)) for row in value["rows"]]
+    return {name: _seen(each) for name, each in value.items()}
+
+
+def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
+    """The page of a study.
+
+    :param records: in the place of those of the study.
+    :raises RequestError: one line: what the page names and no record has.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([study, STUDIES]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    filters = (fixed, signed, change, effect, rows, row, values, worst, median, origin)
+    environment.filters |= {each.__name__: each for each in filters}
+    try:
+        text = environment.get_template(PAGE).render(records or records_of(study))
+    except jinja2.TemplateSyntaxError as error:
+        where = f"{shown_path(study / PAGE)}, line {error.lineno}"
+        raise RequestError(f"{where}: {error.message}: allowed: a Jinja template") from error
+    except (jinja2.UndefinedError, KeyError) as error:
+        raise RequestError(
+            f"{shown_path(study / PAGE)}: {error}: allowed: names of its records"
+        ) from error
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def fixed(value: float, digits: int = 1) -> str:
+    """``value`` with so many digits after the point; without a minus before zeros."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """The same with its sign."""
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
+
+
+def change(cell: Row | None, digits: int = 1) -> str:
+    """``-9.6 (-9.8..-9.4)``: a row's ``change`` in percent with its interval, if there is one."""
+    if cell is None or cell["change"] is None:
+        return ""
+    ends = (cell["low"], cell["high"])
+    known = "" if None in ends else f" ({'..'.join(signed(end, digits) for end in ends)})"
+    return signed(cell["change"], digits) + known
+
+
+def effect(verdict: Row) -> str:
+    """The effect of a statement with its interval and unit."""
+    if verdict["effect"] is None:
+        return ""
+    ends = (verdict["low"], verdict["high"])
+    known = "" if None in ends else f" ({'..'.join(fixed(end) for end in ends)})"
+    return f"{fixed(verdict['effect'])}{known} {verdict['unit']}".rstrip()
+
+
+def rows(table: Iterable[Row], **where: object) -> list[Row]:
+    """The rows that have these values."""
+    return [each for each in table if all(each[name] == value for name, value in where.items())]
+
+
+def row(table: Iterable[Row], **where: object) -> Row:
+    """The only row that has these values.
+
+    :raises RequestError: there is none, or more than one.
+    """
+    fitting = rows(table, **where)
+    if len(fitting) != 1:
+        raise RequestError(f"{len(fitting)} rows have {where}: allowed: one")
+    return fitting[0]
+
+
+def values(table: Iterable[Row], *keys: str) -> list[Any]:
+    """What each row has below these keys; rows that lack one are left out."""
+    inner: list[Any] = list(table)
+    for key in keys:
+        inner = [each[key] for each in inner if key in each]
+    return inner
+
+
+def worst(numbers: Iterable[float | None]) -> float:
+    """The size of the largest of these numbers, whatever its sign."""
+    return max(abs(number) for number in numbers if number is not None)
+
+
+def origin(made: Mapping[str, Any]) -> str:
+    """The origin of a record in words."""
+    known = Origin.decode(made, RECORD)
+    versions = ", ".join(f"{name} {version}" for name, version in known.versions.items())
+    words = f"Made by `{known.command}`, from {known.made_from}"
+    words += f" ({versions})." if versions else "."
+    return " ".join([words, *(f"{remark.rstrip('.')}." for remark in known.remarks)])
+
+
+def section(page: str, title: str) -> str:
+    """The first paragraph of a section, in one line."""
+    text = re.search(rf"^## {title}\n\n(.*?)(?:\n\n|\Z)", page, re.MULTILINE | re.DOTALL)
+    if text is None:
+        raise RequestError(f"a page without a section {title!r}: allowed: Question, Answer first")
+    return " ".join(text[1].split())
+
+
+def index(pages: Mapping[str, str]) -> str:
+    """The list of pages: question, answer, page."""
+    lines = [_INDEX_HEAD.rstrip("\n"), "", "| question | answer | page |", "|---|---|---|"]
+    for name, text in pages.items():
+        title = text.partition("\n")[0].removeprefix("# ")
+        answers = [section(text, each) for each in ("Question", "Answer")]
+        lines.append(f"| {' | '.join(answers)} | [{title}]({name}.md) |")
+    return "\n".join(lines) + "\n"
+
+
+def every_page() -> dict[str, str]:
+    """All pages of ``docs/results``, by name."""
+    pages = {name: drawn(STUDIES / name) for name in studies()}
+    return {**pages, INDEX: index(pages)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Draw the named pages (default: all)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m research.draw",
+        description=main.__doc__,
+        epilog="example: python -m research.draw uclamp",
+    )
+    parser.add_argument("page", nargs="*", help=", ".join([*studies(), INDEX]))
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        check_names("page", options.page, [*studies(), INDEX])
+        for name, text in every_page().items():
+            if not options.page or name in options.page:
+                write_atomic(PAGES / f"{name}.md", text.encode())
+                say(f"  {shown_path(PAGES / name)}.md")
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m research.program_speed``: what programs print on the fast engine and on gem5.
+
+gem5's detailed cores need some half an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from experiments.cell import prepare
+from experiments.controls import Controls
+from experiments.pool import run_all
+from experiments.renew.costed import CostedRun, derive_costed
+from experiments.renew.origins import origin_of
+from experiments.request import Names, Request, resolve
+from host.proc import Ending
+from research.draw import STUDIES
+from research.run import table, write
+
+PLATFORM, VARIANT, SCENARIO = "juno-r2", "mainline", "programs/sysbench-clusters"
+MEASURE = "events_per_s"
+#: Engine and mode.
+FAST, REFERENCE = ("qemu", None), ("gem5", "detailed")
+#: A scenario that gem5's atomic CPUs run to its end, and what is shown of it.
+WHOLE, WHOLE_REFERENCE = "programs/cyclictest-idle", ("gem5", "elided")
+WHOLE_MEASURES = ("avg_us", "p99_us", "max_us")
+
+
+def request(scenario: str, engine: str, mode: str | None) -> Request:
+    """The cell on an engine; without noise, whose warm-up gem5 would execute."""
+    return Request(
+        platform=PLATFORM,
+        variant=VARIANT,
+        scenario=scenario,
+        engine=engine,
+        mode=mode,
+        controls=Controls(noise=False),
+    )
+
+
+def rates(
+    names: Names, fast: CostedRun, gem5: CostedRun, without: CostedRun
+) -> Iterator[list[Any]]:
+    """A row for each program that runs alone on a cluster.
+
+    :param without: the fast engine's run in which no program has figures of its own.
+    """
+    known = {each.program for each in names.figures}
+    clusters = {cpu: cluster.name for cluster in names.platform.clusters for cpu in cluster.cpus}
+    for program in names.scenario.programs:
+        if program.cpus:
+            printed = [
+                float(run.result.program[program.name][MEASURE]) for run in (fast, without, gem5)
+            ]
+            errors = [100 * (each / printed[-1] - 1) for each in printed[:2]]
+            yield [program.run, clusters[program.cpus[0]], program.run in known, *printed, *errors]
+
+
+def whole(fast: CostedRun, gem5: CostedRun) -> Iterator[list[Any]]:
+    """What the scenario's only program prints on both engines."""
+    (program,) = gem5.result.program
+    for name in WHOLE_MEASURES:
+        yield [name, *(float(run.result.program[program][name]) for run in (fast, gem5))]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the scenarios on both engines and write the record."""
+    parser = argparse.ArgumentParser(prog="python -m research.program_speed", description=__doc__)
+    parser.parse_args(arguments)
+    with Ending() as ending:
+        asked = [
+            *(request(SCENARIO, *engine) for engine in (FAST, REFERENCE)),
+            *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
+        ]
+        cells = [prepare(resolve(each)) for each in asked]
+        names = cells[0].names
+        cells.append(prepare(replace(names, figures=())))
+        ran = run_all(cells, derive_costed)
+        fast, gem5, whole_fast, whole_gem5, without = ran
+        columns = ("program", "cluster", "own_figures", "fast", "at_kernels", "gem5")
+        record = {
+            "origins": [origin_of(parser.prog, [run.cell for run in ran]).encode()],
+            "gem5_cpu_s": gem5.host.cpu_s,
+            "sim_s": gem5.result.window_s,
+            "whole_cpu_s": [whole_fast.host.cpu_s, whole_gem5.host.cpu_s],
+            "whole_sim_s": whole_gem5.host.sim_s,
+            "programs": table(
+                (*columns, "percent", "at_kernels_percent"),
+                list(rates(names, fast, gem5, without)),
+            ),
+            "whole": table(("measure", "fast", "gem5"), list(whole(whole_fast, whole_gem5))),
+        }
+        write(STUDIES / "program-speed", record)
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m research.run NAME``: a study's comparisons as its plan says; its record, its page.
+
+Complete runs are never repeated, so an interrupted command continues where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis.compare import Comparison, Line, comparison
+from analysis.derive import Derived
+from analysis.known.origin import record_bytes
+from analysis.pairing import by_variant
+from analysis.ranges import PERCENT_CHANGE, cut, ranges_of
+from analysis.records.verdict import Verdict
+from analysis.rows import PER_WORK, PROGRAM, WORK
+from configs.platform_file import load_platform
+from experiments.arguments import count
+from experiments.cell import Cell, identity_of, prepare
+from experiments.controls import AS_IT_IS
+from experiments.finished import derived_for
+from experiments.pool import run_all
+from experiments.renew.origins import origin_of
+from experiments.request import Request, resolve
+from experiments.runs import Run
+from experiments.scenario_file import load_scenario
+from host.cache import write_atomic
+from host.errors import RequestError
+from host.proc import Ending, say
+from host.strict import shown_path
+from host.version import from_changed_checkout
+from research.draw import PLAN, RECORD, SOURCE, STUDIES, USUAL, Compared, Study, plan_of
+
+#: Digits of a record's numbers.
+DIGITS = 6
+#: Columns of a record's tables; `record_of` says what they are.
+_HEAD = ("platform", "scenario", "conditions", "variant")
+TABLES = {
+    "cells": (
+        *(*_HEAD, "baseline", "energy_mj", "per", "change", "low", "high", "work"),
+        *("latency_p95_us", "latency_of", "migrations", "missed", "overutilized"),
+    ),
+    "by_seed": (*_HEAD, "energy_mj"),
+    "verdicts": (
+        *(*_HEAD, "statement", "source", "verdict"),
+        *("effect", "low", "high", "unit", "also_shown_of"),
+    ),
+    "printed": (*_HEAD, "measure", "mean", "change", "low", "high"),
+}
+
+
+@dataclass(frozen=True)
+class StudyGroup:
+    """A comparison of a plan on one scenario under one kind of conditions."""
+
+    compared: Compared
+    scenario: str
+    conditions: str
+    requests: Sequence[Request]
+
+    @property
+    def head(self) -> list[str]:
+        """The first columns of its rows."""
+        return [self.compared.platform, self.scenario, self.conditions]
+
+    @property
+    def release(self) -> str:
+        """``@7.3`` where all variants are of that release: statements name variants without it."""
+        releases = {name.partition("@")[2] for name in self.compared.variants}
+        (only,) = releases if len(releases) == 1 else ("",)
+        return f"@{only}" if only else ""
+
+
+def asked(plan: Study) -> Iterator[StudyGroup]:
+    """Every group of a plan, in its order.
+
+    :raises RequestError: one line, when the plan names what there is not.
+    """
+    for compared in plan.comparison:
+        platform = load_platform(compared.platform)
+        for scenario in compared.scenarios:
+            had = load_scenario(scenario, platform).source_conditions
+            fits = had is not None and had.platform in ("", platform.name)
+            for conditions in compared.conditions:
+                if conditions not in (SOURCE, USUAL):
+                    raise RequestError(
+                        f"{PLAN}: conditions {conditions!r}: allowed: {SOURCE}, {USUAL}"
+                    )
+                controls = had.controls if had and fits and conditions == SOURCE else AS_IT_IS
+                if conditions == SOURCE and controls == AS_IT_IS:
+                    continue
+                requests = [
+                    Request(compared.platform, variant, scenario, controls=controls)
+                    for variant in compared.variants
+                ]
+                yield StudyGroup(compared, scenario, conditions, requests)
+
+
+def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
+    """Every group of a plan with its comparison; executes missing runs, seed by seed.
+
+    :raises EascopeError: the first failure; runs that were complete by then stay.
+    """
+    groups = [(group, [resolve(each) for each in group.requests]) for group in asked(plan)]
+    if not groups:
+        raise RequestError(f"{PLAN}: no comparison: allowed: [[comparison]]")
+    identity = identity_of(groups[0][1][0].engine)
+    # The outer loop is that of seeds, so that an interrupted command leaves whole seeds.
+    wanted = [
+        (group, prepare(names.with_seed(seed), identity))
+        for seed in range(plan.seeds)
+        for group, every in groups
+        for names in every
+    ]
+    cells = {cell.asked: cell for _, cell in wanted}
+    done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
+    return [
+        (
+            group,
+            comparison(
+                every[0].platform,
+                by_variant(
+                    [
+                        (cell.names.request.variant.removesuffix(group.release), done[cell.asked])
+                        for other, cell in wanted
+                        if other is group
+                    ]
+                ),
+            ),
+        )
+        for group, every in groups
+    ]
+
+
+def _derived(cell: Cell, run: Run) -> Derived:
+    return derived_for(cell, run)
+
+
+def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> dict[str, Any]:
+    """The record: its origin and its tables.
+
+    ``cells`` has a variant's means over seeds. ``change`` is that of its energy from the
+    baseline's, in percent with its 95 % interval; where variants did other work, of the energy of a
+    unit of work, which ``per`` names. ``by_seed`` has the energy of each seed.
+    """
+    rows: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
+    for group, each in done:
+        head, release = group.head, group.release
+        for name in each.names:
+            cell = [*head, name + release, each.baseline + release, *_cell(each, name)]
+            energies = [*head, name + release, list(each.total.values[name].values())]
+            rows["cells"].append(cell)
+            rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
+        for verdict in _verdicts(each):
+            row = [*head, verdict[0] + release, *verdict[1:]]
+            rows["verdicts"] += [row] if row not in rows["verdicts"] else []
+        rows["printed"] += [[*head, *row] for row in _printed(each, group.compared.printed)]
+    runs = [run for _, each in done for some in each.variants.values() for run in some]
+    first = done[0][1]
+    made = {
+        "origins": [origin_of(command, [run.cell for run in runs]).encode()],
+        "seeds": len(first.seeds),
+        "duration": first.cell.duration,
+    }
+    return made | {name: table(TABLES[name], some) for name, some in rows.items() if some}
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """A table of a record, with numbers of `DIGITS` digits."""
+    return {"columns": list(columns), "rows": [_rounded(list(row)) for row in rows]}
+
+
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def _cell(each: Comparison, name: str) -> Iterator[Any]:
+    """The columns of ``cells`` after variant and baseline."""
+    other_work = each.primary is not each.total
+    yield each.total.mean(name)
+    yield each.cell.work.unit if other_work else ""
+    yield from _change(each.line(*PER_WORK) if other_work else each.total, each, name)
+    yield _change(each.line(*WORK), each, name)[0]
+    latencies = {
+        task: value
+        for task in each.tasks
+        if (value := _mean(each.line("latency_us", task, "p95"), name)) is not None
+    }
+    worst = max(latencies, key=lambda task: latencies[task], default="")
+    yield latencies.get(worst)
+    yield worst
+    yield _mean(each.line("migrations"), name)
+    yield _mean(each.line("missed_deadlines"), name)
+    yield _mean(each.line("overutilized_share"), name)
+
+
+def _mean(line: Line | None, name: str) -> float | None:
+    return None if line is None or not line.values.get(name) else line.mean(name)
+
+
+def _change(line: Line | None, each: Comparison, name: str) -> tuple[float | None, ...]:
+    """The difference from the baseline in percent and its interval."""
+    made = None if line is None or name == each.baseline else line.differences.get(name)
+    if made is None or made.percent is None:
+        return (None, None, None)
+    ends = made.in_percent()
+    return (made.percent, *([cut(end, PERCENT_CHANGE) for end in ends] if ends else (None, None)))
+
+
+def _verdicts(each: Comparison) -> Iterator[list[Any]]:
+    """The rows of statements that could be measured."""
+    return (verdict_row(verdict) for verdict in each.verdicts if verdict.met is not None)
+
+
+def verdict_row(verdict: Verdict) -> list[Any]:
+    """The columns of ``verdicts`` after the conditions; an effect's ends are possible ones."""
+    effect: list[float | str | None] = [None, None, None, ""]
+    for made, possible in zip(verdict.effects[:1], ranges_of(verdict)[:1], strict=True):
+        ends = (None if end is None else cut(end, possible) for end in (made.low, made.high))
+        effect = [made.value, *ends, made.unit]
+    return [
+        *(verdict.variant, verdict.statement, verdict.source, verdict.verdict, *effect),
+        list(verdict.also_shown_of),
+    ]
+
+
+def _printed(each: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]:
+    for line in each.lines:
+        measure = ".".join(line.row.path[1:])
+        if line.row.path[0] == PROGRAM and measure in measures:
+            for name in each.names:
+                if line.values.get(name):
+                    mean = line.mean(name)
+                    yield [name, measure, mean, *_change(line, each, name)]
+
+
+def write(study: Path, record: Mapping[str, Any]) -> None:
+    """Write a study's record, with a warning if nobody else has the code that made it."""
+    made_with = record["origins"][0]["versions"].get("eascope", "")
+    if from_changed_checkout(made_with):
+        say(f"warning: {study.name}: eascope {made_with}: commit the changes, then make it again")
+    write_atomic(study / RECORD, record_bytes(record))
+    say(f"  {shown_path(study / RECORD)}; draw its page: make pages")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Execute a study's missing runs and write its record."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(
+        prog="python -m research.run",
+        description=main.__doc__,
+        epilog="example: python -m research.run uclamp --seeds 3",
+    )
+    parser.add_argument("study", help="a folder of research/, or any folder with a study.toml")
+    parser.add_argument("--seeds", type=count, metavar="N", help="seeds 0..N-1 of each variant")
+    options = parser.parse_args(given)
+    with Ending() as ending:
+        study = STUDIES / options.study
+        study = study if study.is_dir() else Path(options.study)
+        plan = plan_of(study)
+        if plan.measured_by:
+            raise RequestError(f"{options.study}: measured by: {plan.measured_by}")
+        command = " ".join([parser.prog, *given])
+        plan = replace(plan, seeds=options.seeds or plan.seeds)
+        write(study, record_of(compare(plan), command))
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Findings belong to one platform and to an expectation that exists."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from analysis.known.findings import (
+    FINDINGS,
+    NO_CONTROLS,
+    REPLICATES,
+    STARTS,
+    Conditions,
+    Finding,
+    control_words,
+    findings,
+)
+from configs.platform_file import load_platform
+from experiments.controls import Controls
+from experiments.scenario_file import load_scenario
+from host.errors import RequestError
+
+FILES = sorted(FINDINGS.rglob("*.toml"))
+
+
+def write(folder: Path, text: str) -> None:
+    path = folder / "juno-r2" / "ui" / "jank.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+CONDITIONS = Conditions(
+    kernel="6.12.117",
+    engine="qemu",
+    duration="short",
+    speeds="board",
+    power="published",
+    energy_model="published",
+    seeds=REPLICATES,
+    controls=NO_CONTROLS,
+)
+HEAD = "[conditions]\n" + "".join(
+    f'{key} = "{value}"\n' for key, value in asdict(CONDITIONS).items()
+)
+FINDING = (
+    '[[finding]]\nvariant = "cas"\nstatement = "migrations > 1"\ntext = "the trace says why"\n'
+)
+ONE = HEAD + FINDING
+
+
+def test_a_finding_is_that_of_its_platform(tmp_path: Path) -> None:
+    write(tmp_path, ONE)
+    key = "cas", "migrations > 1"
+    assert findings("juno-r2", "ui/jank", tmp_path) == {
+        key: Finding("the trace says why", CONDITIONS)
+    }
+    assert findings("pixel6", "ui/jank", tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (ONE.replace("text", "txt"), r"finding\[0\].text is missing"),
+        (ONE + "seed = 1\n", r"finding\[0\].seed = 1: no such key"),
+        (ONE + FINDING, r"finding\[1\].statement = .*: allowed: one finding for each expectation"),
+        (HEAD, "finding is missing"),
+        (FINDING, "conditions is missing"),
+        (ONE.replace("speeds", "speed"), "conditions.speeds is missing"),
+        (HEAD + "runs = 10\n" + FINDING, "conditions.runs = 10: no such key"),
+    ],
+)
+def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, line: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(RequestError, match=line):
+        findings("juno-r2", "ui/jank", tmp_path)
+
+
+def test_a_finding_is_shown_for_runs_of_its_conditions_alone() -> None:
+    finding = Finding("the trace says why", CONDITIONS)
+    assert finding.shown(CONDITIONS) == "the trace says why"
+    conditions = replace(CONDITIONS, speeds="measured", controls="rate limit 2000 us")
+    assert finding.shown(conditions) == (
+        "none under these conditions; there is one for speeds board instead of measured, "
+        "controls as the platform has them instead of rate limit 2000 us."
+    )
+
+
+def test_a_finding_of_starts_alone_is_not_shown_for_replicates() -> None:
+    finding = Finding("the trace says why", replace(CONDITIONS, seeds=STARTS))
+    assert finding.shown(CONDITIONS) == (
+        "none under these conditions; there is one for seeds starts alone instead of replicates."
+    )
+
+
+def test_speeds_and_seeds_are_no_controls_among_others() -> None:
+    for controls in (Controls(), Controls(noise=False), Controls(speeds="measured")):
+        assert control_words(tuple(controls.words), controls.speeds) == NO_CONTROLS
+    both = Controls(rate_limit_us=2000, speeds="measured")
+    assert control_words(tuple(both.words), both.speeds) == "rate limit 2000 us"
+
+
+def test_a_control_is_known_by_what_it_is_and_not_by_the_end_of_its_words() -> None:
+    assert control_words(("bus-speeds",), "board") == "bus speeds"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FINDINGS)))
+def test_every_finding_is_about_an_expectation(path: Path) -> None:
+    platform, *scenario = path.relative_to(FINDINGS).with_suffix("").parts
+    expected = load_scenario("/".join(scenario), load_platform(platform)).expect
+    known = {(expectation.variant, expectation.statement) for expectation in expected}
+    assert set(findings(platform, "/".join(scenario))) <= known
+
+
+def test_there_are_findings_of_both_boards() -> None:
+    assert {path.relative_to(FINDINGS).parts[0] for path in FILES} == {"juno-r2", "pixel6"}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of noise floors, and that comparisons under its conditions show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from analysis import compare
+from analysis.answer import answers
+from analysis.compare import Comparison, comparison
+from analysis.compare_json import differences_json
+from analysis.compare_text import text
+from analysis.derive import Derived
+from analysis.glance import glance
+from analysis.known import noise
+from analysis.known.noise import Noise
+from analysis.known.origin import RUNS, Origin
+from analysis.null import Null, RecordedNull
+from configs.platform import Platform
+from experiments.renew import __main__ as command
+from experiments.renew import noise as run
+from experiments.renew.__main__ import main
+from experiments.renew.noise import record_of
+from experiments.renew.origins import digests_of
+from experiments.request import Names
+from tests.support.stated import stated
+
+
+@pytest.fixture
+def measured(juno: Platform) -> Comparison:
+    """Mainline with ten seeds, and its double with ten others."""
+    runs, again = ([stated("mainline", seed + more) for seed in range(10)] for more in (0, 10))
+    return replace(comparison(juno, {"mainline": runs}), null=Null("mainline", runs, again))
+
+
+@pytest.fixture
+def record(measured: Comparison) -> Noise:
+    return record_of([measured], "make noise")
+
+
+def both(juno: Platform) -> Comparison:
+    runs = {name: [stated(name, seed) for seed in range(20)] for name in ("mainline", "cas")}
+    return comparison(juno, runs)
+
+
+def test_the_record_has_every_measures_floor(record: Noise, measured: Comparison) -> None:
+    (cell,) = record.cells
+    assert (cell.platform, cell.scenario) == (measured.cell.platform, measured.cell.scenario)
+    assert (cell.variant, cell.seeds) == ("mainline", 10)
+    floor = measured.null.floor(measured.total.row) if isinstance(measured.null, Null) else None
+    assert floor is not None
+    assert cell.floors["energy_j.total"] == pytest.approx(floor / 1e3), "in J, the row in mJ"
+    mean = measured.total.mean("mainline")
+    assert mean is not None
+    assert cell.percents["energy_j.total"] == pytest.approx(100 * floor / mean)
+    assert cell.floors["energy_j.total / window_s"] > 0
+    assert cell.floors["missed_deadlines"] == 0
+    assert "missed_deadlines" not in cell.percents, "its mean is zero"
+
+
+def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
+    record: Noise, juno: Platform, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    record.write(tmp_path / "noise.json")
+
+    monkeypatch.setattr(compare, "recorded", partial(noise.recorded, file=tmp_path / "noise.json"))
+    compared = both(juno)
+    assert isinstance(compared.noise, RecordedNull)
+    floor = compared.noise.floor(compared.total.row)
+    assert floor == pytest.approx(1e3 * record.cells[0].floors["energy_j.total"])
+    rows = [line for line in text(compared).splitlines() if line.startswith("  total")]
+    assert rows[0].endswith(f" +-{floor:.2f}")
+    energy = next(line for line in glance(compared).splitlines() if line.startswith("energy, tot"))
+    assert energy.endswith(f" +-{floor:.2f}")
+    (total,) = (e for e in differences_json(compared) if e["measure"] == "energy_j.total")
+    assert total["noise_floor"] == pytest.approx(record.cells[0].floors["energy_j.total"])
+    percent = record.cells[0].percents["energy_j.total"]
+    assert answers(compared)[-1] == (
+        f"noise floor, mainline against itself: +-{percent:.1f} %, 10 other seeds, by the record "
+        "noise.json"
+    )
+    own = replace(compared, null=Null("mainline", *([[]] * 2)))
+    assert own.noise is own.null, "what was measured with the comparison counts"
+    (cell,) = record.cells
+    other = {**cell.conditions, "controls": "another"}
+    Noise(record.origin, (replace(cell, conditions=other),)).write(tmp_path / "noise.json")
+    noise._read.cache_clear()
+    assert both(juno).noise is None, "of other conditions"
+    noise._read.cache_clear()
+
+
+def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prepared(names: Names, identity: object) -> SimpleNamespace:
+        request = names.request
+        record = replace(stated("mainline", request.seed).cell, variant=request.variant)
+        key = f"{request.variant} {request.seed}"
+        return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
+
+    def ran(cells: Sequence[SimpleNamespace], after: object) -> list[Derived]:
+        return [replace(stated("mainline", each.record.seed), cell=each.record) for each in cells]
+
+    monkeypatch.setattr(run, "identity_of", lambda engine: None)
+    monkeypatch.setattr(run, "prepare", prepared)
+    monkeypatch.setattr(run, "run_all", ran)
+    (compared,) = run.measure([("juno-r2", "smoke")], 10)
+    assert isinstance(compared.null, Null)
+    assert [each.cell.seed for each in compared.null.runs] == [*range(10)]
+    assert [each.cell.seed for each in compared.null.again] == [*range(10, 20)]
+    assert {each.cell.variant for each in compared.null.again} == {"null"}
+    # Energies of these runs rise by 0.5 mJ with each seed.
+    (cell,) = record_of([compared], "").cells
+    assert cell.floors["energy_j.total"] > 0.005
+
+
+def test_a_floor_is_found_by_its_conditions_among_several(record: Noise, tmp_path: Path) -> None:
+    (cell,) = record.cells
+    other = replace(cell, conditions={**cell.conditions, "controls": "another"}, seeds=20)
+    file = tmp_path / "noise.json"
+    Noise(record.origin, (other, cell)).write(file)
+    floors = [
+        noise.recorded(cell.platform, cell.scenario, c, file)
+        for c in (cell.conditions, dict[str, str]())
+    ]
+    assert floors == [cell, None]
+
+
+def test_only_stale_floors_are_measured_and_the_others_kept(
+    record: Noise, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A floor of older patches is stale; one of unknown patches is not."""
+    (cell,) = record.cells
+    today = Origin("before", RUNS, patches=digests_of(["base@6.12"]))
+    ago = Origin("long ago", RUNS, patches={"base@6.12": "0" * 64})
+    kept, stale, unknown = (
+        replace(cell, scenario=name, origin=origin)
+        for name, origin in (("a", None), ("b", ago), ("c", Origin("unknown", RUNS)))
+    )
+    Noise(today, (kept, stale, unknown)).write(tmp_path / "noise.json")
+    asked: list[tuple[str, str]] = []
+
+    def measured_now(pairs: Sequence[tuple[str, str]], seeds: int) -> list[tuple[str, str]]:
+        asked.extend(pairs)
+        return [*pairs]
+
+    def record_now(pairs: Sequence[tuple[str, str]], name: str) -> Noise:
+        cells = (replace(cell, scenario=scenario, seeds=20) for _, scenario in pairs)
+        return Noise(Origin(name, RUNS), tuple(cells))
+
+    monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    monkeypatch.setattr(command, "DATA", tmp_path)
+    monkeypatch.setattr(run, "measure", measured_now)
+    monkeypatch.setattr(run, "record_of", record_now)
+    assert main(["noise", "--stale"]) == 0
+    assert asked == [(cell.platform, "b")]
+    made = Noise.read(tmp_path / "noise.json")
+    again = "python -m experiments.renew noise --stale"
+    assert [made.origin_of(each).command for each in made.cells] == ["before", again, "unknown"]
+    assert [each.seeds for each in made.cells] == [10, 20, 10]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["noise", "--seeds", "9"], "--seeds 9: allowed: at least 10"),
+        (["noise", "eas/vdeo"], "unknown scenario"),
+        (["noise", "--stale"], "--stale: every floor of the record has today's patches"),
+    ],
+)
+def test_a_wrong_request_is_one_line(
+    arguments: list[str],
+    words: str,
+    record: Noise,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Noise(Origin("unknown", RUNS), record.cells).write(tmp_path / "noise.json")
+    monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err

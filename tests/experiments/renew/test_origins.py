@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records keep their kernels' patches by digest, and which are no longer today's is known."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from experiments.renew.origins import digests_of, older, patches_of
+from kernels.provenance import KernelProvenance
+from kernels.queues import series_digest
+from kernels.variants import SERIES
+from tests.support.records import kernel_provenance
+
+
+def built(upstream: str, *queues: str) -> KernelProvenance:
+    """A kernel with today's patches of these queues."""
+    release = ".".join(upstream.split(".")[:2])
+    digest = series_digest([SERIES / name for name in queues], release)
+    return replace(kernel_provenance(upstream), series=queues, series_sha256=digest)
+
+
+def test_a_record_has_a_digest_of_each_queue_and_release() -> None:
+    kernels = [
+        *(built("6.12.117", "base"), built("6.12.117", "base", "feec")),
+        built("7.3.4", "base", "push"),
+    ]
+    patches = patches_of(kernels)
+    assert list(patches) == ["base@6.12", "feec@6.12", "base@7.3", "push@7.3"]
+    assert patches == digests_of(patches)
+    assert patches["base@6.12"] == series_digest([SERIES / "base"])
+    assert not older(patches)
+
+
+def test_a_kernel_of_other_patches_has_no_digests() -> None:
+    own = replace(built("6.12.117", "base"), series=("base", "my-idea"))
+    assert patches_of([own, kernel_provenance("6.12.117")]) == {}
+
+
+def test_a_changed_or_removed_queue_is_older(tmp_path: Path) -> None:
+    shutil.copytree(SERIES, tmp_path / "series")
+    series = tmp_path / "series"
+    patches = digests_of(("base@6.12", "feec@6.12", "push@7.3"))
+    assert older(patches, series) == []
+    (patch, *_) = sorted((series / "feec").glob("*.patch"))
+    patch.write_text(patch.read_text() + "\n")
+    shutil.rmtree(series / "push")
+    assert older(patches, series) == ["feec@6.12", "push@7.3"]

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages of results: drawn from records, short, and with answers whose numbers are measured."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+
+from analysis.difference import difference
+from analysis.known.origin import DATA, Origin
+from host.errors import RequestError
+from research.draw import (
+    INDEX,
+    PAGE,
+    PAGES,
+    RECORD,
+    ROOT,
+    STUDIES,
+    drawn,
+    every_page,
+    main,
+    plan_of,
+    records_of,
+    section,
+    studies,
+)
+from research.run import TABLES, asked
+
+COMPARED = [name for name in studies() if plan_of(STUDIES / name).comparison]
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return every_page()
+
+
+def test_every_page_is_what_its_record_gives(pages: dict[str, str]) -> None:
+    committed = {path.stem: path.read_text() for path in PAGES.glob("*.md")}
+    assert committed == pages, "make pages"
+
+
+def test_pages_are_few_and_short(pages: dict[str, str]) -> None:
+    assert len(pages) <= 14
+    assert {name: text.count("\n") for name, text in pages.items() if text.count("\n") > 120} == {}
+
+
+def test_what_is_committed_is_small() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+    files = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    lines = {
+        kind: sum(path.read_bytes().count(b"\n") for path in files if path.suffix == kind)
+        for kind in (".json", ".svg")
+    }
+    assert lines[".json"] <= 18_000
+    assert lines[".svg"] <= 4_000
+    assert [path for path in files if path.suffix == ".svg" and path.stat().st_size > 60_000] == []
+    records = [*STUDIES.glob(f"*/{RECORD}"), *DATA.glob("*.json")]
+    assert sum(path.stat().st_size for path in records) <= 1_500_000
+
+
+def answer(name: str) -> str:
+    """The answer as a person wrote it."""
+    text = (STUDIES / name / PAGE).read_text()
+    return text[text.index("## Answer") : text.index("## Evidence")]
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_number_of_an_answer_is_a_records(name: str) -> None:
+    """Names such as `juno-r2` aside, digits stand only in placeholders, and these name a record."""
+    written = re.sub(r"{{.*?}}|{%.*?%}|`[^`]*`|\]\([^)]*\)", "", answer(name), flags=re.DOTALL)
+    assert re.findall(r"(?<![\w-])\d[\d.]*", written) == []
+    parsed = jinja2.Environment(autoescape=False).parse(answer(name))
+    placeholders = [
+        node
+        for output in parsed.find_all(jinja2.nodes.Output)
+        for node in output.nodes
+        if not isinstance(node, jinja2.nodes.TemplateData)
+    ]
+    assert [node for node in placeholders if node.find(jinja2.nodes.Name) is None] == []
+
+
+@pytest.mark.parametrize("name", studies())
+def test_an_answer_begins_with_twenty_words(name: str, pages: dict[str, str]) -> None:
+    assert len(section(pages[name], "Answer").split()) <= 20
+    titles = re.findall(r"^## (.*)$", pages[name], re.MULTILINE)
+    assert titles == ["Question", "Answer", "Evidence", "Limits"]
+
+
+def origins() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in sorted([*STUDIES.glob(f"*/{RECORD}"), *DATA.glob("*.json")]):
+        record = json.loads(path.read_text())
+        for each in record.get("origins") or [record["origin"]]:
+            yield path.relative_to(ROOT).as_posix(), each
+
+
+@pytest.mark.parametrize(("file", "made"), list(origins()))
+def test_a_record_names_command_versions_and_commit(file: str, made: dict[str, Any]) -> None:
+    origin = Origin.decode(made, file)
+    assert "python -m " in origin.command
+    assert origin.versions
+    commit = r"\([0-9a-f]{12}(, changed)?\)|page of commit [0-9a-f]{7}"
+    assert re.search(commit, f"{origin.versions.get('eascope', '')} {origin.made_from}")
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_record_has_the_cells_of_its_plan(name: str) -> None:
+    record = records_of(STUDIES / name)["record"]
+    planned = {
+        (*group.head, variant, group.compared.variants[0])
+        for group in asked(plan_of(STUDIES / name))
+        for variant in group.compared.variants
+    }
+    keys = TABLES["cells"][:5]
+    assert {tuple(row[key] for key in keys) for row in record["cells"]} == planned
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_means_and_intervals_are_those_of_the_seeds(name: str) -> None:
+    record = records_of(STUDIES / name)["record"]
+    keys = TABLES["by_seed"][:4]
+    seeds = {tuple(row[key] for key in keys): row["energy_mj"] for row in record.get("by_seed", [])}
+    for cell in record["cells"]:
+        key = tuple(cell[each] for each in keys)
+        if not seeds.get(key):
+            continue
+        own = seeds[key]
+        assert cell["energy_mj"] == pytest.approx(sum(own) / len(own), rel=1e-5)
+        if cell["per"] or cell["variant"] == cell["baseline"]:
+            continue
+        made = difference(seeds[*key[:3], cell["baseline"]], own)
+        assert cell["change"] == pytest.approx(made.percent, abs=1e-2)
+        assert (cell["low"], cell["high"]) == pytest.approx(made.in_percent(), abs=0.2)
+
+
+def study(folder: Path, page: str, record: object = None) -> Path:
+    (folder / "study.toml").write_text("")
+    (folder / PAGE).write_text(page)
+    (folder / RECORD).write_text(json.dumps(record or {}))
+    return folder
+
+
+def test_a_page_sees_a_table_as_rows(tmp_path: Path) -> None:
+    table = {"columns": ["name", "change", "low", "high"], "rows": [["a", -0.04, None, None]]}
+    page = "{{ record.cells | row(name='a') | change }} {{ 2.345 | signed(2) }}\n"
+    assert drawn(study(tmp_path, page, {"cells": table})) == "+0.0 +2.35\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("{{ record.nothing }}", "has no attribute 'nothing'"),
+        ("{{ nothing }}", "'nothing' is undefined"),
+        ("{{ [] | row(name='a') }}", "0 rows have {'name': 'a'}: allowed: one"),
+        ("one\n{% if %}", "line 2"),
+    ],
+)
+def test_what_no_record_has_is_one_line(page: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=re.escape(words)) as error:
+        drawn(study(tmp_path, page))
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["uclmap"]) == 2
+    assert "unknown page 'uclmap'" in capsys.readouterr().err
+    assert INDEX in every_page()
