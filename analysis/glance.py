@@ -6,7 +6,7 @@ Everything else is in `analysis.compare_text` (``--all``) and in the report.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from analysis.answer import answers
 from analysis.attention import attention
@@ -59,19 +59,6 @@ def glance_text(shown: Glance) -> str:
     """What ``eascope compare`` prints of it."""
     above = [*shown.answers, "", *shown.run, ""]
     return "\n".join([*above, *_table(shown, shown.rows), *_below(shown)]) + "\n"
-
-
-def shortened(shown: Glance, without: Collection[str]) -> str:
-    """The same without what was run, and without the rows of some measures.
-
-    :param without: measures, or what their paths begin with.
-    """
-    rows = [row for row in shown.rows if not any(_is_of(row, measure) for measure in without)]
-    return "\n".join([*shown.answers, "", *_table(shown, rows), *_below(shown)]) + "\n"
-
-
-def _is_of(row: GlanceRow, measure: str) -> bool:
-    return any(f"{each.measure}.".startswith(f"{measure}.") for each in row.measures)
 
 
 def _table(shown: Glance, rows: Sequence[GlanceRow]) -> list[str]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from analysis.difference import Difference
 from analysis.figures import style
-from analysis.figures.reach import beyond, possible
+from analysis.ranges import PERCENT_CHANGE, cut
 
 #: Height of a row, and of what is above and below the rows, in inches; share of the labels.
 ROW, ABOVE, BELOW, LEFT = 0.2, 0.3, 0.5, 0.42
@@ -71,3 +71,13 @@ def mark(
         color=style.INK, markerfacecolor=style.INK if clear else "white", linestyle="none",
         zorder=3,
     )  # fmt: skip
+
+
+def possible(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    """An interval cut to what a difference in percent can be."""
+    return None if ends is None else (cut(ends[0], PERCENT_CHANGE), cut(ends[1], PERCENT_CHANGE))
+
+
+def beyond(ends: tuple[float, float] | None, axis: tuple[float, float]) -> tuple[bool, bool]:
+    """Whether an interval goes on below an axis, and above it."""
+    return (False, False) if ends is None else (ends[0] < axis[0], ends[1] > axis[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from textwrap import fill
 
 import polars as pl
@@ -25,10 +24,6 @@ TIMELINE_MS = 200
 #: Size of the line below a figure in points, and its characters that the width has room for.
 NOTE_PT = 6.8
 LINE = 130
-#: Size of a legend's words in points, and height of a row of it in inches.
-LEGEND_PT, LEGEND_ROW = 7.5, 0.17
-#: Inches of an entry besides its words: the mark, and the spaces round it.
-LEGEND_MORE = (2 + 0.8 + 1.2) * LEGEND_PT / 72
 #: Lines of the text below that every figure has room for.
 NOTE_LINES = 2
 #: Height of a line, in its size.
@@ -145,12 +140,6 @@ def note_of(
     return Note(wrapped(headline or title, TITLE_IN, title_pt, "bold"), title_pt, text, pt)
 
 
-def note_with(title: str, text: str) -> Note:
-    """The texts above and below a figure that is not of one comparison."""
-    below = wrapped(text, TITLE_IN, NOTE_PT)
-    return Note(wrapped(title, TITLE_IN, 9.5, "bold"), 9.5, below, NOTE_PT)
-
-
 def label(figure: Figure, note: Note) -> None:
     """Write the texts above and below."""
     height = figure.get_figheight()
@@ -172,42 +161,13 @@ def label(figure: Figure, note: Note) -> None:
     )
 
 
-def legend_columns(labels: Sequence[str]) -> int:
-    """How many columns of a legend with these labels the figure's width has room for."""
-    widths = [text_width(words, LEGEND_PT) + LEGEND_MORE for words in labels]
-    for columns in range(len(labels), 1, -1):
-        longer, row = len(labels) % columns, len(labels) // columns
-        ends = [place * row + min(place, longer) for place in range(columns + 1)]
-        if sum(max(widths[first:end]) for first, end in pairwise(ends)) <= style.WIDTH - 0.2:
-            return columns
-    return 1
-
-
-def legend_height(labels: Sequence[str]) -> float:
-    """Inches of a legend with these labels."""
-    return LEGEND_ROW * -(-len(labels) // legend_columns(labels))
-
-
-def legend_in_rows(figure: Figure, handles: Sequence[Artist], top: float) -> None:
-    """A legend as wide as the figure at most, its upper end at ``top`` of the figure's height."""
-    columns = legend_columns([str(handle.get_label()) for handle in handles])
-    _legend(figure, handles, top, columns, labelspacing=0.3, columnspacing=1.2)
-
-
 def legend_in_a_row(figure: Figure, handles: Sequence[Artist], top: float) -> None:
     """A legend from the left side on, its upper end at ``top`` of the figure's height."""
-    _legend(figure, handles, top, len(handles))
-
-
-def _legend(
-    figure: Figure, handles: Sequence[Artist], top: float, columns: int, **spacing: float
-) -> None:
     figure.legend(
         handles=handles,
         loc="upper left",
         bbox_to_anchor=(0.012, top),
-        ncols=columns,
+        ncols=len(handles),
         borderaxespad=0,
         handlelength=2,
-        **spacing,
     )

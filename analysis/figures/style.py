@@ -118,7 +118,3 @@ def ink_on(colour: str) -> str:
     """Black or white, whichever reads better on ``colour``."""
     red, green, blue = to_rgb(colour)
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "#FFFFFF"
-
-
-#: Bands: of noise, and of intervals of levels.
-BAND = lighter(REST, 0.65)

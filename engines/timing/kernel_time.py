@@ -33,10 +33,6 @@ class KernelTime:
         """Time of an instruction at ``khz``."""
         return self.cycles * 1e6 / khz + self.memory_ns
 
-    def memory_share(self, khz: int) -> float:
-        """The memory's share of an instruction's time at ``khz``."""
-        return self.memory_ns / self.ns(khz)
-
 
 def kernel_time(kernel: KernelActivity) -> KernelTime | None:
     """Cycles and memory time that fit a kernel's speeds best; None with fewer than two OPPs.

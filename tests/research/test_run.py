@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A new study is two files: its cells are run once, and its page is drawn from the record."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from host.errors import RequestError
+from research.draw import Study, drawn
+from research.run import TABLES, asked, main
+from tests.support.repo import REPO
+from tests.support.waiting import call
+
+STUDY = """\
+seeds = 20
+
+[[comparison]]
+platform = "juno-r2"
+scenarios = ["smoke"]
+variants = ["mainline", "cas"]
+"""
+PAGE = "{{ record.cells | row(variant='cas') | change }}\n"
+
+
+def plan(**keys: object) -> Study:
+    compared = {"platform": "juno-r2", "scenarios": ["smoke"], "variants": ["mainline"], **keys}
+    return Study.decode({"comparison": [compared]}, "study.toml")
+
+
+def test_a_scenarios_source_has_conditions_of_its_own() -> None:
+    """Only where it states some, and this platform is its source's board."""
+    both = ["source", "platform"]
+    groups = list(asked(plan(scenarios=["smoke", "uclamp/frequency-spike"], conditions=both)))
+    assert [(group.scenario, group.conditions) for group in groups] == [
+        ("smoke", "platform"),
+        ("uclamp/frequency-spike", "source"),
+        ("uclamp/frequency-spike", "platform"),
+    ]
+    source, usual = (group.requests[0].controls for group in groups[1:])
+    assert (source.dvfs, usual.dvfs) == ("board", "model")
+    elsewhere = plan(platform="pixel6", scenarios=["uclamp/frequency-spike"], conditions=both)
+    assert [group.conditions for group in asked(elsewhere)] == ["platform"]
+
+
+def test_statements_of_a_release_name_variants_without_it() -> None:
+    variants = (["mainline@7.3", "cas@7.3"], ["cas", "cas@7.3"], ["mainline", "cas"])
+    groups = [next(asked(plan(variants=names))) for names in variants]
+    assert [group.release for group in groups] == ["@7.3", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"scenarios": ["smkoe"]}, "unknown scenario 'smkoe'"),
+        ({"platform": "juno"}, "unknown platform 'juno'"),
+        ({"conditions": ["boards"]}, "conditions 'boards': allowed: source, platform"),
+    ],
+)
+def test_a_wrong_plan_is_one_line(keys: dict[str, object], words: str) -> None:
+    with pytest.raises(RequestError, match=re.escape(words)) as error:
+        list(asked(plan(**keys)))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("uclmap", "study.toml"),
+        ("elision", "measured by: python -m research.elision"),
+    ],
+)
+def test_what_is_not_run_is_one_line(
+    name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+
+
+@pytest.mark.guest
+def test_a_new_study_is_two_files(tmp_path: Path) -> None:
+    folder, runs = tmp_path / "mine", tmp_path / "runs"
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "page.md").write_text(PAGE)
+    command = [sys.executable, "-m", "research.run", str(folder), "--seeds", "1"]
+    environment = {**os.environ, "EASCOPE_RUNS": str(runs), "PYTHONPATH": str(REPO)}
+    done = call(command, environment)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((folder / "record.json").read_text())
+    assert record["origins"][0]["command"] == f"python -m research.run {folder} --seeds 1"
+    cells = record["cells"]
+    assert tuple(cells["columns"]) == TABLES["cells"]
+    assert [row[:5] for row in cells["rows"]] == [
+        ["juno-r2", "smoke", "platform", variant, "mainline"] for variant in ("mainline", "cas")
+    ]
+    assert [len(row[-1]) for row in record["by_seed"]["rows"]] == [1, 1]
+    assert re.fullmatch(r"[+-]\d+\.\d\n", drawn(folder))
+    simulated = [each for each in runs.iterdir() if re.fullmatch("[0-9a-f]{64}", each.name)]
+    assert len(simulated) == 2
+    # The same again runs nothing.
+    again = call(command, environment)
+    assert again.returncode == 0, again.stderr
+    assert "seed 0:" not in again.stderr
