@@ -210,7 +210,9 @@ def origin(made: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in known.versions.items())
     words = f"Made by `{known.command}`, from {known.made_from}"
     words += f" ({versions})." if versions else "."
-    return " ".join([words, *(f"{remark.rstrip('.')}." for remark in known.remarks)])
+    return " ".join(
+        [words, *(f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in known.remarks)]
+    )
 
 
 def section(page: str, title: str) -> str:

@@ -120,7 +120,7 @@ def measure(platform: Platform, cluster: Cluster) -> ExpressionsRecord:
         khz=fastest.max_khz,
         gem5=version(find_gem5()),
         gem5_sha256=sha256_file(find_gem5()),
-        command="make power-expressions",
+        command="python -m research.power_expressions",
         kernels=tuple(compare(fastest, power, rows, marks, dumps)),
     )
 
