@@ -104,8 +104,10 @@ def _read(path: Path) -> Any:  # noqa: ANN401 - JSON
     try:
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except (OSError, ValueError) as error:
-        raise RequestError(f"{shown_path(path)}: {error}: allowed: a record") from error
+    except OSError as error:
+        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: a file") from error
+    except ValueError as error:
+        raise RequestError(f"{shown_path(path)}: {error}: allowed: JSON or TOML") from error
 
 
 def _seen(value: Any) -> Any:  # noqa: ANN401 - JSON

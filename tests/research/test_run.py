@@ -71,7 +71,7 @@ def test_a_wrong_plan_is_one_line(keys: dict[str, object], words: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("uclmap", "study.toml"),
+        ("uclmap", "uclmap/study.toml: No such file or directory: allowed: a file"),
         ("elision", "measured by: python -m research.elision"),
     ],
 )
