@@ -205,7 +205,7 @@ class SampleTimes(TypedDict):
 
 
 class Gem5Request(NeededRequest, total=False):
-    """A request, with what only measurements ask for; see ``run.py``."""
+    """A request, with what only studies ask for; see ``run.py``."""
 
     join: bool
     power: dict[str, ClusterPower]
