@@ -59,6 +59,10 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
     elif plain in variants:
         variant = variants[plain]
         kernel = catalogue.kernels[variant.kernel]
+    elif ("/" in name or "." in name) and os.path.exists(name):
+        raise RequestError(
+            f"variant {name!r}: allowed: a name ({LISTING}); --patch takes a patch, --kernel a tree"
+        )
     else:
         raise unknown("variant", name, [*variants, *own.names], LISTING)
     kernel = _placed(kernel, "variant", name, place, own)

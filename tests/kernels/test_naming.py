@@ -34,6 +34,19 @@ def test_a_variant_of_a_release_is_the_same_on_another_kernel() -> None:
     assert (variant.switches, variant.declares) == (usual.switches, usual.declares)
 
 
+@pytest.mark.parametrize("name", ["idea.patch", "./idea.patch", "./linux"])
+def test_a_patch_or_a_tree_is_not_an_unknown_variant(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("idea.patch").touch()
+    Path("linux").mkdir()
+    with pytest.raises(RequestError, match=f"variant '{name}': allowed: a name .*; --patch takes"):
+        variant_named(name)
+    with pytest.raises(RequestError, match="unknown variant 'linux'"):
+        variant_named("linux")
+
+
 def test_without_a_release_nothing_is_otherwise() -> None:
     catalogue = load_catalogue()
     usual = [name for name in variant_names() if "@" not in name]
