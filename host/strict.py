@@ -67,12 +67,11 @@ def no_such_name(
     :param listing: as for `host.errors.unknown`.
     :param more: what to do instead with a file of another format.
     """
-    if Path(name).name != name or "." in name:  # else it is a name, whatever the folder here has
-        allowed = "allowed: a name, or a file that ends in .toml"
-        if os.path.isdir(name):
-            return RequestError(f"{kind} {shown(name)}: a folder: {allowed}")
-        if os.path.exists(name):
-            return RequestError(f"{kind} {shown(name)}: a file: {allowed}{more}")
+    allowed = "allowed: a name, or a file that ends in .toml"
+    if os.path.isdir(name) and (Path(name).name != name or "." in name):
+        return RequestError(f"{kind} {shown(name)}: a folder: {allowed}")
+    if os.path.exists(name) and not os.path.isdir(name):
+        return RequestError(f"{kind} {shown(name)}: a file: {allowed}{more}")
     return unknown(kind, name, known, listing)
 
 
@@ -80,7 +79,7 @@ def _read_text(path: Path, kind: str) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a FIFO would wait for a writer
             raise RequestError(f"{shown_path(path)}: not a regular file: allowed: {kind}")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except UnicodeDecodeError as error:
         raise RequestError(
             f"{shown_path(path)}: byte {error.start} is not UTF-8: allowed: {kind}"

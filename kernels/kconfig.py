@@ -232,7 +232,7 @@ def _difference(kbuild: _Kbuild, fragment: str, old: Answers, added: set[str]) -
     otherwise = {
         name: value
         for name, value in plain.items()
-        if value != old.plain.get(name) and value != made.get(name, value)
+        if value != old.plain.get(name) and value != made.get(name, value) and name not in taken
     }
     if otherwise:
         # Options of ours that give way if these defaults are taken: others of the same choice.
@@ -312,7 +312,8 @@ def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
     if lost:
         raise EascopeError(
             "kernel configuration: options did not survive (a dependency is missing, or another "
-            f"option decides): {'; '.join(lost)}"
+            f"option decides, such as one of a patch): {'; '.join(lost)}: allowed: a file config "
+            "in the queue's folder that sets both"
         )
 
 

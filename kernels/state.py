@@ -18,7 +18,7 @@ from kernels.variants import EAS_GOVERNOR, Variant, boot_args
 
 #: Under which name the guest looks whether the kernel took its boot arguments.
 BOOT_PROOF = "boot-arguments"
-#: Prints those that it did not take and what its log says of any, and fails if there are some.
+#: Prints those that it did not take, and each warning of its log that names one; fails if any.
 #: One with a dot in its name must read back. Of the others, init is given those that nobody took.
 _BOOT_PROOF = rf"""
 b=/bin/busybox
@@ -42,8 +42,8 @@ refused=$(
 		fi
 		echo "$argument"
 	done 2>/dev/null
-	$b dmesg | $b sed -nE "s/^\[[^]]*\] (Malformed early option .*)/\1/p; s/^\[[^]]*\] \
-(.* (too large|invalid) for parameter .*|Parameter .* is obsolete.*|.* sysctl parameter .*)/\1/p"
+	names=$(for argument; do argument=${{argument%%=*}}; echo "${{argument#sysctl.}}"; done)
+	$b dmesg -r | $b sed -nE 's/^<[0-4]>\[[^]]*\] //p' | $b grep -wF -e "$names"
 )
 [ -z "$refused" ] || {{ echo $refused; exit 1; }}
 """

@@ -27,6 +27,7 @@ from experiments.sweeps.point import Point
 from experiments.sweeps.slurm import JOB_LOGS, SLURM, slurm_environment, slurm_options
 from host.cache import cache_root, runs_root
 from host.errors import EascopeError, RequestError, names_allowed
+from host.imports import REPO
 from host.proc import duration, say
 from host.writing import writing_into
 
@@ -187,6 +188,8 @@ def environment(session: SweepSession, profile: str | None) -> dict[str, str]:
     return {
         **os.environ,
         **(slurm_environment(session.folder) if slurm else {}),
+        # Jobs run the code of the command, whichever checkout an environment has installed.
+        "PYTHONPATH": os.pathsep.join([str(REPO), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "EASCOPE_RUNS": str(runs_root()),
         "EASCOPE_CACHE": str(cache_root()),
         # Temporary files of Snakemake's own cache.

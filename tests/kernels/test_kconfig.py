@@ -79,13 +79,17 @@ LAZY = """\
 ADDED = """\
 --- a/init/Kconfig
 +++ b/init/Kconfig
-@@ -1349,6 +1349,22 @@ config CHECKPOINT_RESTORE
+@@ -1349,6 +1349,26 @@ config CHECKPOINT_RESTORE
  
  \t  If unsure, say N here.
  
 +config FIELD
 +\tbool "On by default"
 +\tdefault y
++
++config FIELD_IF
++\tbool "On in our configuration, off in one of defaults"
++\tdefault y if DEBUG_KERNEL
 +
 +config FIELD_NS
 +\tint "A number" if FIELD
@@ -118,7 +122,7 @@ def brought_by(source: Source, folder: Path, *texts: str) -> Brought:
 def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> None:
     made = brought_by(source, tmp_path, ADDED, LAZY, HZ)
     assert made == Brought(
-        taken=("CONFIG_FIELD=y", "CONFIG_FIELD_NS=2000000"),
+        taken=("CONFIG_FIELD=y", "CONFIG_FIELD_IF=y", "CONFIG_FIELD_NS=2000000"),
         off=("CONFIG_FIELD_OFF",),
         stated=(
             "CONFIG_FIELD_LAZY=y",

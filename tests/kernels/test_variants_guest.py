@@ -88,6 +88,11 @@ def test_what_the_kernel_takes_of_its_command_line_is_proven(
             "Failed to set sysctl parameter 'kernel.no=1': parameter not found",
         ),
         ("loglevel=loud", "Malformed early option 'loglevel'"),
+        (
+            "sched_thermal_decay_shift=3 relax_domain_level=foo",
+            "Ignoring the deprecated sched_thermal_decay_shift= option "
+            "Unable to set relax_domain_level",
+        ),
     ],
 )
 def test_what_it_does_not_take_is_named(
