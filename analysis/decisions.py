@@ -104,7 +104,8 @@ def reason(mode: int | None, prev_cpu: int, dst_cpu: int, compared: Sequence[Can
         fewest = min(other.tasks or 0 for other in equal)
         if best.tasks > fewest:
             return "headroom" if mode == HEADROOM_MODE else "other"
-        if best.tasks < fewest:
+        equal = [other for other in equal if (other.tasks or 0) == best.tasks]
+        if not equal:
             return "fewest tasks"
     if dst_cpu == prev_cpu:
         return "stays among equals"

@@ -119,7 +119,7 @@ def test_a_decision_is_followed_by_the_migration(
     assert set(table["mode"]) == {0 if variant == "feec-a" else 1}
     compared = table.filter(~pl.col("reason").is_in(["not compared", "no answer"]))
     assert compared.height > 25
-    assert "other" not in set(compared["reason"].head(25))
+    assert "other" not in set(compared["reason"])
     for dst_cpu, listed in compared.select("dst_cpu", "candidates").iter_rows():
         assert dst_cpu in {candidate.cpu for candidate in candidates(listed)}
         assert all(candidate.energy > 0 for candidate in candidates(listed))
